@@ -1,0 +1,29 @@
+# How every target is compiled.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")  # -g1: line numbers in stack traces, little more to link
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+                    -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
+
+find_program(PD_CCACHE ccache)
+if(PD_CCACHE)
+  # Without this sloppiness ccache refuses every file that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${PD_CCACHE})
+endif()
+
+if(PD_SANITIZE)
+  add_compile_options(-fsanitize=${PD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
+  add_link_options(-fsanitize=${PD_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+if(PD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,58 @@
+# The libraries of the modules without libtorch. This list is the only one: ./run reads it too, to know
+# which Debian packages to install. All that is missing is named at once, by pd_stop_if_missing().
+set(PD_MISSING "")  # packages without which nothing can be built
+set(PD_ABSENT "")   # packages without which some part is left out
+
+macro(pd_require found what package)
+  if(NOT ${found})
+    message(STATUS "${what} was not found (Debian: ${package})")
+    list(APPEND PD_MISSING ${package})
+  endif()
+endmacro()
+
+macro(pd_prefer found what package without)
+  if(NOT ${found})
+    message(STATUS "${what} was not found (Debian: ${package}): ${without}")
+    list(APPEND PD_ABSENT ${package})
+  endif()
+endmacro()
+
+function(pd_stop_if_missing)
+  if(PD_MISSING)
+    list(JOIN PD_MISSING " " packages)
+    message(FATAL_ERROR "missing: ${packages}. Run ./run setup, or install them. Header-only libraries may "
+                        "also come from a folder made by './run deps' and named in PD_DEPS.")
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+find_package(fmt QUIET)
+pd_require(fmt_FOUND fmt libfmt-dev)
+find_package(spdlog QUIET)
+pd_require(spdlog_FOUND spdlog libspdlog-dev)
+find_package(nlohmann_json QUIET)
+pd_require(nlohmann_json_FOUND nlohmann-json nlohmann-json3-dev)
+find_package(CLI11 QUIET)
+pd_require(CLI11_FOUND CLI11 libcli11-dev)
+
+# toml++: Debian's library, else its headers (from PD_DEPS where no package exists).
+add_library(pd_toml INTERFACE)
+find_package(tomlplusplus QUIET)
+find_library(PD_TOML_LIBRARY tomlplusplus)
+if(tomlplusplus_FOUND AND PD_TOML_LIBRARY)
+  target_link_libraries(pd_toml INTERFACE tomlplusplus::tomlplusplus ${PD_TOML_LIBRARY})
+  target_compile_definitions(pd_toml INTERFACE TOML_HEADER_ONLY=0)
+else()
+  find_path(PD_TOML_HEADERS toml++/toml.h HINTS ${PD_DEPS}/include)
+  pd_require(PD_TOML_HEADERS toml++ libtomlplusplus-dev)
+  target_include_directories(pd_toml SYSTEM INTERFACE ${PD_TOML_HEADERS})
+  # toml++ 3.3 as headers aborts on "[\n[" while assertions are on; only document_toml.cpp uses it.
+  target_compile_definitions(pd_toml INTERFACE NDEBUG)
+endif()
+
+find_package(GTest QUIET)
+pd_require(GTest_FOUND GoogleTest libgtest-dev)
+find_package(benchmark QUIET)
+pd_require(benchmark_FOUND "Google Benchmark" libbenchmark-dev)
+find_package(rapidcheck QUIET)
+pd_prefer(rapidcheck_FOUND RapidCheck librapidcheck-dev "property tests (*_property_test.cpp) are left out")

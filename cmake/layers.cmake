@@ -1,0 +1,33 @@
+# The order of the layers, in one table: a module may include, and is linked with, only what its line
+# names. "+torch" admits libtorch's headers. check_layers.cmake enforces it over the direct includes.
+set(PD_LAYERS
+    "core:"
+    "graph: core"
+    "cluster: core"
+    "profile: core graph"
+    "cost: core graph cluster profile"
+    "plan: core graph cluster profile cost"
+    "schedule: core graph plan"
+    "timeline: core schedule"
+    "systems: core graph cluster profile cost plan schedule"
+    "simulate: core graph cluster profile cost plan schedule timeline"
+    "report: core graph cluster profile plan schedule timeline systems"
+    "model: core graph +torch"
+    "profiler: core graph profile model +torch"
+    "transport: core"
+    "runtime: core graph plan schedule timeline model transport +torch"
+    "train: core graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
+    "cli: core graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch")
+
+# pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
+function(pd_layer_line module out)
+  foreach(line IN LISTS PD_LAYERS)
+    if(line MATCHES "^${module}:(.*)$")
+      string(STRIP "${CMAKE_MATCH_1}" names)
+      string(REPLACE " " ";" names "${names}")
+      set(${out} "${names}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "src/${module} is not in the table of cmake/layers.cmake: add its line there")
+endfunction()

@@ -1,0 +1,152 @@
+#include "core/document.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/document_tree.h"
+#include "core/error.h"
+#include "core/nearest.h"
+
+namespace pipedream {
+namespace {
+
+std::string join(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kLongestShown = 60;
+  std::string shown;
+  for (const char c : text.substr(0, kLongestShown)) shown += is_control(c) ? '?' : c;
+  return text.size() > kLongestShown ? shown + "…" : shown;
+}
+
+std::string Node::shown() const {
+  if (value_->is_object()) return "an object";
+  if (value_->is_array()) return "a list";
+  // The JSON writer below turns TOML's nan and inf into "null".
+  if (value_->is_number_float() && !std::isfinite(value_->get<double>()))
+    return fmt::format("{}", value_->get<double>());
+  return printable(value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+}
+
+void Node::fail(const std::string& what) const {
+  const auto line = tree_->lines.find(path_);
+  std::string place = tree_->file;
+  if (line != tree_->lines.end()) place += fmt::format(":{}", line->second);
+  throw BadFile(place + ": " + (path_.empty() ? "" : printable(path_) + ": ") + what);
+}
+
+void Node::expect_keys(std::initializer_list<std::string_view> known) const {
+  if (!value_->is_object()) fail("wanted an object, found " + shown());
+  for (const auto& [key, value] : value_->items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    const Node at_key(tree_, &value, join(path_, key));
+    at_key.fail("unknown key" + suggestion(key, names));
+  }
+}
+
+std::optional<Node> Node::find(std::string_view key) const {
+  if (!value_->is_object()) fail("wanted an object, found " + shown());
+  const auto found = value_->find(std::string(key));
+  if (found == value_->end()) return std::nullopt;
+  return Node(tree_, &*found, join(path_, key));
+}
+
+Node Node::at(std::string_view key) const {
+  auto found = find(key);
+  if (!found) fail(fmt::format("the key '{}' is missing", key));
+  return *std::move(found);
+}
+
+std::vector<Node> Node::elements() const {
+  if (!value_->is_array()) fail("wanted a list, found " + shown());
+  std::vector<Node> nodes;
+  nodes.reserve(value_->size());
+  for (std::size_t i = 0; i < value_->size(); ++i)
+    nodes.push_back(Node(tree_, &(*value_)[i], path_ + "[" + std::to_string(i) + "]"));
+  return nodes;
+}
+
+std::string Node::text() const {
+  if (!value_->is_string()) fail("wanted a string, found " + shown());
+  const auto& text = value_->get_ref<const std::string&>();
+  if (std::any_of(text.begin(), text.end(), is_control))
+    fail("wanted a string without control characters");
+  return text;
+}
+
+bool Node::boolean() const {
+  if (!value_->is_boolean()) fail("wanted true or false, found " + shown());
+  return value_->get<bool>();
+}
+
+std::int64_t Node::integer(std::int64_t least, std::int64_t most) const {
+  const bool fits = value_->is_number_unsigned()
+                        ? value_->get<std::uint64_t>() <= std::uint64_t{INT64_MAX}
+                        : value_->is_number_integer();
+  const std::int64_t number = fits ? value_->get<std::int64_t>() : 0;
+  if (!fits || number < least || number > most)
+    fail(fmt::format("wanted a whole number from {} to {}, found {}", least, most, shown()));
+  return number;
+}
+
+double Node::number(double least, double most) const {
+  const double number = value_->is_number() ? value_->get<double>() : NAN;
+  if (!std::isfinite(number) || number < least || number > most)
+    fail(fmt::format("wanted a number from {} to {}, found {}", least, most, shown()));
+  return number;
+}
+
+Nanos Node::seconds() const {
+  // 11 days. Below 2^50 ns a time survives being written in seconds and read back.
+  constexpr double kLongest = 1e6;
+  return from_seconds(number(0, kLongest));
+}
+
+Bytes Node::byte_count() const {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // 8 PiB, exact in every JSON reader
+  return {integer(0, kLargest)};
+}
+
+Bytes Node::written_bytes() const {
+  try {
+    return parse_bytes(text());
+  } catch (const BadValue& bad) {
+    fail(bad.what());
+  }
+}
+
+Bandwidth Node::written_bandwidth() const {
+  try {
+    return parse_bandwidth(text());
+  } catch (const BadValue& bad) {
+    fail(bad.what());
+  }
+}
+
+Nanos Node::written_duration() const {
+  try {
+    return parse_duration(text());
+  } catch (const BadValue& bad) {
+    fail(bad.what());
+  }
+}
+
+void Node::expect_format(std::string_view format, std::int64_t version) const {
+  const Node named = at("format");
+  if (named.text() != format)
+    named.fail(fmt::format("wanted \"{}\", found {}: is this the right file?", format, named.shown()));
+  const Node numbered = at("version");
+  if (numbered.integer(0, INT64_MAX) != version)
+    numbered.fail(fmt::format("this program reads version {}, found {}", version, numbered.shown()));
+}
+
+}  // namespace pipedream

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "core/document_tree.h"
+#include "core/error.h"
+
+namespace pipedream {
+namespace {
+
+// Whether a key or a value lies deeper than kDeepestNesting. toml++ 3.3 bounds the nesting of values
+// but not of dotted keys, and frees its tables recursively: "a.a.a.…" would overflow the stack. So
+// the dots and brackets are counted before it reads. What follows the first mistake in the file may
+// be counted wrongly; toml++ does not get that far.
+class NestingScan {
+ public:
+  explicit NestingScan(std::string_view text) : text_(text) {}
+
+  bool too_deep() {
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
+      else if (c == '"' || c == '\'') skip_string(c);
+      else count(c);
+      if (deepest_ > kDeepestNesting) return true;
+    }
+    return false;
+  }
+
+ private:
+  void count(char c) {
+    if (c == '\n' && open_.empty()) {
+      if (in_header_) header_ = deepest_;
+      depth_ = deepest_ = header_;  // of the next statement's key
+      in_header_ = false;
+      fresh_line_ = true;
+      return;
+    }
+    if (c == '[' && fresh_line_) {
+      in_header_ = true;
+      depth_ = deepest_ = 0;
+    }
+    if (c != ' ' && c != '\t' && c != '\r') fresh_line_ = false;
+    if (c == '[' || c == '{') open_.push_back(depth_);
+    if (c == '[' || c == '{' || c == '.') deepest_ = std::max(deepest_, ++depth_);
+    if (open_.empty()) return;
+    if (c == ',') depth_ = open_.back() + 1;
+    if (c == ']' || c == '}') {
+      depth_ = open_.back();
+      open_.pop_back();
+    }
+  }
+
+  // Leaves at_ on the last character of the string that begins there.
+  void skip_string(char quote) {
+    fresh_line_ = false;
+    const std::string end_of_long(3, quote);
+    const bool is_long = text_.substr(at_, 3) == end_of_long;
+    for (at_ += is_long ? 3 : 1; at_ < text_.size(); ++at_) {
+      if (quote == '"' && text_[at_] == '\\') {
+        ++at_;
+      } else if (!is_long && (text_[at_] == quote || text_[at_] == '\n')) {
+        if (text_[at_] == '\n') --at_;
+        return;
+      } else if (is_long && text_.substr(at_, 3) == end_of_long) {
+        at_ += 2;
+        while (text_.substr(at_ + 1, 1) == end_of_long.substr(0, 1)) ++at_;  // """ends so:"""""
+        return;
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<int> open_;  // the depth in front of each open bracket
+  int depth_ = 0;
+  int deepest_ = 0;  // of this statement
+  int header_ = 0;   // of the [table] the statement is in
+  bool in_header_ = false;
+  bool fresh_line_ = true;
+};
+
+// Copies a TOML table into the tree and notes each value's line.
+class Copier {
+ public:
+  explicit Copier(std::map<std::string, unsigned>& lines) : lines_(lines) {}
+
+  nlohmann::json copy(const toml::node& node, const std::string& path) {
+    lines_[path] = node.source().begin.line;
+    if (const auto* table = node.as_table()) {
+      auto object = nlohmann::json::object();
+      for (const auto& [key, value] : *table) {
+        const std::string name(key.str());
+        object[name] = copy(value, path.empty() ? name : path + "." + name);
+      }
+      return object;
+    }
+    if (const auto* list = node.as_array()) {
+      auto array = nlohmann::json::array();
+      for (std::size_t i = 0; i < list->size(); ++i)
+        array.push_back(copy((*list)[i], path + "[" + std::to_string(i) + "]"));
+      return array;
+    }
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* integer = node.as_integer()) return integer->get();
+    if (const auto* number = node.as_floating_point()) return number->get();
+    if (const auto* boolean = node.as_boolean()) return boolean->get();
+    return nullptr;  // dates and times: no file of ours has them, so every accessor refuses
+  }
+
+ private:
+  std::map<std::string, unsigned>& lines_;
+};
+
+}  // namespace
+
+Node parse_toml(std::string_view content, const std::string& file) {
+  auto tree = std::make_shared<Node::Tree>();
+  tree->file = file;
+  if (NestingScan(content).too_deep())
+    throw BadFile(fmt::format("{}: nested deeper than {} levels", file, kDeepestNesting));
+  try {
+    const toml::table table = toml::parse(content, file);
+    tree->root = Copier(tree->lines).copy(table, "");
+  } catch (const toml::parse_error& error) {
+    throw BadFile(fmt::format("{}:{}: not TOML: {}", file, error.source().begin.line,
+                              std::string(error.description()).substr(0, 300)));
+  }
+  tree->lines.erase("");  // the whole document has no line of its own
+  const nlohmann::json* root = &tree->root;
+  return Node(std::move(tree), root, "");
+}
+
+}  // namespace pipedream

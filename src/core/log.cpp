@@ -1,0 +1,30 @@
+#include "core/log.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+
+namespace pipedream {
+namespace {
+
+// The one piece of process-wide state: stderr itself is one. NO_COLOR: see no-color.org.
+spdlog::logger& logger() {
+  static const auto instance = [] {
+    const char* no_color = std::getenv("NO_COLOR");
+    const auto mode = no_color != nullptr && *no_color != '\0' ? spdlog::color_mode::never
+                                                              : spdlog::color_mode::automatic;
+    auto made = std::make_shared<spdlog::logger>(
+        "pipedream", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(mode));
+    made->set_pattern("%Y-%m-%d %H:%M:%S %^%l%$ %v");
+    return made;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+void log_info(std::string_view message) { logger().info(message); }
+void log_warning(std::string_view message) { logger().warn(message); }
+
+}  // namespace pipedream

@@ -1,0 +1,51 @@
+#include "core/nearest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace pipedream {
+namespace {
+
+// Levenshtein's distance, one row at a time.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kLongestWord = 64;  // a megabyte of rubbish is near to nothing
+  if (word.size() > kLongestWord) return {};
+  std::string best;
+  std::size_t fewest = word.size() / 2 + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t needed = edits(word, candidate);
+    if (needed < fewest) {
+      fewest = needed;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::string near = nearest(word, candidates);
+  if (!near.empty()) return " (did you mean '" + near + "'?)";
+  std::string known;
+  for (const std::string& candidate : candidates) known += (known.empty() ? "" : ", ") + candidate;
+  return " (known: " + known + ")";
+}
+
+}  // namespace pipedream

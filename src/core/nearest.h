@@ -1,0 +1,18 @@
+// "Did you mean …?" for misspelt keys, names and units.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pipedream {
+
+// The candidate with the fewest edits (insert, delete, replace) from `word`; empty when even
+// that takes more edits than half the word's length.
+[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+// " (did you mean 'x'?)", or " (known: a, b, c)" when nothing is near.
+[[nodiscard]] std::string suggestion(std::string_view word,
+                                     std::span<const std::string> candidates);
+
+}  // namespace pipedream

@@ -1,0 +1,190 @@
+#include "core/units.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+
+namespace pipedream {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+
+// Ascending within each family, as the printing functions need it.
+constexpr Unit kByteUnits[] = {{"B", 1},
+                               {"kB", 1e3},
+                               {"KiB", 1024.0},
+                               {"MB", 1e6},
+                               {"MiB", 1048576.0},
+                               {"GB", 1e9},
+                               {"GiB", 1073741824.0},
+                               {"TB", 1e12},
+                               {"TiB", 1099511627776.0}};
+constexpr Unit kSpeedUnits[] = {{"bit/s", 0.125},   {"B/s", 1},      {"kbit/s", 125},
+                                {"kB/s", 1e3},      {"KiB/s", 1024}, {"Mbit/s", 125e3},
+                                {"MB/s", 1e6},      {"MiB/s", 1048576.0}, {"Gbit/s", 125e6},
+                                {"GB/s", 1e9},      {"GiB/s", 1073741824.0}, {"Tbit/s", 125e9},
+                                {"TB/s", 1e12}};
+constexpr Unit kTimeUnits[] = {{"ns", 1},    {"us", 1e3},    {"ms", 1e6},
+                               {"s", 1e9},   {"min", 60e9},  {"h", 3600e9}};
+
+struct Family {
+  std::string_view what;  // in messages: "wanted a size such as …"
+  std::string_view example;
+  std::span<const Unit> units;
+  double largest;  // of the base unit
+};
+
+// int64 nanoseconds reach 292 years; 2^62 keeps sums of two from overflowing.
+constexpr double kLargestInteger = 4611686018427387904.0;
+constexpr Family kSizes{"a size", "16GiB", kByteUnits, kLargestInteger};
+constexpr Family kSpeeds{"a speed", "10Gbit/s", kSpeedUnits, 1e18};
+constexpr Family kTimes{"a time", "20us", kTimeUnits, kLargestInteger};
+
+std::string known_units(const Family& family) {
+  std::string text;
+  for (const Unit& unit : family.units) text += (text.empty() ? "" : ", ") + std::string(unit.name);
+  return text;
+}
+
+// Cuts what goes into a message, so that a megabyte of rubbish stays one line.
+std::string quoted(std::string_view text) {
+  std::string shown;
+  for (const char c : text.substr(0, 40)) shown += (c >= 32 && c < 127) ? c : '?';
+  return "\"" + shown + (text.size() > 40 ? "…\"" : "\"");
+}
+
+[[noreturn]] void refuse(const Family& family, std::string_view text, std::string_view why) {
+  throw BadValue(fmt::format("wanted {} such as \"{}\", found {}{}{} (units: {})", family.what,
+                             family.example, quoted(text), why.empty() ? "" : ": ", why,
+                             known_units(family)));
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+struct Written {
+  double value;                       // in the base unit
+  std::optional<std::int64_t> whole;  // the number before the unit, where it is a whole one
+  double scale;
+};
+
+Written parse(const Family& family, std::string_view text) {
+  const std::string_view all = trim(text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  if (error != std::errc{}) refuse(family, text, "");
+  const std::string_view name = trim(all.substr(static_cast<std::size_t>(end - all.data())));
+  if (name.empty()) refuse(family, text, "the unit is missing");
+  if (!std::isfinite(number)) refuse(family, text, "it is not finite");
+  if (number < 0) refuse(family, text, "it is negative");
+  for (const Unit& unit : family.units) {
+    if (unit.name != name) continue;
+    if (number * unit.scale > family.largest) refuse(family, text, "it is too large");
+    std::int64_t whole = 0;
+    const auto [end_of_whole, problem] = std::from_chars(all.data(), end, whole);
+    const bool is_whole = problem == std::errc{} && end_of_whole == end;
+    return {number * unit.scale, is_whole ? std::optional(whole) : std::nullopt, unit.scale};
+  }
+  refuse(family, text, "there is no such unit");
+}
+
+// Whole numbers stay integers all the way: a double is exact only up to 2^53.
+std::int64_t parse_integer(const Family& family, std::string_view text) {
+  const Written written = parse(family, text);
+  if (written.whole) return *written.whole * static_cast<std::int64_t>(written.scale);
+  return std::llround(written.value);
+}
+
+// Four significant digits without an exponent or trailing zeros: 1234, 12.3, 0.125.
+std::string four_digits(double number) {
+  const int decimals = number >= 1000 ? 0 : number >= 100 ? 1 : number >= 10 ? 2 : 3;
+  std::string text = fmt::format("{:.{}f}", number, decimals);
+  if (text.find('.') != std::string::npos) {
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+  }
+  return text;
+}
+
+// The largest of `names` (ascending, from the family's units) that leaves a number of at least 1.
+std::string for_people(const Family& family, std::span<const std::string_view> names, double value,
+                       std::string_view space) {
+  const Unit* best = nullptr;
+  for (const std::string_view name : names) {
+    for (const Unit& unit : family.units) {
+      if (unit.name != name) continue;
+      // 999.96 ms would print as "1000 ms": let the next unit take it.
+      if (best == nullptr || value >= unit.scale * 0.99995) best = &unit;
+    }
+  }
+  return four_digits(value / best->scale) + std::string(space) + std::string(best->name);
+}
+
+std::string exact(const Family& family, double value) {
+  for (auto unit = family.units.rbegin(); unit != family.units.rend(); ++unit) {
+    const double number = value / unit->scale;
+    if (number == std::floor(number) && number * unit->scale == value && (number >= 1 || value == 0))
+      return fmt::format("{:.0f}{}", number, unit->name);
+  }
+  return fmt::format("{}{}", value / family.units.front().scale, family.units.front().name);
+}
+
+std::string exact_integer(const Family& family, std::int64_t count) {
+  for (auto unit = family.units.rbegin(); unit != family.units.rend(); ++unit) {
+    const auto scale = static_cast<std::int64_t>(unit->scale);
+    if (count % scale == 0 && (count >= scale || scale == 1))
+      return fmt::format("{}{}", count / scale, unit->name);
+  }
+  return fmt::format("{}{}", count, family.units.front().name);
+}
+
+}  // namespace
+
+double to_seconds(Nanos time) { return static_cast<double>(time.count()) * 1e-9; }
+
+Nanos from_seconds(double seconds) { return Nanos(std::llround(seconds * 1e9)); }
+
+Bytes parse_bytes(std::string_view text) { return {parse_integer(kSizes, text)}; }
+
+Bandwidth parse_bandwidth(std::string_view text) {
+  const double speed = parse(kSpeeds, text).value;
+  if (!(speed > 0)) refuse(kSpeeds, text, "it must be above zero");
+  return {speed};
+}
+
+Nanos parse_duration(std::string_view text) { return Nanos(parse_integer(kTimes, text)); }
+
+std::string to_text(Bytes size) {
+  static constexpr std::string_view kNames[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (size.count < 0) return "-" + to_text(Bytes{-size.count});
+  return for_people(kSizes, kNames, static_cast<double>(size.count), " ");
+}
+
+std::string to_text(Bandwidth speed) {
+  static constexpr std::string_view kNames[] = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+  return for_people(kSpeeds, kNames, speed.bytes_per_second, " ");
+}
+
+std::string to_text(Nanos time) {
+  static constexpr std::string_view kNames[] = {"ns", "us", "ms", "s"};
+  if (time.count() < 0) return "-" + to_text(-time);
+  return for_people(kTimes, kNames, static_cast<double>(time.count()), " ");
+}
+
+std::string to_exact_text(Bytes size) { return exact_integer(kSizes, size.count); }
+std::string to_exact_text(Bandwidth speed) { return exact(kSpeeds, speed.bytes_per_second); }
+std::string to_exact_text(Nanos time) { return exact_integer(kTimes, time.count()); }
+
+}  // namespace pipedream

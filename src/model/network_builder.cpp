@@ -1,0 +1,82 @@
+#include "model/network_builder.h"
+
+#include <c10/util/accumulate.h>
+
+namespace pipedream::model {
+namespace {
+
+class FunctionLayer final : public Layer {
+ public:
+  FunctionLayer(ForwardFunction function, Tensors parameters, Tensors buffers)
+      : function_(std::move(function)),
+        parameters_(std::move(parameters)),
+        buffers_(std::move(buffers)) {}
+
+  Tensors forward(const Tensors& inputs, const Pass& pass) override {
+    return {function_(inputs, Weights{parameters_, buffers_}, pass)};
+  }
+  const Tensors& parameters() const override { return parameters_; }
+  const Tensors& buffers() const override { return buffers_; }
+
+ private:
+  ForwardFunction function_;
+  Tensors parameters_;
+  Tensors buffers_;
+};
+
+graph::Builder::Output output_of(std::string name, const TensorType& type) {
+  const Bytes bytes{c10::multiply_integers(type.shape) *
+                    static_cast<std::int64_t>(c10::elementSize(type.type))};
+  return {std::move(name), type.shape, bytes};
+}
+
+void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
+  for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
+}
+
+}  // namespace
+
+NetworkBuilder::NetworkBuilder(std::string name, std::int64_t batch) {
+  network_.name = std::move(name);
+  network_.batch = batch;
+}
+
+Wire NetworkBuilder::input(const std::string& name, Shape shape, at::ScalarType type,
+                           std::int64_t bound) {
+  const TensorType of{shape, type};
+  const LayerId layer = graph_.add_input(name, {output_of("out", of)});
+  network_.specs.emplace_back();
+  network_.inputs.push_back({layer, name, std::move(shape), type, bound});
+  return {layer, of};
+}
+
+Wire NetworkBuilder::add(const std::string& name, Block block, const std::vector<Wire>& inputs) {
+  return add(name, name, std::move(block), inputs);
+}
+
+Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Block block,
+                         const std::vector<Wire>& inputs) {
+  std::vector<TensorType> types;
+  for (const Wire& wire : inputs) types.push_back(wire.type);
+  const TensorType output = block.infer(types);
+
+  const LayerId layer = graph_.add_layer(name, std::move(block.kind), {output_of("out", output)});
+  for (const Wire& wire : inputs) graph_.add_edge(wire.layer, 0, layer);
+  add_prefix(block.parameters, prefix);
+  add_prefix(block.buffers, prefix);
+  network_.specs.push_back(
+      {std::move(block.parameters), std::move(block.buffers),
+       [forward = std::move(block.forward)](Tensors parameters, Tensors buffers) {
+         return std::make_unique<FunctionLayer>(forward, std::move(parameters),
+                                                std::move(buffers));
+       }});
+  return {layer, output};
+}
+
+Network NetworkBuilder::build(const Wire& loss) && {
+  network_.graph = std::move(graph_).build();
+  network_.loss = network_.graph.layer(loss.layer).outputs.at(0);
+  return std::move(network_);
+}
+
+}  // namespace pipedream::model

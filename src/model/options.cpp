@@ -1,0 +1,69 @@
+#include "model/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "core/nearest.h"
+
+namespace pipedream::model {
+namespace {
+
+std::string range_of(const OptionSpec& spec) {
+  const auto shown = [&](double number) {
+    return spec.whole ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
+  };
+  return std::string(spec.whole ? "a whole number" : "a number") + " from " + shown(spec.least) +
+         " to " + shown(spec.most);
+}
+
+double read(const OptionSpec& spec, const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool reads = error == std::errc{} && end == text.data() + text.size();
+  if (!reads || !(number >= spec.least && number <= spec.most) ||
+      (spec.whole && number != std::floor(number)))
+    throw BadUsage("--" + spec.name + ": wanted " + range_of(spec) + ", found '" + text + "'");
+  return number;
+}
+
+}  // namespace
+
+OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least,
+                        std::int64_t most, std::string help) {
+  return {std::move(name),           static_cast<double>(value), static_cast<double>(least),
+          static_cast<double>(most), /*whole=*/true,             std::move(help)};
+}
+
+OptionSpec dropout_option(double value) {
+  return {"dropout", value, 0, 0.99, /*whole=*/false, "share of activations set to zero"};
+}
+
+Options::Options(const std::vector<OptionSpec>& specs,
+                 const std::map<std::string, std::string>& given) {
+  for (const OptionSpec& spec : specs) values_[spec.name] = spec.value;
+  for (const auto& [name, text] : given) {
+    const auto spec = std::find_if(specs.begin(), specs.end(),
+                                   [&](const OptionSpec& s) { return s.name == name; });
+    if (spec == specs.end()) {
+      std::vector<std::string> known;
+      for (const OptionSpec& s : specs) known.push_back("--" + s.name);
+      throw BadUsage("the model has no option --" + name + suggestion("--" + name, known));
+    }
+    values_[name] = read(*spec, text);
+  }
+}
+
+std::int64_t Options::whole(const std::string& name) const {
+  return static_cast<std::int64_t>(real(name));
+}
+
+double Options::real(const std::string& name) const {
+  const auto found = values_.find(name);
+  PD_CHECK(found != values_.end());
+  return found->second;
+}
+
+}  // namespace pipedream::model

@@ -1,0 +1,41 @@
+// The sizes that a network takes as options: "--image-size 32 --classes 10".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pipedream::model {
+
+// One option as the network declares it.
+struct OptionSpec {
+  std::string name;  // "image-size"
+  double value = 0;  // the default
+  double least = 0;
+  double most = 0;
+  bool whole = true;  // whole numbers only
+  std::string help;
+};
+
+// Declares a whole-number option; the one real-numbered kind is dropout's probability.
+[[nodiscard]] OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least,
+                                      std::int64_t most, std::string help);
+[[nodiscard]] OptionSpec dropout_option(double value);
+
+// Values for all options of one network.
+class Options {
+ public:
+  // The defaults, overridden by `given` (name → what the user wrote). Throws BadUsage for a name
+  // that is not declared (with the nearest) and for a value that does not fit.
+  Options(const std::vector<OptionSpec>& specs, const std::map<std::string, std::string>& given);
+
+  // The value of a declared option.
+  [[nodiscard]] std::int64_t whole(const std::string& name) const;
+  [[nodiscard]] double real(const std::string& name) const;
+
+ private:
+  std::map<std::string, double> values_;
+};
+
+}  // namespace pipedream::model

@@ -1,0 +1,55 @@
+#include "model/random.h"
+
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+
+namespace pipedream::model {
+namespace {
+
+std::span<float> floats_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+}  // namespace
+
+at::Tensor uniform(at::IntArrayRef shape, RandomKey key, at::Device device) {
+  at::Tensor out = at::empty(shape, at::TensorOptions().device(device).dtype(at::kFloat));
+  if (device.is_cpu()) {
+    fill_uniform(key, floats_of(out));
+  } else {
+    at::Generator generator = at::globalContext().defaultGenerator(device).clone();
+    generator.set_current_seed(folded(key));
+    out.uniform_(0, 1, generator);
+  }
+  return out;
+}
+
+at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key) {
+  if (spec.init.kind == Init::Kind::kConstant)
+    return at::full(spec.shape, spec.init.amount, at::TensorOptions().dtype(spec.type));
+  at::Tensor out = at::empty(spec.shape, at::TensorOptions().dtype(at::kFloat));
+  const auto values = floats_of(out);
+  if (spec.init.kind == Init::Kind::kNormal) {
+    fill_normal(key, values);
+    for (float& value : values) value *= spec.init.amount;
+  } else {
+    fill_uniform(key, values);
+    for (float& value : values) value = (2 * value - 1) * spec.init.amount;
+  }
+  return out;
+}
+
+at::Tensor dropout(const at::Tensor& x, double p, const Pass& pass) {
+  if (!pass.training || p == 0) return x;
+  at::Tensor scale;  // 0 or 1 / (1 − p); the only thing backward needs
+  {
+    const at::NoGradGuard no_grad;
+    scale = uniform(x.sizes(), pass.random, x.device()).ge_(p).mul_(1 / (1 - p)).to(x.dtype());
+  }
+  return x * scale;
+}
+
+}  // namespace pipedream::model

@@ -1,0 +1,24 @@
+#include "model/zoo.h"
+
+#include "core/error.h"
+#include "core/nearest.h"
+
+namespace pipedream::model {
+
+const std::vector<ZooEntry>& zoo() {
+  static const std::vector<ZooEntry> entries{vgg16_entry(),  resnet50_entry(), alexnet_entry(),
+                                             gnmt_entry(8),  gnmt_entry(16),   gpt_entry(),
+                                             mlp_entry()};
+  return entries;
+}
+
+const ZooEntry& zoo_entry(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ZooEntry& entry : zoo()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  throw BadUsage("there is no model '" + std::string(name) + "'" + suggestion(name, names));
+}
+
+}  // namespace pipedream::model

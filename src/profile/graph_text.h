@@ -1,0 +1,18 @@
+// PipeDream's own profile format, as its published profiler writes it (docs/formats.md#graph-text):
+//   node2 -- Conv2d(3, 64) -- forward_compute_time=22.3, …, parameter_size=7168.0[ -- stage_id=0]
+//   <TAB>node1 -- node2
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "profile/profile.h"
+
+namespace pipedream::profile {
+
+// Throws BadFile with file and line. Layers keep their ids as names and their numbers' order.
+// Nodes whose description begins with "Input" become input layers; their time goes to
+// Profile::input. The stash of a layer is taken to be its output, which is all the format knows.
+[[nodiscard]] Profile parse_graph_text(std::string_view content, const std::string& file);
+
+}  // namespace pipedream::profile

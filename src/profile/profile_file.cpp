@@ -1,0 +1,192 @@
+#include "profile/profile_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/document.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "profile/graph_text.h"
+
+namespace pipedream::profile {
+namespace {
+
+constexpr std::string_view kFormat = "pipedream-profile";
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kLargestSide = std::int64_t{1} << 40;  // of a tensor
+
+using Json = nlohmann::ordered_json;
+
+graph::Builder::Output read_output(const Node& node) {
+  node.expect_keys({"name", "shape", "bytes"});
+  graph::Builder::Output output;
+  output.name = node.at("name").text();
+  if (const auto shape = node.find("shape"))
+    for (const Node& side : shape->elements()) output.shape.push_back(side.integer(0, kLargestSide));
+  output.bytes = node.at("bytes").byte_count();
+  return output;
+}
+
+void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
+  node.expect_keys({"name", "kind", "input", "forward", "backward", "weight_bytes", "stash_bytes",
+                    "keeps_input", "outputs"});
+  std::vector<graph::Builder::Output> outputs;
+  for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
+  const std::string name = node.at("name").text();
+  const auto marked = node.find("input");
+  LayerCost cost;
+  try {
+    if (marked && marked->boolean()) {
+      builder.add_input(name, std::move(outputs));
+    } else {
+      builder.add_layer(name, node.at("kind").text(), std::move(outputs));
+      cost.forward = node.at("forward").seconds();
+      cost.backward = node.at("backward").seconds();
+      cost.weights = node.at("weight_bytes").byte_count();
+      cost.stash = node.at("stash_bytes").byte_count();
+      if (const auto keeps = node.find("keeps_input"))
+        for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
+    }
+  } catch (const BadValue& bad) {
+    node.fail(bad.what());
+  }
+  costs.push_back(std::move(cost));
+}
+
+void read_edge(const Node& node, graph::Builder& builder) {
+  node.expect_keys({"from", "output", "to"});
+  const auto output = node.find("output");
+  try {
+    builder.add_edge(node.at("from").text(), output ? output->text() : "", node.at("to").text());
+  } catch (const BadValue& bad) {
+    node.fail(bad.what());
+  }
+}
+
+// Which inputs a layer keeps can only be checked against its edges once all are known.
+void check_kept_inputs(const Node& layers, const Profile& profile) {
+  for (std::size_t i = 0; i < profile.costs.size(); ++i) {
+    const auto kept = profile.costs[i].keeps_input.size();
+    const auto inputs = profile.graph.layers()[i].inputs.size();
+    if (kept != 0 && kept != inputs)
+      layers.elements()[i].at("keeps_input").fail("wanted one entry for each of the " +
+                                                  std::to_string(inputs) + " inputs, found " +
+                                                  std::to_string(kept));
+  }
+}
+
+graph::Graph build(graph::Builder builder, const Node& root) {
+  try {
+    return std::move(builder).build();
+  } catch (const BadValue& bad) {
+    root.fail(bad.what());
+  }
+}
+
+Json layer_json(const Profile& profile, LayerId id) {
+  const graph::Layer& layer = profile.graph.layer(id);
+  const LayerCost& cost = profile.cost(id);
+  Json json;
+  json["name"] = layer.name;
+  if (layer.is_input) {
+    json["input"] = true;
+  } else {
+    json["kind"] = layer.kind;
+    json["forward"] = to_seconds(cost.forward);
+    json["backward"] = to_seconds(cost.backward);
+    json["weight_bytes"] = cost.weights.count;
+    json["stash_bytes"] = cost.stash.count;
+    if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
+  }
+  json["outputs"] = Json::array();
+  for (const ValueId id_of_value : layer.outputs) {
+    const graph::Value& value = profile.graph.value(id_of_value);
+    Json output{{"name", value.name}};
+    if (!value.shape.empty()) output["shape"] = value.shape;
+    output["bytes"] = value.bytes.count;
+    json["outputs"].push_back(std::move(output));
+  }
+  return json;
+}
+
+Json edges_json(const graph::Graph& graph) {
+  auto edges = Json::array();
+  for (const graph::Layer& consumer : graph.layers()) {
+    for (const ValueId input : consumer.inputs) {
+      const graph::Value& value = graph.value(input);
+      const graph::Layer& producer = graph.layer(value.producer);
+      Json edge{{"from", producer.name}};
+      if (producer.outputs.size() > 1) edge["output"] = value.name;
+      edge["to"] = consumer.name;
+      edges.push_back(std::move(edge));
+    }
+  }
+  return edges;
+}
+
+// One layer and one edge a line: readable, and small differences stay small in version control.
+std::string rows(const std::vector<Json>& all) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i == 0 ? "\n    " : ",\n    ") + all[i].dump();
+  return text + "\n  ]";
+}
+
+}  // namespace
+
+Profile parse_profile_json(std::string content, const std::string& file) {
+  const Node root = parse_json(std::move(content), file);
+  root.expect_format(kFormat, kVersion);
+  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "input_seconds",
+                    "whole_seconds", "layers", "edges"});
+  Profile profile;
+  profile.model = root.at("model").text();
+  if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, 1 << 30);
+  if (const auto device = root.find("device")) profile.device = device->text();
+  if (const auto threads = root.find("threads"))
+    profile.threads = static_cast<int>(threads->integer(1, 1 << 20));
+  if (const auto input = root.find("input_seconds")) profile.input = input->seconds();
+  if (const auto whole = root.find("whole_seconds")) profile.whole = whole->seconds();
+  graph::Builder builder;
+  const Node layers = root.at("layers");
+  for (const Node& layer : layers.elements()) read_layer(layer, builder, profile.costs);
+  if (profile.costs.empty()) layers.fail("wanted at least one layer, found none");
+  for (const Node& edge : root.at("edges").elements()) read_edge(edge, builder);
+  profile.graph = build(std::move(builder), root);
+  try {
+    check_totals(profile);
+  } catch (const BadValue& bad) {
+    root.fail(bad.what());
+  }
+  check_kept_inputs(layers, profile);
+  return profile;
+}
+
+std::string to_json(const Profile& profile) {
+  Json head{{"format", kFormat}, {"version", kVersion}, {"model", profile.model}};
+  if (profile.batch) head["batch"] = *profile.batch;
+  if (!profile.device.empty()) head["device"] = profile.device;
+  if (profile.threads) head["threads"] = *profile.threads;
+  head["input_seconds"] = to_seconds(profile.input);
+  if (profile.whole) head["whole_seconds"] = to_seconds(*profile.whole);
+  std::string text = head.dump(2);
+  text.resize(text.rfind("\n}"));  // the two long lists follow, a row a line
+
+  std::vector<Json> layers;
+  for (std::size_t i = 0; i < profile.costs.size(); ++i)
+    layers.push_back(layer_json(profile, id_at<LayerId>(i)));
+  return text + ",\n  \"layers\": " + rows(layers) +
+         ",\n  \"edges\": " + rows(edges_json(profile.graph)) + "\n}\n";
+}
+
+Profile parse_profile(std::string content, const std::string& file) {
+  const auto first = content.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) throw BadFile(file + ": wanted a profile, found an empty file");
+  if (content[first] == '{') return parse_profile_json(std::move(content), file);
+  return parse_graph_text(content, file);
+}
+
+Profile read_profile(const std::filesystem::path& path) {
+  return parse_profile(read_file(path), path.string());
+}
+
+}  // namespace pipedream::profile
