@@ -1,5 +1,6 @@
 # cmake -DPD_SOURCE=DIR -P check_layers.cmake: fails, naming file and include, when a file of
 # DIR/<module>/ includes a module that its line in layers.cmake does not name, or a library it may not see.
+cmake_minimum_required(VERSION 3.25)  # a script starts with the policies of the oldest CMake
 include(${CMAKE_CURRENT_LIST_DIR}/layers.cmake)
 
 set(problems "")

@@ -46,8 +46,10 @@ else()
   find_path(PD_TOML_HEADERS toml++/toml.h HINTS ${PD_DEPS}/include)
   pd_require(PD_TOML_HEADERS toml++ libtomlplusplus-dev)
   target_include_directories(pd_toml SYSTEM INTERFACE ${PD_TOML_HEADERS})
-  # toml++ 3.3 as headers aborts on "[\n[" while assertions are on; only document_toml.cpp uses it.
-  target_compile_definitions(pd_toml INTERFACE NDEBUG)
+  # toml++ 3.3 as headers aborts on "[\n[" while assertions are on. Only the file that includes it gets
+  # this: elsewhere it would turn other assertions off, and the precompiled header could not be used.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/core/document_toml.cpp PROPERTIES
+                              COMPILE_DEFINITIONS NDEBUG)
 endif()
 
 find_package(GTest QUIET)

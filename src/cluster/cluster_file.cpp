@@ -32,7 +32,8 @@ std::vector<Level> read_levels(const Node& node) {
     levels.push_back(read_level(element));
     workers *= levels.back().count;
     if (workers > kMostWorkers)
-      element.fail(fmt::format("wanted at most {} workers in all, found {}", kMostWorkers, workers));
+      element.fail(
+          fmt::format("wanted at most {} workers in all, found {}", kMostWorkers, workers));
   }
   if (levels.empty() || levels.size() > kMostLevels)
     node.fail(fmt::format("wanted 1 to {} levels, found {}", kMostLevels, levels.size()));
@@ -78,7 +79,8 @@ Cluster parse_cluster(std::string_view content, const std::string& file) {
   (void)common.at("memory");  // the one key of [device] without a default
   Device device;
   read_device(common, device);
-  const auto workers = static_cast<std::size_t>(cluster.workers_per_component(cluster.levels.size()));
+  const auto workers =
+      static_cast<std::size_t>(cluster.workers_per_component(cluster.levels.size()));
   cluster.devices.assign(workers, device);
   if (const auto exceptions = root.find("worker"))
     for (const Node& node : exceptions->elements()) read_exception(node, cluster.devices);

@@ -143,10 +143,12 @@ Nanos Node::written_duration() const {
 void Node::expect_format(std::string_view format, std::int64_t version) const {
   const Node named = at("format");
   if (named.text() != format)
-    named.fail(fmt::format("wanted \"{}\", found {}: is this the right file?", format, named.shown()));
+    named.fail(
+        fmt::format("wanted \"{}\", found {}: is this the right file?", format, named.shown()));
   const Node numbered = at("version");
   if (numbered.integer(0, INT64_MAX) != version)
-    numbered.fail(fmt::format("this program reads version {}, found {}", version, numbered.shown()));
+    numbered.fail(
+        fmt::format("this program reads version {}, found {}", version, numbered.shown()));
 }
 
 }  // namespace pipedream

@@ -26,7 +26,8 @@ class Node;
 // A value of a document. Cheap to copy; keeps the document alive. Immutable, so thread-safe.
 class Node {
  public:
-  // An object with exactly these keys allowed; an unknown key is refused with the nearest known one.
+  // An object with exactly these keys allowed; an unknown key is refused with the nearest known
+  // one.
   void expect_keys(std::initializer_list<std::string_view> known) const;
   // The member `key`, which must exist.
   [[nodiscard]] Node at(std::string_view key) const;
@@ -35,7 +36,7 @@ class Node {
   // The elements of an array.
   [[nodiscard]] std::vector<Node> elements() const;
 
-  [[nodiscard]] std::string text() const;             // a string without control characters
+  [[nodiscard]] std::string text() const;  // a string without control characters
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] double number(double least, double most) const;  // finite

@@ -11,10 +11,10 @@
 namespace pipedream {
 namespace {
 
-// Whether a key or a value lies deeper than kDeepestNesting. toml++ 3.3 bounds the nesting of values
-// but not of dotted keys, and frees its tables recursively: "a.a.a.…" would overflow the stack. So
-// the dots and brackets are counted before it reads. What follows the first mistake in the file may
-// be counted wrongly; toml++ does not get that far.
+// Whether a key or a value lies deeper than kDeepestNesting. toml++ 3.3 bounds the nesting of
+// values but not of dotted keys, and frees its tables recursively: "a.a.a.…" would overflow the
+// stack. So the dots and brackets are counted before it reads. What follows the first mistake in
+// the file may be counted wrongly; toml++ does not get that far.
 class NestingScan {
  public:
   explicit NestingScan(std::string_view text) : text_(text) {}
@@ -22,9 +22,12 @@ class NestingScan {
   bool too_deep() {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
-      else if (c == '"' || c == '\'') skip_string(c);
-      else count(c);
+      if (c == '#')
+        at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
+      else if (c == '"' || c == '\'')
+        skip_string(c);
+      else
+        count(c);
       if (deepest_ > kDeepestNesting) return true;
     }
     return false;

@@ -1,5 +1,6 @@
 // Failures of the world outside the program. Each kind has its exit code, which cli/ alone knows
-// (docs/errors.md). Bugs of our own are PD_CHECK's (core/check.h); expected outcomes are return values.
+// (docs/errors.md). Bugs of our own are PD_CHECK's (core/check.h); expected outcomes are return
+// values.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +11,8 @@ struct Error : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-// A value that does not read as what was wanted, before it is known which file or flag it came from.
+// A value that does not read as what was wanted, before it is known which file or flag it came
+// from.
 struct BadValue : Error {
   using Error::Error;
 };

@@ -1,9 +1,9 @@
 #include "core/log.h"
 
+#include <cstdlib>
+
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-
-#include <cstdlib>
 
 namespace pipedream {
 namespace {
@@ -13,7 +13,7 @@ spdlog::logger& logger() {
   static const auto instance = [] {
     const char* no_color = std::getenv("NO_COLOR");
     const auto mode = no_color != nullptr && *no_color != '\0' ? spdlog::color_mode::never
-                                                              : spdlog::color_mode::automatic;
+                                                               : spdlog::color_mode::automatic;
     auto made = std::make_shared<spdlog::logger>(
         "pipedream", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(mode));
     made->set_pattern("%Y-%m-%d %H:%M:%S %^%l%$ %v");

@@ -11,7 +11,8 @@ constexpr std::uint32_t kMultiply1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
-// Stafford's variant 13 of the 64-bit finaliser: a bijection in which every input bit reaches every output bit.
+// Stafford's variant 13 of the 64-bit finaliser: a bijection in which every input bit reaches every
+// output bit.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
@@ -34,10 +35,10 @@ Stream stream_of(const RandomKey& k) {
 }
 
 std::array<std::uint32_t, 4> block_of(const Stream& stream, std::uint64_t block) {
-  return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
-                 static_cast<std::uint32_t>(stream.high),
-                 static_cast<std::uint32_t>(stream.high >> 32)},
-                stream.key);
+  return philox(
+      {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
+       static_cast<std::uint32_t>(stream.high), static_cast<std::uint32_t>(stream.high >> 32)},
+      stream.key);
 }
 
 float unit_interval(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }

@@ -28,13 +28,13 @@ constexpr Unit kByteUnits[] = {{"B", 1},
                                {"GiB", 1073741824.0},
                                {"TB", 1e12},
                                {"TiB", 1099511627776.0}};
-constexpr Unit kSpeedUnits[] = {{"bit/s", 0.125},   {"B/s", 1},      {"kbit/s", 125},
-                                {"kB/s", 1e3},      {"KiB/s", 1024}, {"Mbit/s", 125e3},
-                                {"MB/s", 1e6},      {"MiB/s", 1048576.0}, {"Gbit/s", 125e6},
-                                {"GB/s", 1e9},      {"GiB/s", 1073741824.0}, {"Tbit/s", 125e9},
-                                {"TB/s", 1e12}};
-constexpr Unit kTimeUnits[] = {{"ns", 1},    {"us", 1e3},    {"ms", 1e6},
-                               {"s", 1e9},   {"min", 60e9},  {"h", 3600e9}};
+constexpr Unit kSpeedUnits[] = {
+    {"bit/s", 0.125},  {"B/s", 1},        {"kbit/s", 125},         {"kB/s", 1e3},
+    {"KiB/s", 1024},   {"Mbit/s", 125e3}, {"MB/s", 1e6},           {"MiB/s", 1048576.0},
+    {"Gbit/s", 125e6}, {"GB/s", 1e9},     {"GiB/s", 1073741824.0}, {"Tbit/s", 125e9},
+    {"TB/s", 1e12}};
+constexpr Unit kTimeUnits[] = {{"ns", 1},  {"us", 1e3},   {"ms", 1e6},
+                               {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 
 struct Family {
   std::string_view what;  // in messages: "wanted a size such as …"
@@ -135,7 +135,8 @@ std::string for_people(const Family& family, std::span<const std::string_view> n
 std::string exact(const Family& family, double value) {
   for (auto unit = family.units.rbegin(); unit != family.units.rend(); ++unit) {
     const double number = value / unit->scale;
-    if (number == std::floor(number) && number * unit->scale == value && (number >= 1 || value == 0))
+    if (number == std::floor(number) && number * unit->scale == value &&
+        (number >= 1 || value == 0))
       return fmt::format("{:.0f}{}", number, unit->name);
   }
   return fmt::format("{}{}", value / family.units.front().scale, family.units.front().name);

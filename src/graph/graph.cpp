@@ -86,7 +86,8 @@ void Builder::add_edge(std::string_view producer, std::string_view output,
   if (output.empty()) {
     if (outputs.size() != 1)
       throw BadValue("the edge from " + quoted(producer) + " to " + quoted(consumer) +
-                     " must say which of the " + std::to_string(outputs.size()) + " outputs it takes");
+                     " must say which of the " + std::to_string(outputs.size()) +
+                     " outputs it takes");
     return add_edge(from, 0, to);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)

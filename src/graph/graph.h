@@ -16,10 +16,10 @@ namespace pipedream::graph {
 // One output of one layer. It may have any number of consumers.
 struct Value {
   LayerId producer;
-  std::string name;                  // unique among the producer's outputs
-  std::vector<std::int64_t> shape;   // empty where only the size is known
-  Bytes bytes;                       // for the whole minibatch
-  std::vector<LayerId> consumers;    // ascending
+  std::string name;                 // unique among the producer's outputs
+  std::vector<std::int64_t> shape;  // empty where only the size is known
+  Bytes bytes;                      // for the whole minibatch
+  std::vector<LayerId> consumers;   // ascending
 };
 
 // The smallest unit that is never split. Input layers (data, labels) compute nothing: the stages
@@ -74,7 +74,8 @@ class Builder {
   // By names, as files give them; an empty `output` means the producer's only one.
   void add_edge(std::string_view producer, std::string_view output, std::string_view consumer);
 
-  // Checks the whole and orders it, in time linear in layers and edges (times the heap's logarithm).
+  // Checks the whole and orders it, in time linear in layers and edges (times the heap's
+  // logarithm).
   [[nodiscard]] Graph build() &&;
 
  private:

@@ -11,12 +11,11 @@ struct Feature {
   Conv conv;
   bool pool;  // after the ReLU
 };
-const Feature kFeatures[] = {
-    {{.in = 3, .out = 64, .kernel = 11, .stride = 4, .padding = 2}, true},
-    {{.in = 64, .out = 192, .kernel = 5, .padding = 2}, true},
-    {{.in = 192, .out = 384, .kernel = 3, .padding = 1}, false},
-    {{.in = 384, .out = 256, .kernel = 3, .padding = 1}, false},
-    {{.in = 256, .out = 256, .kernel = 3, .padding = 1}, true}};
+const Feature kFeatures[] = {{{.in = 3, .out = 64, .kernel = 11, .stride = 4, .padding = 2}, true},
+                             {{.in = 64, .out = 192, .kernel = 5, .padding = 2}, true},
+                             {{.in = 192, .out = 384, .kernel = 3, .padding = 1}, false},
+                             {{.in = 384, .out = 256, .kernel = 3, .padding = 1}, false},
+                             {{.in = 256, .out = 256, .kernel = 3, .padding = 1}, true}};
 
 Wire add_features(NetworkBuilder& net, Wire x) {
   int index = 0;

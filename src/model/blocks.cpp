@@ -58,10 +58,10 @@ Block conv2d(const Conv& conv) {
   Block block;
   block.kind = "Conv2d(" + text(conv.in) + ", " + text(conv.out) + ", kernel " + text(conv.kernel) +
                ", stride " + text(conv.stride) + ", padding " + text(conv.padding) + ")";
-  block.parameters.push_back({"weight",
-                              {conv.out, conv.in, conv.kernel, conv.kernel},
-                              conv.he_init ? he_normal(conv.out * area)
-                                           : default_init(conv.in * area)});
+  block.parameters.push_back(
+      {"weight",
+       {conv.out, conv.in, conv.kernel, conv.kernel},
+       conv.he_init ? he_normal(conv.out * area) : default_init(conv.in * area)});
   if (conv.bias)
     block.parameters.push_back(
         {"bias", {conv.out}, conv.he_init ? Init{} : default_init(conv.in * area)});
@@ -73,8 +73,8 @@ Block conv2d(const Conv& conv) {
     return TensorType{{in[0], conv.out, side(in[2]), side(in[3])}, inputs[0].type};
   };
   block.forward = [conv](const Tensors& in, const Weights& w, const Pass&) {
-    return convolve(in[0], w.parameters[0], conv.bias ? w.parameters[1] : at::Tensor(),
-                    conv.stride, conv.padding);
+    return convolve(in[0], w.parameters[0], conv.bias ? w.parameters[1] : at::Tensor(), conv.stride,
+                    conv.padding);
   };
   return block;
 }
@@ -84,13 +84,12 @@ Block linear(std::int64_t in, std::int64_t out) {
 }
 
 Block linear(std::int64_t in, std::int64_t out, Init weight, Init bias) {
-  return {.kind = "Linear(" + text(in) + ", " + text(out) + ")",
-          .parameters = {{"weight", {out, in}, weight}, {"bias", {out}, bias}},
-          .infer = [out](Types inputs) { return with_last_dimension(inputs[0], out); },
-          .forward =
-              [](const Tensors& x, const Weights& w, const Pass&) {
-                return at::linear(x[0], w.parameters[0], w.parameters[1]);
-              }};
+  return {
+      .kind = "Linear(" + text(in) + ", " + text(out) + ")",
+      .parameters = {{"weight", {out, in}, weight}, {"bias", {out}, bias}},
+      .infer = [out](Types inputs) { return with_last_dimension(inputs[0], out); },
+      .forward = [](const Tensors& x, const Weights& w,
+                    const Pass&) { return at::linear(x[0], w.parameters[0], w.parameters[1]); }};
 }
 
 Block batch_norm2d(std::int64_t channels) {
@@ -103,26 +102,24 @@ Block batch_norm2d(std::int64_t channels) {
                       {"running_var", {channels}, one},
                       {"num_batches_tracked", {}, {}, at::kLong}},
           .infer = same_as_first,
-          .forward =
-              [](const Tensors& x, const Weights& w, const Pass& pass) {
-                // Without running averages to move, training mode uses the batch's own alone.
-                const bool averages = !pass.training || pass.update_statistics;
-                if (pass.training && pass.update_statistics) w.buffers[2].add_(1);
-                return at::batch_norm(x[0], w.parameters[0], w.parameters[1],
-                                      averages ? w.buffers[0] : at::Tensor(),
-                                      averages ? w.buffers[1] : at::Tensor(), pass.training,
-                                      kMomentum, kEpsilon, /*cudnn_enabled=*/true);
-              }};
+          .forward = [](const Tensors& x, const Weights& w, const Pass& pass) {
+            // Without running averages to move, training mode uses the batch's own alone.
+            const bool averages = !pass.training || pass.update_statistics;
+            if (pass.training && pass.update_statistics) w.buffers[2].add_(1);
+            return at::batch_norm(x[0], w.parameters[0], w.parameters[1],
+                                  averages ? w.buffers[0] : at::Tensor(),
+                                  averages ? w.buffers[1] : at::Tensor(), pass.training, kMomentum,
+                                  kEpsilon, /*cudnn_enabled=*/true);
+          }};
 }
 
 Block layer_norm(std::int64_t width) {
   return {.kind = "LayerNorm(" + text(width) + ")",
           .parameters = {{"weight", {width}, {Init::Kind::kConstant, 1}}, {"bias", {width}, {}}},
           .infer = same_as_first,
-          .forward =
-              [width](const Tensors& x, const Weights& w, const Pass&) {
-                return at::layer_norm(x[0], {width}, w.parameters[0], w.parameters[1]);
-              }};
+          .forward = [width](const Tensors& x, const Weights& w, const Pass&) {
+            return at::layer_norm(x[0], {width}, w.parameters[0], w.parameters[1]);
+          }};
 }
 
 Block embedding(std::int64_t words, std::int64_t width, Init weight) {
@@ -134,10 +131,8 @@ Block embedding(std::int64_t words, std::int64_t width, Init weight) {
                 shape.push_back(width);
                 return TensorType{shape, at::kFloat};
               },
-          .forward =
-              [](const Tensors& x, const Weights& w, const Pass&) {
-                return at::embedding(w.parameters[0], x[0]);
-              }};
+          .forward = [](const Tensors& x, const Weights& w,
+                        const Pass&) { return at::embedding(w.parameters[0], x[0]); }};
 }
 
 Block lstm(std::int64_t in, std::int64_t hidden, bool bidirectional, float bound) {
@@ -212,8 +207,9 @@ Block flatten() {
 Block dropout_block(double p) {
   return {.kind = "Dropout(" + brief(p) + ")",
           .infer = same_as_first,
-          .forward = [p](const Tensors& x, const Weights&,
-                         const Pass& pass) { return dropout(x[0], p, pass); }};
+          .forward = [p](const Tensors& x, const Weights&, const Pass& pass) {
+            return dropout(x[0], p, pass);
+          }};
 }
 
 Block add() {
@@ -235,7 +231,10 @@ Block concatenate() {
 
 Block cross_entropy() {
   return {.kind = "CrossEntropy",
-          .infer = [](Types inputs) { return TensorType{{}, inputs[0].type}; },
+          .infer =
+              [](Types inputs) {
+                return TensorType{{}, inputs[0].type};
+              },
           .forward =
               [](const Tensors& x, const Weights&, const Pass&) {
                 return at::cross_entropy_loss(x[0].flatten(0, -2), x[1].flatten());

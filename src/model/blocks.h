@@ -33,8 +33,8 @@ struct Conv {
 [[nodiscard]] Block average_pool2d_to(std::int64_t side);  // adaptive: any image to side × side
 [[nodiscard]] Block flatten();                             // all dimensions after the first
 [[nodiscard]] Block dropout_block(double p);
-[[nodiscard]] Block add();            // of two equal shapes
-[[nodiscard]] Block concatenate();    // along the last dimension
+[[nodiscard]] Block add();          // of two equal shapes
+[[nodiscard]] Block concatenate();  // along the last dimension
 // Mean cross-entropy of logits [N, …, C] and class numbers [N, …].
 [[nodiscard]] Block cross_entropy();
 

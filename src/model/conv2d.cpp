@@ -59,8 +59,8 @@ struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> 
     for (std::int64_t begin = 0; begin < grad.size(0); begin += step) {
       const std::int64_t end = std::min(begin + step, grad.size(0));
       auto [to_input, to_weight, to_bias] = at::_slow_conv2d_backward(
-          grad.slice(0, begin, end), input.slice(0, begin, end), weight,
-          weight.sizes().slice(2), {stride, stride}, {padding, padding}, wanted);
+          grad.slice(0, begin, end), input.slice(0, begin, end), weight, weight.sizes().slice(2),
+          {stride, stride}, {padding, padding}, wanted);
       if (needs_input) grad_input.slice(0, begin, end).copy_(to_input);
       if (wanted[1]) grad_weight = begin == 0 ? to_weight : grad_weight.add_(to_weight);
       if (wanted[2]) grad_bias = begin == 0 ? to_bias : grad_bias.add_(to_bias);

@@ -109,8 +109,9 @@ ZooEntry gnmt_entry(std::int64_t lstm_layers) {
                       whole_option("length", 50, 1, 1 << 16, "words per sentence"),
                       dropout_option(0.2)},
           .batch = 64,
-          .make = [=](const Options& options,
-                      std::int64_t batch) { return make(name, lstm_layers, options, batch); }};
+          .make = [=](const Options& options, std::int64_t batch) {
+            return make(name, lstm_layers, options, batch);
+          }};
 }
 
 }  // namespace pipedream::model

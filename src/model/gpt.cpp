@@ -35,9 +35,9 @@ Block embed(std::int64_t words, std::int64_t context, std::int64_t width, double
           .forward =
               [p](const Tensors& x, const Weights& w, const Pass& pass) {
                 const at::Tensor places = at::arange(x[0].size(1), x[0].options());
-                return dropout(at::embedding(w.parameters[0], x[0]) +
-                                   at::embedding(w.parameters[1], places),
-                               p, pass);
+                return dropout(
+                    at::embedding(w.parameters[0], x[0]) + at::embedding(w.parameters[1], places),
+                    p, pass);
               }};
 }
 
@@ -53,20 +53,19 @@ Block attention(std::int64_t width, std::int64_t heads, double p, float projecti
                           {Init::Kind::kNormal, projection_deviation}},
                          {"attn.c_proj.bias", {width}, {}}},
           .infer = same_as_first,
-          .forward =
-              [=](const Tensors& in, const Weights& weights, const Pass& pass) {
-                const auto& w = weights.parameters;
-                const at::Tensor& x = in[0];
-                const at::Tensor normal = at::layer_norm(x, {width}, w[0], w[1]);
-                const auto qkv = at::linear(normal, w[2], w[3])
-                                     .view({x.size(0), x.size(1), 3, heads, width / heads})
-                                     .permute({2, 0, 3, 1, 4})
-                                     .unbind(0);
-                const at::Tensor mixed = at::scaled_dot_product_attention(
-                    qkv[0], qkv[1], qkv[2], {}, /*dropout_p=*/0, /*is_causal=*/true);
-                const at::Tensor joined = mixed.transpose(1, 2).reshape(x.sizes());
-                return x + dropout(at::linear(joined, w[4], w[5]), p, pass);
-              }};
+          .forward = [=](const Tensors& in, const Weights& weights, const Pass& pass) {
+            const auto& w = weights.parameters;
+            const at::Tensor& x = in[0];
+            const at::Tensor normal = at::layer_norm(x, {width}, w[0], w[1]);
+            const auto qkv = at::linear(normal, w[2], w[3])
+                                 .view({x.size(0), x.size(1), 3, heads, width / heads})
+                                 .permute({2, 0, 3, 1, 4})
+                                 .unbind(0);
+            const at::Tensor mixed = at::scaled_dot_product_attention(
+                qkv[0], qkv[1], qkv[2], {}, /*dropout_p=*/0, /*is_causal=*/true);
+            const at::Tensor joined = mixed.transpose(1, 2).reshape(x.sizes());
+            return x + dropout(at::linear(joined, w[4], w[5]), p, pass);
+          }};
 }
 
 // x + dropout(projection(gelu(expansion(norm(x)))))
@@ -81,13 +80,12 @@ Block feed_forward(std::int64_t width, double p, float projection_deviation) {
                           {Init::Kind::kNormal, projection_deviation}},
                          {"mlp.c_proj.bias", {width}, {}}},
           .infer = same_as_first,
-          .forward =
-              [=](const Tensors& in, const Weights& weights, const Pass& pass) {
-                const auto& w = weights.parameters;
-                const at::Tensor normal = at::layer_norm(in[0], {width}, w[0], w[1]);
-                const at::Tensor wide = at::gelu(at::linear(normal, w[2], w[3]), "tanh");
-                return in[0] + dropout(at::linear(wide, w[4], w[5]), p, pass);
-              }};
+          .forward = [=](const Tensors& in, const Weights& weights, const Pass& pass) {
+            const auto& w = weights.parameters;
+            const at::Tensor normal = at::layer_norm(in[0], {width}, w[0], w[1]);
+            const at::Tensor wide = at::gelu(at::linear(normal, w[2], w[3]), "tanh");
+            return in[0] + dropout(at::linear(wide, w[4], w[5]), p, pass);
+          }};
 }
 
 Network make(const Options& options, std::int64_t batch) {

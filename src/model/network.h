@@ -23,11 +23,11 @@ struct InputSpec {
 // Immutable once built; safe to share between threads.
 struct Network {
   std::string name;
-  std::int64_t batch = 0;          // the samples per minibatch for which the graph's sizes hold
+  std::int64_t batch = 0;  // the samples per minibatch for which the graph's sizes hold
   graph::Graph graph;
-  std::vector<LayerSpec> specs;    // one per layer of the graph; empty for input layers
+  std::vector<LayerSpec> specs;  // one per layer of the graph; empty for input layers
   std::vector<InputSpec> inputs;
-  ValueId loss;                    // a scalar: the mean over the samples of the pass
+  ValueId loss;  // a scalar: the mean over the samples of the pass
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };

@@ -67,8 +67,7 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   network_.specs.push_back(
       {std::move(block.parameters), std::move(block.buffers),
        [forward = std::move(block.forward)](Tensors parameters, Tensors buffers) {
-         return std::make_unique<FunctionLayer>(forward, std::move(parameters),
-                                                std::move(buffers));
+         return std::make_unique<FunctionLayer>(forward, std::move(parameters), std::move(buffers));
        }});
   return {layer, output};
 }

@@ -31,10 +31,14 @@ double read(const OptionSpec& spec, const std::string& text) {
 
 }  // namespace
 
-OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least,
-                        std::int64_t most, std::string help) {
-  return {std::move(name),           static_cast<double>(value), static_cast<double>(least),
-          static_cast<double>(most), /*whole=*/true,             std::move(help)};
+OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least, std::int64_t most,
+                        std::string help) {
+  return {std::move(name),
+          static_cast<double>(value),
+          static_cast<double>(least),
+          static_cast<double>(most),
+          /*whole=*/true,
+          std::move(help)};
 }
 
 OptionSpec dropout_option(double value) {

@@ -9,8 +9,8 @@ namespace pipedream::model {
 namespace {
 
 constexpr int kPool = 0;
-constexpr std::array kLayers{64,  64,  kPool, 128, 128, kPool, 256, 256, 256,
-                             kPool, 512, 512, 512, kPool, 512, 512, 512, kPool};
+constexpr std::array kLayers{64,    64,  kPool, 128, 128,   kPool, 256, 256, 256,
+                             kPool, 512, 512,   512, kPool, 512,   512, 512, kPool};
 
 Wire add_features(NetworkBuilder& net, Wire x) {
   std::int64_t channels = 3;

@@ -57,8 +57,8 @@ std::string shown(std::string_view text) {
   return "\"" + out + (text.size() > 60 ? "…\"" : "\"");
 }
 
-// UTF-8 without control characters: what the strings of our JSON may hold, so that each profile that
-// is read can also be written.
+// UTF-8 without control characters: what the strings of our JSON may hold, so that each profile
+// that is read can also be written.
 bool is_text(std::string_view text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; };
   if (std::any_of(text.begin(), text.end(), is_control)) return false;
@@ -105,8 +105,10 @@ void read_costs(std::string_view text, NodeLine& node, const Place& place) {
     const auto field = std::find_if(std::begin(fields), std::end(fields),
                                     [&](const Field& f) { return f.key == key; });
     if (field == std::end(fields) || key.size() == part.size())
-      place.fail("wanted forward_compute_time=…, backward_compute_time=…, activation_size=…, "
-                 "parameter_size=…, found " + shown(part));
+      place.fail(
+          "wanted forward_compute_time=…, backward_compute_time=…, activation_size=…, "
+          "parameter_size=…, found " +
+          shown(part));
     if (field->found) place.fail(std::string(key) + " is given twice");
     field->found = true;
     const std::string_view value = part.substr(key.size() + 1);
@@ -185,8 +187,10 @@ Profile parse_graph_text(std::string_view content, const std::string& file) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
     if (!is_text(line.substr(line.front() == '\t' ? 1 : 0)))
       place.fail("wanted UTF-8 without control characters, found " + shown(line));
-    if (line.front() == '\t') edges.push_back(read_edge(line, place));
-    else nodes.push_back(read_node(line, place));
+    if (line.front() == '\t')
+      edges.push_back(read_edge(line, place));
+    else
+      nodes.push_back(read_node(line, place));
   }
   if (nodes.empty()) throw BadFile(file + ": wanted at least one layer, found none");
   std::stable_sort(nodes.begin(), nodes.end(), [](const NodeLine& a, const NodeLine& b) {
@@ -194,7 +198,8 @@ Profile parse_graph_text(std::string_view content, const std::string& file) {
   });
 
   Profile profile;
-  profile.model = std::filesystem::path(file).stem().stem().string();  // "vgg16.graph.txt" → "vgg16"
+  profile.model =
+      std::filesystem::path(file).stem().stem().string();  // "vgg16.graph.txt" → "vgg16"
   if (!is_text(profile.model)) profile.model.clear();
   graph::Builder builder;
   try {

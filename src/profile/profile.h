@@ -43,7 +43,8 @@ struct Profile {
 inline constexpr Nanos kLongestInAll = std::chrono::seconds(1'000'000);
 inline constexpr Bytes kLargestInAll{std::int64_t{1} << 53};
 
-// Throws BadValue when the layers' times or bytes pass these limits: whoever reads a profile calls it.
+// Throws BadValue when the layers' times or bytes pass these limits: whoever reads a profile calls
+// it.
 void check_totals(const Profile& profile);
 
 // Sums over all layers.

@@ -21,7 +21,8 @@ graph::Builder::Output read_output(const Node& node) {
   graph::Builder::Output output;
   output.name = node.at("name").text();
   if (const auto shape = node.find("shape"))
-    for (const Node& side : shape->elements()) output.shape.push_back(side.integer(0, kLargestSide));
+    for (const Node& side : shape->elements())
+      output.shape.push_back(side.integer(0, kLargestSide));
   output.bytes = node.at("bytes").byte_count();
   return output;
 }
@@ -68,9 +69,10 @@ void check_kept_inputs(const Node& layers, const Profile& profile) {
     const auto kept = profile.costs[i].keeps_input.size();
     const auto inputs = profile.graph.layers()[i].inputs.size();
     if (kept != 0 && kept != inputs)
-      layers.elements()[i].at("keeps_input").fail("wanted one entry for each of the " +
-                                                  std::to_string(inputs) + " inputs, found " +
-                                                  std::to_string(kept));
+      layers.elements()[i]
+          .at("keeps_input")
+          .fail("wanted one entry for each of the " + std::to_string(inputs) + " inputs, found " +
+                std::to_string(kept));
   }
 }
 

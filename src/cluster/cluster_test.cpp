@@ -1,0 +1,48 @@
+#include "cluster/cluster.h"
+
+#include <gtest/gtest.h>
+
+namespace pipedream::cluster {
+namespace {
+
+// 2 racks × 3 servers × 4 workers.
+Cluster three_levels() {
+  Cluster cluster;
+  for (const int count : {4, 3, 2}) cluster.levels.push_back({.name = "", .count = count});
+  cluster.devices.resize(24);
+  return cluster;
+}
+
+TEST(Cluster, CountsTheWorkersInsideAComponent) {
+  const Cluster cluster = three_levels();
+  EXPECT_EQ(cluster.workers(), 24);
+  EXPECT_EQ(cluster.workers_per_component(0), 1);
+  EXPECT_EQ(cluster.workers_per_component(1), 4);
+  EXPECT_EQ(cluster.workers_per_component(2), 12);
+  EXPECT_EQ(cluster.workers_per_component(3), 24);
+}
+
+TEST(Cluster, TheInnermostLevelCountsFastest) {
+  const Cluster cluster = three_levels();
+  EXPECT_EQ(cluster.level_between(WorkerId{0}, WorkerId{3}), 0U) << "one server";
+  EXPECT_EQ(cluster.level_between(WorkerId{3}, WorkerId{4}), 1U) << "neighbouring servers";
+  EXPECT_EQ(cluster.level_between(WorkerId{0}, WorkerId{11}), 1U) << "one rack";
+  EXPECT_EQ(cluster.level_between(WorkerId{11}, WorkerId{12}), 2U) << "neighbouring racks";
+  EXPECT_EQ(cluster.level_between(WorkerId{23}, WorkerId{0}), 2U) << "either way round";
+}
+
+TEST(Cluster, ALevelOfOneJoinsNobody) {
+  Cluster cluster;
+  for (const int count : {1, 2}) cluster.levels.push_back({.name = "", .count = count});
+  cluster.devices.resize(2);
+  EXPECT_EQ(cluster.level_between(WorkerId{0}, WorkerId{1}), 1U);
+}
+
+TEST(ClusterDeathTest, AWorkerHasNoLinkToItselfOrToStrangers) {
+  const Cluster cluster = three_levels();
+  EXPECT_DEATH((void)cluster.level_between(WorkerId{1}, WorkerId{1}), "'a != b' does not hold");
+  EXPECT_DEATH((void)cluster.level_between(WorkerId{1}, WorkerId{24}), "b.value < workers");
+}
+
+}  // namespace
+}  // namespace pipedream::cluster

@@ -1,0 +1,111 @@
+#include "core/file.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "core/error.h"
+#include "core/testing.h"
+
+namespace pipedream {
+namespace {
+
+using test::message_of;
+using test::TemporaryFolder;
+using Names = std::vector<std::string>;
+
+TEST(ReadFile, GivesBackEveryByteThatWasWritten) {
+  const TemporaryFolder folder;
+  std::string content(200'000, 'x');  // more than one read
+  content[7] = '\0';
+  content += "\r\n\xff";
+  write_file_atomically(folder.path() / "a", content);
+  EXPECT_EQ(read_file(folder.path() / "a"), content);
+}
+
+TEST(ReadFile, ReadsAnEmptyFileAsAnEmptyText) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "empty", "");
+  EXPECT_EQ(read_file(folder.path() / "empty"), "");
+}
+
+TEST(ReadFile, NamesAMissingFileAndTheReason) {
+  EXPECT_EQ(message_of<IoError>([] { (void)read_file("/no/such/file"); }),
+            "cannot read /no/such/file: No such file or directory");
+}
+
+TEST(ReadFile, RefusesAFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message_of<IoError>([&] { (void)read_file(folder.path()); }),
+            "cannot read " + folder.path().string() + ": Is a directory");
+}
+
+TEST(WriteFileAtomically, ReplacesTheOldContentAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "a", "a long first content");
+  write_file_atomically(folder.path() / "a", "second");
+  EXPECT_EQ(read_file(folder.path() / "a"), "second");
+  EXPECT_EQ(folder.names(), Names{"a"});
+}
+
+TEST(WriteFileAtomically, NamesAMissingFolder) {
+  EXPECT_EQ(message_of<IoError>([] { write_file_atomically("/no/such/folder/a", "x"); }),
+            "cannot write /no/such/folder/a: No such file or directory");
+}
+
+TEST(WriteFileAtomically, LeavesNoTemporaryWhenItCannotRename) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "taken");
+  EXPECT_EQ(message_of<IoError>([&] { write_file_atomically(folder.path() / "taken", "x"); }),
+            "cannot write " + (folder.path() / "taken").string() + ": Is a directory");
+  EXPECT_EQ(folder.names(), Names{"taken"});
+}
+
+// A limit on the size of files stands for a full disk: the write fails half way.
+TEST(WriteFileAtomically, KeepsTheOldContentAndNoTemporaryWhenTheDiskIsFull) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a";
+  write_file_atomically(path, "old");
+  const auto fill_the_disk = [&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{100'000, 100'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      write_file_atomically(path, std::string(1'000'000, 'x'));
+    } catch (const IoError& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      std::_Exit(7);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(fill_the_disk(), testing::ExitedWithCode(7), "cannot write .*/a: File too large");
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(folder.names(), Names{"a"});
+}
+
+TEST(WriteFileAtomically, TwoThreadsOnOneFileNeverShowAMixture) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a";
+  write_file_atomically(path, std::string(100'000, 'a'));
+  const auto write = [&](char letter) {
+    for (int i = 0; i < 10; ++i) write_file_atomically(path, std::string(100'000, letter));
+  };
+  auto one = std::async(std::launch::async, write, 'a');
+  auto two = std::async(std::launch::async, write, 'b');
+  for (int i = 0; i < 20; ++i) {
+    const std::string seen = read_file(path);
+    EXPECT_TRUE(seen == std::string(100'000, 'a') || seen == std::string(100'000, 'b'));
+  }
+  one.get();
+  two.get();
+  EXPECT_EQ(folder.names(), Names{"a"});
+}
+
+}  // namespace
+}  // namespace pipedream

@@ -1,0 +1,76 @@
+// What the tests of all modules share: messages of errors, a folder that cleans up after itself,
+// and the examples out of the documents. Only *_test.cpp files include this.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace pipedream::test {
+
+// The message of the E that `action` throws; where it throws none, or another, the test fails.
+template <class E, class Action>
+[[nodiscard]] std::string message_of(Action action) {
+  try {
+    action();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another kind of exception was thrown: " << error.what();
+  }
+  return {};
+}
+
+// A fresh folder, removed with all it holds at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "pipedream-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // The names in the folder, sorted.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The contents of the blocks ```language … ``` of a Markdown text, in order.
+[[nodiscard]] inline std::vector<std::string> fenced_blocks(std::string_view markdown,
+                                                            std::string_view language) {
+  const std::string opening = "\n```" + std::string(language) + "\n";
+  std::vector<std::string> blocks;
+  std::size_t at = 0;
+  while ((at = markdown.find(opening, at)) != std::string_view::npos) {
+    at += opening.size();
+    const std::size_t end = markdown.find("\n```\n", at - 1);
+    if (end == std::string_view::npos) throw std::runtime_error("a ``` block has no end");
+    blocks.emplace_back(markdown.substr(at, end + 1 - at));
+    at = end;
+  }
+  return blocks;
+}
+
+}  // namespace pipedream::test

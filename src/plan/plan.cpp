@@ -1,0 +1,47 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace pipedream::plan {
+
+WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch) {
+  const auto& workers = plan.stage(stage).workers;
+  return workers[static_cast<std::size_t>(minibatch) % workers.size()];
+}
+
+int worker_count(const Plan& plan) {
+  int count = 0;
+  for (const Stage& stage : plan.stages)
+    for (const WorkerId worker : stage.workers) count = std::max(count, worker.value + 1);
+  return count;
+}
+
+std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& graph) {
+  constexpr StageId kNone{-1};
+  std::vector<StageId> stage_of(graph.layers().size(), kNone);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    for (const LayerId layer : plan.stages[s].layers) {
+      if (stage_of.at(layer.index()) != kNone)
+        throw BadValue("layer '" + graph.layer(layer).name + "' is in two stages");
+      stage_of[layer.index()] = id_at<StageId>(s);
+    }
+  }
+  for (std::size_t i = 0; i < stage_of.size(); ++i) {
+    const graph::Layer& layer = graph.layers()[i];
+    if (layer.is_input) stage_of[i] = StageId{0};
+    if (stage_of[i] == kNone) throw BadValue("layer '" + layer.name + "' is in no stage");
+  }
+  for (const graph::Value& value : graph.values()) {
+    for (const LayerId user : value.consumers) {
+      const bool backwards = stage_of[user.index()] < stage_of[value.producer.index()];
+      if (backwards && !graph.layer(value.producer).is_input)
+        throw BadValue("layer '" + graph.layer(user).name + "' is in an earlier stage than '" +
+                       graph.layer(value.producer).name + "', whose output it uses");
+    }
+  }
+  return stage_of;
+}
+
+}  // namespace pipedream::plan

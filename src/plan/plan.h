@@ -1,0 +1,37 @@
+// Which layers run on which workers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "graph/graph.h"
+
+namespace pipedream::plan {
+
+// A run of layers on one worker, or on several that take minibatches in turn (replicas).
+struct Stage {
+  std::vector<LayerId> layers;    // producers first; input layers belong to no stage
+  std::vector<WorkerId> workers;  // one per replica
+};
+
+// Stages in the order in which a minibatch passes them: values flow to later stages only.
+struct Plan {
+  std::vector<Stage> stages;
+
+  [[nodiscard]] const Stage& stage(StageId id) const { return stages.at(id.index()); }
+};
+
+// The worker that runs `stage` for a minibatch: replicas take turns, and a minibatch's backward
+// goes where its forward went (SYSTEMS: 1F1B-RR).
+[[nodiscard]] WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch);
+
+// The number of workers the plan uses: one more than the highest it names.
+[[nodiscard]] int worker_count(const Plan& plan);
+
+// The stage of each layer, by layer; input layers get stage 0, which means nothing for them.
+// Throws BadValue unless every other layer is in exactly one stage and no value flows backwards.
+[[nodiscard]] std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& graph);
+
+}  // namespace pipedream::plan

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "core/error.h"
+#include "profile/profile_file.h"
+#include "profile/profile_testing.h"
+
+namespace pipedream::profile {
+namespace {
+
+template <class Int>
+Int any_of_range(Int begin, Int end) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Int>(begin, end));
+}
+
+// Small and large, round and crooked; at most 2^bits.
+std::int64_t any_count(int bits) {
+  return any_of_range<std::int64_t>(0, (std::int64_t{1} << any_of_range(0, bits)) + 1);
+}
+
+// Any text without control characters, in ASCII and beyond; also what JSON must escape.
+std::string any_text() {
+  std::string text;
+  for (int i = any_of_range(0, 6); i > 0; --i) {
+    if (any_of_range(0, 8) == 0)
+      text += "→";
+    else
+      text += static_cast<char>(any_of_range(32, 127));
+  }
+  return text;
+}
+
+Nanos any_time() { return Nanos(any_count(44)); }  // thirteen layers stay below the total
+
+// Layers of zero to two outputs; every edge leads to a later layer.
+Profile any_profile() {
+  Profile profile;
+  profile.model = any_text();
+  if (any_of_range(0, 2) == 1) profile.batch = 1 + any_count(29);
+  if (any_of_range(0, 2) == 1) profile.threads = any_of_range(1, 1 << 20);
+  if (any_of_range(0, 2) == 1) profile.whole = any_time();
+  profile.device = any_text();
+  profile.input = any_time();
+  graph::Builder builder;
+  std::vector<std::size_t> outputs_of;
+  for (int i = any_of_range(1, 13); i > 0; --i) {
+    std::vector<graph::Builder::Output> outputs;
+    for (int k = any_of_range(0, 3); k > 0; --k) {
+      std::vector<std::int64_t> shape;
+      for (int side = any_of_range(0, 4); side > 0; --side) shape.push_back(any_count(40));
+      outputs.push_back({any_text() + std::to_string(k), shape, Bytes{any_count(48)}});
+    }
+    const std::string name = any_text() + std::to_string(i);
+    const auto outputs_count = outputs.size();
+    LayerCost cost;
+    if (any_of_range(0, 4) == 0) {
+      builder.add_input(name, std::move(outputs));
+      outputs_of.push_back(outputs_count);
+    } else {
+      const LayerId layer = builder.add_layer(name, any_text(), std::move(outputs));
+      for (std::size_t from = 0; from < outputs_of.size(); ++from)
+        for (std::size_t k = 0; k < outputs_of[from]; ++k)
+          if (any_of_range(0, 3) == 0) {
+            builder.add_edge(id_at<LayerId>(from), k, layer);
+            cost.keeps_input.push_back(any_of_range(0, 2) == 1);
+          }
+      if (any_of_range(0, 2) == 1) cost.keeps_input.clear();  // not known
+      outputs_of.push_back(outputs_count);
+      cost.forward = any_time();
+      cost.backward = any_time();
+      cost.weights = Bytes{any_count(48)};
+      cost.stash = Bytes{any_count(48)};
+    }
+    profile.costs.push_back(cost);
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+RC_GTEST_PROP(ProfileProperty, WhatIsWrittenIsReadBackAsTheSame, ()) {
+  const Profile profile = any_profile();
+  RC_LOG() << to_json(profile);
+  RC_ASSERT(difference(parse_profile_json(to_json(profile), "p.json"), profile) == "");
+}
+
+// A file cut short, or with one byte changed, is read or refused; it never does anything else.
+RC_GTEST_PROP(ProfileProperty, ADamagedFileIsReadOrRefused, ()) {
+  std::string text = to_json(any_profile());
+  const auto at = any_of_range<std::size_t>(0, text.size());
+  if (any_of_range(0, 2) == 1)
+    text.resize(at);
+  else
+    text[at] = static_cast<char>(any_of_range(0, 256));
+  try {
+    (void)parse_profile(text, "p.json");
+  } catch (const BadFile& bad) {
+    const std::string what = bad.what();
+    RC_ASSERT(what.find("p.json") == 0U);
+    RC_ASSERT(what.find('\n') == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace pipedream::profile

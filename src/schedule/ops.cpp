@@ -1,0 +1,49 @@
+#include "schedule/ops.h"
+
+#include "core/match.h"
+
+namespace pipedream::schedule {
+namespace {
+
+std::string text(Item item) {
+  std::string out = std::to_string(item.minibatch);
+  return item.microbatch == 0 ? out : out + "." + std::to_string(item.microbatch);
+}
+
+std::string text(WeightVersion version) { return "@" + std::to_string(version.value); }
+
+char letter(Part part) { return part == Part::kFull ? 'B' : part == Part::kInput ? 'b' : 'w'; }
+
+std::string transfer(char end, char arrow, ValueId value, Item item, Kind kind, WorkerId peer) {
+  return std::string{end} + (kind == Kind::kActivation ? 'A' : 'G') + std::to_string(value.value) +
+         "#" + text(item) + arrow + std::to_string(peer.value);
+}
+
+}  // namespace
+
+std::string to_text(const Op& op, bool with_stage) {
+  const auto stage = [&](StageId id) {
+    return with_stage ? std::to_string(id.value) + ":" : std::string();
+  };
+  return std::visit(
+      Match{[&](const Load& l) { return stage(l.stage) + "L" + text(l.item); },
+            [&](const Forward& f) { return stage(f.stage) + "F" + text(f.item) + text(f.weights); },
+            [&](const Backward& b) {
+              return stage(b.stage) + letter(b.part) + text(b.item) + text(b.weights);
+            },
+            [&](const Send& s) { return transfer('S', '>', s.value, s.item, s.kind, s.peer); },
+            [&](const Recv& r) { return transfer('R', '<', r.value, r.item, r.kind, r.peer); },
+            [&](const Update& u) {
+              return stage(u.stage) + "U" + std::to_string(u.from.value) + ">" +
+                     std::to_string(u.to.value);
+            }},
+      op);
+}
+
+std::string to_text(const Program& program, bool with_stage) {
+  std::string out;
+  for (const Op& op : program.ops) out += (out.empty() ? "" : " ") + to_text(op, with_stage);
+  return out;
+}
+
+}  // namespace pipedream::schedule

@@ -1,0 +1,199 @@
+// One thread through all rooms of the program: a network, a hand-made plan, a schedule of ops,
+// lowered, validated, simulated, and trained on threads by interpreting that same schedule; at the
+// end every weight has the bits that the update rule of weight stashing gives.
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+
+#include "core/error.h"
+#include "model/sample_inputs.h"
+#include "model/zoo.h"
+#include "runtime/run.h"
+#include "schedule/lower.h"
+#include "schedule/one_f_one_b.h"
+#include "schedule/validate.h"
+#include "simulate/simulate.h"
+#include "train/sgd.h"
+
+namespace pipedream {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+constexpr std::int64_t kMinibatches = 20;
+constexpr std::int64_t kLinearLayers = 4;
+constexpr train::SgdOptions kSgd{.learning_rate = 0.05, .momentum = 0.9};
+
+model::Network make_network() {
+  const auto& entry = model::zoo_entry("mlp");
+  const model::Options options(
+      entry.options, {{"inputs", "12"}, {"hidden", "16"}, {"layers", "4"}, {"classes", "5"}});
+  return entry.make(options, 8);
+}
+
+// Linear layer number k (from 0) of four goes to stage k·stages/4, its ReLU with it.
+std::size_t stage_of_linear(std::int64_t k, std::int64_t stages) {
+  return static_cast<std::size_t>(k * stages / kLinearLayers);
+}
+
+plan::Plan make_plan(const model::Network& network, std::int64_t stages) {
+  plan::Plan plan;
+  plan.stages.resize(static_cast<std::size_t>(stages));
+  for (std::size_t s = 0; s < plan.stages.size(); ++s)
+    plan.stages[s].workers = {id_at<WorkerId>(s)};
+  const auto add = [&](const std::string& name, std::size_t stage) {
+    plan.stages[stage].layers.push_back(network.graph.find(name).value());
+  };
+  for (std::int64_t k = 0; k < kLinearLayers; ++k) {
+    const std::string number = std::to_string(k + 1);
+    add("fc" + number, stage_of_linear(k, stages));
+    if (k + 1 < kLinearLayers) add("relu" + number, stage_of_linear(k, stages));
+  }
+  add("loss", plan.stages.size() - 1);
+  return plan;
+}
+
+runtime::RunOptions make_options() {
+  runtime::RunOptions options;
+  options.seed = kSeed;
+  options.load = [](const model::InputSpec& input, const schedule::Item& item) {
+    return model::sample_input(input, kSeed, item.minibatch);
+  };
+  options.make_optimiser = [] { return std::make_unique<train::Sgd>(kSgd); };
+  return options;
+}
+
+// SYSTEMS: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), with negative versions meaning 0, here with
+// momentum. Plain libtorch, one thread, the whole history of weights kept.
+std::map<std::string, at::Tensor> reference(const model::Network& network, std::int64_t stages) {
+  std::vector<std::vector<at::Tensor>> history;  // by version; weight and bias of each linear layer
+  std::vector<at::Tensor> velocity(2 * kLinearLayers);
+  history.emplace_back();
+  for (std::int64_t k = 1; k <= kLinearLayers; ++k) {
+    const LayerId id = network.graph.find("fc" + std::to_string(k)).value();
+    const auto layer = make_layer(network, id, kSeed, at::kCPU);
+    for (const at::Tensor& initial : layer->parameters()) history[0].push_back(initial.detach());
+  }
+  for (std::int64_t t = 0; t < kMinibatches; ++t) {
+    std::vector<at::Tensor> used;
+    at::Tensor x = model::sample_input(network.inputs[0], kSeed, t);
+    for (std::int64_t k = 0; k < kLinearLayers; ++k) {
+      const auto behind = stages - 1 - static_cast<std::int64_t>(stage_of_linear(k, stages));
+      const auto& version =
+          history[static_cast<std::size_t>(std::max<std::int64_t>(0, t - behind))];
+      for (std::size_t i = 0; i < 2; ++i)
+        used.push_back(
+            version[2 * static_cast<std::size_t>(k) + i].detach().clone().requires_grad_());
+      x = at::linear(x, used[used.size() - 2], used.back());
+      if (k + 1 < kLinearLayers) x = at::relu(x);
+    }
+    at::cross_entropy_loss(x, model::sample_input(network.inputs[1], kSeed, t)).backward();
+    history.push_back({});
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      velocity[i] =
+          velocity[i].defined() ? velocity[i] * kSgd.momentum + used[i].grad() : used[i].grad();
+      history.back().push_back(
+          history[static_cast<std::size_t>(t)][i].add(velocity[i], -kSgd.learning_rate));
+    }
+  }
+  std::map<std::string, at::Tensor> weights;
+  for (std::size_t k = 0; k < kLinearLayers; ++k) {
+    weights["fc" + std::to_string(k + 1) + ".weight"] = history.back()[2 * k];
+    weights["fc" + std::to_string(k + 1) + ".bias"] = history.back()[2 * k + 1];
+  }
+  return weights;
+}
+
+class ThreadThroughAllRooms : public testing::TestWithParam<std::int64_t> {
+ protected:
+  const std::int64_t stages = GetParam();
+  const model::Network network = make_network();
+  const plan::Plan plan = make_plan(network, stages);
+  const std::vector<schedule::Program> programs =
+      schedule::lower(schedule::one_f_one_b(plan, kMinibatches), plan, network.graph);
+};
+
+TEST_P(ThreadThroughAllRooms, TheScheduleIsValid) {
+  for (const schedule::Violation& v : schedule::validate(programs))
+    ADD_FAILURE() << "worker " << v.worker.value << ", op " << v.op_index << ": " << v.what;
+}
+
+TEST_P(ThreadThroughAllRooms, TrainingOnThreadsGivesTheBitsOfTheUpdateRule) {
+  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  const auto expected = reference(network, stages);
+  ASSERT_EQ(run.weights.size(), expected.size());
+  for (const auto& [name, tensor] : expected)
+    EXPECT_TRUE(at::equal(run.weights.at(name), tensor)) << name << " differs";
+  EXPECT_EQ(run.losses.size(), static_cast<std::size_t>(kMinibatches));
+}
+
+TEST_P(ThreadThroughAllRooms, OnlyItsOwnRuleGivesThoseBits) {
+  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  const auto other_rule = reference(network, stages == 2 ? 1 : stages - 1);
+  bool all_equal = true;
+  for (const auto& [name, tensor] : other_rule)
+    all_equal = all_equal && at::equal(run.weights.at(name), tensor);
+  EXPECT_FALSE(all_equal) << "the comparison cannot tell one rule from another";
+}
+
+TEST_P(ThreadThroughAllRooms, PeaksAreThoseOfTheClosedForm) {
+  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  for (std::int64_t s = 0; s < stages; ++s) {
+    const auto id = id_at<StageId>(static_cast<std::size_t>(s));
+    EXPECT_EQ(run.peak_versions.at(id), static_cast<std::size_t>(stages - s));
+    EXPECT_EQ(run.peak_items.at(id), static_cast<std::size_t>(stages - s));
+  }
+}
+
+// Both interpreters leave the same record: every op of the program, in its order.
+TEST_P(ThreadThroughAllRooms, SimulatorAndRuntimeRunTheSameOps) {
+  profile::Profile profile{.graph = network.graph,
+                           .costs = std::vector<profile::LayerCost>(network.graph.layers().size())};
+  for (const plan::Stage& stage : plan.stages) {
+    profile.costs[stage.layers[0].index()].forward = Nanos(1000);
+    profile.costs[stage.layers[0].index()].backward = Nanos(2000);
+  }
+  const cluster::Cluster cluster{
+      "test",
+      {{.name = "machine", .count = static_cast<int>(stages), .bandwidth = {1e18}}},
+      std::vector<cluster::Device>(static_cast<std::size_t>(stages))};
+  const timeline::Timeline simulated = simulate::simulate(programs, plan, profile, cluster);
+  const timeline::Timeline measured =
+      runtime::run_on_threads(programs, network, plan, make_options()).timeline;
+  for (const schedule::Program& program : programs) {
+    EXPECT_EQ(timeline::ops_of(simulated, program.worker), program.ops);
+    EXPECT_EQ(timeline::ops_of(measured, program.worker), program.ops);
+  }
+  // With equal stages and free transfers the pipeline takes N + n − 1 steps of F + B.
+  EXPECT_EQ(timeline::length(simulated), Nanos(3000) * (kMinibatches + stages - 1));
+}
+
+TEST_P(ThreadThroughAllRooms, AFailureInAnyWorkerEndsTheRunWithItsPlace) {
+  for (std::int64_t failing = 0; failing < kMinibatches; failing += 7) {
+    auto options = make_options();
+    const auto load = options.load;
+    options.load = [&](const model::InputSpec& input, const schedule::Item& item) {
+      if (input.name == "labels" && item.minibatch == failing)
+        throw std::runtime_error("the disk is on fire");
+      return load(input, item);
+    };
+    try {
+      (void)runtime::run_on_threads(programs, network, plan, options);
+      FAIL() << "no exception";
+    } catch (const Error& error) {
+      const std::string last = std::to_string(stages - 1);
+      EXPECT_EQ(std::string(error.what()), "worker " + last + ", " + last + ":L" +
+                                               std::to_string(failing) + " (minibatch " +
+                                               std::to_string(failing) + "): the disk is on fire");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, ThreadThroughAllRooms, testing::Values(2, 3, 4));
+
+}  // namespace
+}  // namespace pipedream
