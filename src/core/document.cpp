@@ -20,11 +20,10 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127;
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kLongestShown = 60;
+std::string printable(std::string_view text, std::size_t longest) {
   std::string shown;
-  for (const char c : text.substr(0, kLongestShown)) shown += is_control(c) ? '?' : c;
-  return text.size() > kLongestShown ? shown + "…" : shown;
+  for (const char c : text.substr(0, longest)) shown += is_control(c) ? '?' : c;
+  return text.size() > longest ? shown + "…" : shown;
 }
 
 std::string Node::shown() const {

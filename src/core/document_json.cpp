@@ -36,9 +36,7 @@ class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
     // nlohmann's text: "[json.exception.…] parse error at line 1, column 3: …"
     std::string what = error.what();
     if (const auto end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
-    for (char& c : what)
-      if (static_cast<unsigned char>(c) < 32) c = '?';
-    throw BadFile(file_ + ": not JSON: " + what.substr(0, 300));
+    throw BadFile(file_ + ": not JSON: " + printable(what, 300));
   }
 
  private:

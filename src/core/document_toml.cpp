@@ -130,7 +130,7 @@ Node parse_toml(std::string_view content, const std::string& file) {
     tree->root = Copier(tree->lines).copy(table, "");
   } catch (const toml::parse_error& error) {
     throw BadFile(fmt::format("{}:{}: not TOML: {}", file, error.source().begin.line,
-                              std::string(error.description()).substr(0, 300)));
+                              printable(error.description(), 300)));
   }
   tree->lines.erase("");  // the whole document has no line of its own
   const nlohmann::json* root = &tree->root;

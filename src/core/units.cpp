@@ -153,7 +153,8 @@ std::string exact_integer(const Family& family, std::int64_t count) {
 
 }  // namespace
 
-double to_seconds(Nanos time) { return static_cast<double>(time.count()) * 1e-9; }
+// Divided, not multiplied by 1e-9, which is no double: 10^15 ns would become 1000000.0000000001 s.
+double to_seconds(Nanos time) { return static_cast<double>(time.count()) / 1e9; }
 
 Nanos from_seconds(double seconds) { return Nanos(std::llround(seconds * 1e9)); }
 

@@ -92,6 +92,15 @@ Block linear(std::int64_t in, std::int64_t out, Init weight, Init bias) {
                     const Pass&) { return at::linear(x[0], w.parameters[0], w.parameters[1]); }};
 }
 
+Block linear_without_bias(std::int64_t in, std::int64_t out, Init weight) {
+  Block block = linear(in, out, weight, {});
+  block.parameters.pop_back();
+  block.forward = [](const Tensors& x, const Weights& w, const Pass&) {
+    return at::linear(x[0], w.parameters[0]);
+  };
+  return block;
+}
+
 Block batch_norm2d(std::int64_t channels) {
   constexpr double kMomentum = 0.1;
   constexpr double kEpsilon = 1e-5;

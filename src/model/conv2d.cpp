@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <ATen/ops/_slow_conv2d_backward.h>
 #include <ATen/ops/conv2d.h>
@@ -32,12 +33,12 @@ std::int64_t samples_per_slice(const at::Tensor& grad, const at::Tensor& weight)
 
 struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
-                            std::int64_t padding) {
+                            const at::Tensor& weight, const std::optional<at::Tensor>& bias,
+                            std::int64_t stride, std::int64_t padding) {
     context->save_for_backward({input, weight});
     context->saved_data["stride"] = stride;
     context->saved_data["padding"] = padding;
-    context->saved_data["bias"] = bias.defined();
+    context->saved_data["bias"] = bias.has_value();
     return at::conv2d(input, weight, bias, {stride, stride}, {padding, padding});
   }
 
@@ -74,7 +75,8 @@ struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> 
 at::Tensor convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                     std::int64_t stride, std::int64_t padding) {
   if (kOneDnnBackwardIsSlow && input.is_cpu() && input.scalar_type() == at::kFloat)
-    return MatrixProductBackward::apply(input, weight, bias, stride, padding);
+    return MatrixProductBackward::apply(
+        input, weight, bias.defined() ? std::optional(bias) : std::nullopt, stride, padding);
   return at::conv2d(input, weight, bias, {stride, stride}, {padding, padding});
 }
 

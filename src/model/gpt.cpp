@@ -110,7 +110,7 @@ Network make(const Options& options, std::int64_t batch) {
     x = net.add(block + ".mlp", block, feed_forward(width, p, deviation), {x});
   }
   x = net.add("transformer.ln_f", layer_norm(width), {x});
-  x = net.add("lm_head", linear(width, words, kInit, {}), {x});
+  x = net.add("lm_head", linear_without_bias(width, words, kInit), {x});
   const Wire labels = net.input("labels", {batch, context}, at::kLong, words);
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }

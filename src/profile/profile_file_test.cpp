@@ -201,8 +201,9 @@ TEST(ToJson, WritesOneLayerAndOneEdgeALine) {
 }
 
 TEST(ToJson, KeepsEveryNanosecondUpToTheLargestTime) {
-  for (const std::int64_t time : {std::int64_t{1}, std::int64_t{22'307'001},
-                                  std::int64_t{123'456'789'012'345}, 999'999'999'999'999}) {
+  for (const std::int64_t time :
+       {std::int64_t{1}, std::int64_t{22'307'001}, std::int64_t{123'456'789'012'345},
+        999'999'999'999'999, 1'000'000'000'000'000}) {
     Profile profile = parse_profile_json(file_of("", kLayerA, ""), "p.json");
     profile.whole = profile.input = Nanos(time);
     const Profile again = parse_profile_json(to_json(profile), "again.json");

@@ -1,0 +1,12 @@
+// The subcommands: each file adds its own to the command line, with what it does when chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace pipedream::cli {
+
+void add_models(CLI::App& app);
+void add_profile(CLI::App& app);
+void add_cluster(CLI::App& app);
+
+}  // namespace pipedream::cli

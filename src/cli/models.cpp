@@ -1,0 +1,89 @@
+// pipedream models: the networks that come with the program.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "model/zoo.h"
+#include "report/table.h"
+
+namespace pipedream::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Layers that compute; inputs are none.
+std::int64_t layer_count(const model::Network& network) {
+  std::int64_t count = 0;
+  for (const graph::Layer& layer : network.graph.layers()) count += layer.is_input ? 0 : 1;
+  return count;
+}
+
+std::string shown(const model::OptionSpec& option, double value) {
+  if (option.whole) return std::to_string(static_cast<std::int64_t>(value));
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.back() == '.' ? text + "0" : text;
+}
+
+// 138357544 → "138,357,544".
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+Json to_json(const model::ZooEntry& entry, const model::Network& network) {
+  Json options = Json::array();
+  for (const model::OptionSpec& option : entry.options) {
+    Json one{{"name", option.name}, {"help", option.help}};
+    if (option.whole)
+      one["default"] = static_cast<std::int64_t>(option.value);
+    else
+      one["default"] = option.value;
+    options.push_back(std::move(one));
+  }
+  return {{"name", entry.name},
+          {"about", entry.about},
+          {"parameters", model::parameter_count(network)},
+          {"layers", layer_count(network)},
+          {"batch", entry.batch},
+          {"options", std::move(options)}};
+}
+
+void print_table() {
+  report::Table table({{"model"},
+                       {"parameters", report::Align::kRight},
+                       {"layers", report::Align::kRight},
+                       {"what it is; its options and their defaults"}});
+  for (const model::ZooEntry& entry : model::zoo()) {
+    const model::Network network = entry.make(model::Options(entry.options, {}), entry.batch);
+    std::string options;
+    for (const model::OptionSpec& option : entry.options)
+      options +=
+          (options.empty() ? "" : " ") + ("--" + option.name) + " " + shown(option, option.value);
+    table.add_row({entry.name, grouped(model::parameter_count(network)),
+                   std::to_string(layer_count(network)), entry.about});
+    table.add_row({"", "", "", "  " + options});
+  }
+  std::cout << table.text();
+}
+
+void print_json() {
+  Json models = Json::array();
+  for (const model::ZooEntry& entry : model::zoo())
+    models.push_back(to_json(entry, entry.make(model::Options(entry.options, {}), entry.batch)));
+  std::cout << Json{{"models", std::move(models)}}.dump(2) << "\n";
+}
+
+}  // namespace
+
+void add_models(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("models", "List the networks that can be trained");
+  const auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print one JSON object");
+  command->callback([as_json] { *as_json ? print_json() : print_table(); });
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,47 @@
+#include "cli/progress.h"
+
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "core/log.h"
+#include "core/units.h"
+#include "report/table.h"
+
+namespace pipedream::cli {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr double kSmallestShare = 0.02;  // below it the time left would be a guess
+
+std::string time_left(double share, std::chrono::duration<double> used) {
+  if (share < kSmallestShare) return "";
+  const double seconds = used.count() * (1 - share) / share;
+  return ", about " + std::to_string(static_cast<int>(seconds + 0.5)) + " s left";
+}
+
+}  // namespace
+
+Progress::Progress(std::string title) : title_(std::move(title)), terminal_(::isatty(2) == 1) {}
+
+Progress::~Progress() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::show(double share, const std::string& what) {
+  const auto now = Clock::now();
+  if (now < next_) return;
+  next_ = now + (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
+  const std::string text = what + time_left(share, now - began_);
+  if (!terminal_) {
+    log_info(title_ + ": " + report::percent(share) + ", " + text);
+    return;
+  }
+  const std::string filled = report::bar(share, kBarWidth);
+  const std::string space(static_cast<std::size_t>(kBarWidth) - report::width_of(filled), ' ');
+  std::fputs(("\r\033[K" + title_ + " ▕" + filled + space + "▏ " + text).c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,30 @@
+// Progress on stderr: a bar with the time left on a terminal, timestamped lines otherwise.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace pipedream::cli {
+
+// Used from one thread. The bar is erased when it goes out of scope.
+class Progress {
+ public:
+  explicit Progress(std::string title);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `share` from 0 to 1; drawn at most ten times a second (a line every five seconds).
+  void show(double share, const std::string& what);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string title_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point next_ = Clock::now();
+};
+
+}  // namespace pipedream::cli

@@ -1,0 +1,80 @@
+#include "cli/run.h"
+
+#include <iostream>
+#include <new>
+
+#include <CLI/CLI.hpp>
+
+#include <c10/util/Exception.h>
+
+#include "cli/commands.h"
+#include "core/error.h"
+
+namespace pipedream::cli {
+namespace {
+
+enum ExitCode {
+  kDone = 0,
+  kUsage = 2,
+  kBadFile = 65,
+  kWorkerLost = 69,
+  kBug = 70,
+  kIo = 74,
+  kCannotMeet = 78
+};
+
+int report(int code, const std::string& message) {
+  std::cout.flush();
+  std::cerr << "pipedream: " << message << "\n";
+  return code;
+}
+
+// CLI11 throws for --help and --version too; those print to stdout and are no errors.
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+  return report(kUsage, std::string(error.what()) + " ('pipedream --help' shows what there is)");
+}
+
+void flush_output() {
+  std::cout.flush();
+  if (!std::cout) throw IoError("cannot write to standard output");
+}
+
+}  // namespace
+
+int run(int count, const char* const* arguments) {
+  CLI::App app("Pipeline-parallel training of deep networks that plans itself.", "pipedream");
+  app.set_version_flag("--version", PD_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  add_models(app);
+  add_profile(app);
+  add_cluster(app);
+  try {
+    app.parse(count, arguments);
+    flush_output();
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return report(app, error);
+  } catch (const BadUsage& error) {
+    return report(kUsage, error.what());
+  } catch (const BadValue& error) {
+    return report(kUsage, error.what());
+  } catch (const BadFile& error) {
+    return report(kBadFile, error.what());
+  } catch (const WorkerLost& error) {
+    return report(kWorkerLost, error.what());
+  } catch (const IoError& error) {
+    return report(kIo, error.what());
+  } catch (const CannotMeet& error) {
+    return report(kCannotMeet, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(kCannotMeet, "there is not enough memory: try a smaller --batch or model");
+  } catch (const c10::Error& error) {
+    return report(kBug, std::string("a bug, please report it: ") + error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return report(kBug, std::string("a bug, please report it: ") + error.what());
+  }
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,28 @@
+// Counts the bytes that libtorch allocates and frees on the calling thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace pipedream::model {
+
+// Counts from construction to destruction, on the thread that constructed it and, while autograd
+// works for that thread, on autograd's. Bytes freed that were allocated before count as negative.
+class MemoryMeter {
+ public:
+  MemoryMeter();
+  ~MemoryMeter();
+  MemoryMeter(const MemoryMeter&) = delete;
+  MemoryMeter& operator=(const MemoryMeter&) = delete;
+
+  [[nodiscard]] std::int64_t live() const;
+  [[nodiscard]] std::int64_t peak() const;
+
+ private:
+  class Hook;
+  struct Installed;
+  std::shared_ptr<Hook> hook_;
+  std::unique_ptr<Installed> installed_;
+};
+
+}  // namespace pipedream::model

@@ -1,0 +1,130 @@
+#include "profiler/profiler.h"
+
+#include <algorithm>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "profiler/passes.h"
+
+namespace pipedream::profiler {
+namespace {
+
+constexpr std::size_t kLeastPasses = 5;
+constexpr std::size_t kMostPasses = 200;
+constexpr double kStable = 0.01;  // spread of the middle half of the passes
+
+template <class Number>
+Number median(std::vector<Number> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+// One entry per pass.
+struct Measured {
+  std::vector<std::vector<LayerTime>> layers;
+  std::vector<Nanos> sums;  // of all layers of a pass
+  std::vector<Nanos> whole;
+  std::vector<Nanos> input;
+
+  void clear() { *this = {}; }
+  [[nodiscard]] bool stable() const {
+    if (sums.size() < kLeastPasses) return false;
+    std::vector<Nanos> sorted = sums;
+    std::sort(sorted.begin(), sorted.end());
+    const Nanos spread = sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4];
+    return to_seconds(spread) < kStable * to_seconds(sorted[sorted.size() / 2]);
+  }
+};
+
+Values load_timed(const Model& model, std::int64_t minibatch, Measured& measured) {
+  const auto start = std::chrono::steady_clock::now();
+  Values values = model.load(minibatch);
+  measured.input.push_back(
+      std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
+  return values;
+}
+
+void run_pass(Model& model, std::int64_t minibatch, Measured& measured) {
+  const Values inputs = load_timed(model, minibatch, measured);
+  measured.whole.push_back(run_whole(model, inputs, minibatch));
+  measured.layers.push_back(run_layer_by_layer(model, inputs, minibatch));
+  Nanos sum{0};
+  for (const LayerTime& time : measured.layers.back()) sum += time.forward + time.backward;
+  measured.sums.push_back(sum);
+}
+
+Measured measure(Model& model, const ProfileOptions& options) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto used = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
+  };
+  Measured measured;
+  options.progress(0, "warm-up");
+  run_pass(model, 0, measured);
+  const double one_pass = used();
+  if (one_pass > 0.5) return measured;  // a pass is two runs of the model
+  measured.clear();                     // it was the warm-up
+  for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
+    options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
+    run_pass(model, pass, measured);
+    if (measured.stable() || used() + one_pass > 1) break;
+  }
+  return measured;
+}
+
+profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, Bytes weights,
+                           std::size_t layer) {
+  std::vector<Nanos> forward;
+  std::vector<Nanos> backward;
+  for (const auto& pass : measured.layers) {
+    forward.push_back(pass[layer].forward);
+    backward.push_back(pass[layer].backward);
+  }
+  return {median(forward), median(backward), weights, memory.stash, memory.keeps_input};
+}
+
+void require(at::Device device) {
+  if (device.is_cpu()) return;
+  if (!device.is_cuda()) throw CannotMeet("there is no support for the device " + device.str());
+  const int count = at::globalContext().hasCUDA() ? at::detail::getCUDAHooks().deviceCount() : 0;
+  const int wanted = device.has_index() ? device.index() : 0;
+  if (wanted >= count)
+    throw CannotMeet("device " + device.str() + " was asked for, and " + std::to_string(count) +
+                     " CUDA devices were found: use --device cpu, or one that exists");
+}
+
+}  // namespace
+
+profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
+  require(options.device);
+  at::set_num_threads(options.threads);
+  options.progress(0, "making the weights");
+  Model model(network, options.device, options.seed);
+  const Measured measured = measure(model, options);
+  options.progress(1, "measuring memory");
+  const std::vector<LayerMemory> memory = run_for_memory(model, model.load(0));
+
+  profile::Profile profile;
+  profile.model = network.name;
+  profile.batch = network.batch;
+  profile.device = options.device.str();
+  profile.threads = options.threads;
+  profile.input = median(measured.input);
+  profile.whole = median(measured.whole);
+  profile.graph = network.graph;
+  for (std::size_t i = 0; i < network.graph.layers().size(); ++i) {
+    const graph::Layer& layer = network.graph.layers()[i];
+    for (std::size_t o = 0; o < layer.outputs.size(); ++o)
+      PD_CHECK(memory[i].outputs.at(o) == network.graph.value(layer.outputs[o]).bytes);
+    profile.costs.push_back(
+        layer.is_input ? profile::LayerCost{}
+                       : cost_of(measured, memory[i], model::weight_bytes(network.specs[i]), i));
+  }
+  return profile;
+}
+
+}  // namespace pipedream::profiler

@@ -1,0 +1,35 @@
+// Runs a network layer by layer and measures each layer's cost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <c10/core/Device.h>
+
+#include "model/network.h"
+#include "profile/profile.h"
+
+namespace pipedream::profiler {
+
+struct ProfileOptions {
+  at::Device device{at::kCPU};
+  int threads = 1;  // for operations of libtorch on CPU; set for the whole process
+  std::uint64_t seed = 0;
+  // Passes are repeated until the figures are stable or this is used up; a pass that is longer
+  // than a quarter of it is run once, without warm-up.
+  std::chrono::duration<double> budget{20};
+  // Called now and then with the share done (0 … 1) and what is being done.
+  std::function<void(double share, const std::string& what)> progress = [](double,
+                                                                           const std::string&) {};
+};
+
+// The profile of the network for its batch. Each layer's forward and backward is the median over
+// passes that run layer after layer, as training does; Profile::whole is the median over passes of
+// the whole model, taken in turn with them so that both see the same machine.
+// Throws CannotMeet when the device does not exist or its memory does not suffice.
+[[nodiscard]] profile::Profile profile_network(const model::Network& network,
+                                               const ProfileOptions& options);
+
+}  // namespace pipedream::profiler

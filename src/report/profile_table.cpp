@@ -1,0 +1,134 @@
+#include "report/profile_table.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "report/table.h"
+
+namespace pipedream::report {
+namespace {
+
+constexpr int kBarWidth = 12;
+
+Nanos time_of(const profile::Profile& profile, LayerId layer) {
+  return profile.cost(layer).forward + profile.cost(layer).backward;
+}
+
+Bytes output_bytes(const profile::Profile& profile, LayerId layer) {
+  Bytes sum;
+  for (const ValueId output : profile.graph.layer(layer).outputs)
+    sum += profile.graph.value(output).bytes;
+  return sum;
+}
+
+// All layers that compute, the slowest first; ties in order of declaration.
+std::vector<LayerId> by_weight(const profile::Profile& profile) {
+  std::vector<LayerId> layers;
+  for (const LayerId layer : profile.graph.order())
+    if (!profile.graph.layer(layer).is_input) layers.push_back(layer);
+  std::stable_sort(layers.begin(), layers.end(),
+                   [&](LayerId a, LayerId b) { return time_of(profile, a) > time_of(profile, b); });
+  return layers;
+}
+
+// The fewest layers that together take half of the time.
+std::set<LayerId> heaviest(const profile::Profile& profile, const std::vector<LayerId>& sorted,
+                           Nanos total) {
+  std::set<LayerId> marked;
+  Nanos sum{0};
+  for (const LayerId layer : sorted) {
+    if (sum * 2 >= total) break;
+    sum += time_of(profile, layer);
+    marked.insert(layer);
+  }
+  return marked;
+}
+
+std::string size_or_dash(Bytes size) { return size.count == 0 ? "-" : to_text(size); }
+
+std::string heading(const profile::Profile& profile, std::size_t layers) {
+  std::string text = profile.model;
+  if (profile.batch) text += fmt::format(", minibatch of {}", *profile.batch);
+  text += fmt::format(", {} layers", layers);
+  if (!profile.device.empty()) text += ", on " + profile.device;
+  if (profile.threads)
+    text += fmt::format(" with {} thread{}", *profile.threads, *profile.threads == 1 ? "" : "s");
+  return text + "\n\n";
+}
+
+std::string sums(const profile::Profile& profile) {
+  const Nanos forward = total_forward(profile);
+  const Nanos backward = total_backward(profile);
+  std::string text = fmt::format("\nall layers: {} forward + {} backward = {} per minibatch",
+                                 to_text(forward), to_text(backward), to_text(forward + backward));
+  if (profile.batch)
+    text += fmt::format(", {:.1f} samples/s",
+                        static_cast<double>(*profile.batch) / to_seconds(forward + backward));
+  text += fmt::format("; {} of weights\n", to_text(total_weights(profile)));
+  if (profile.whole)
+    text += fmt::format("the whole model in one go: {}; the sum of its layers is {:.1f} % {}\n",
+                        to_text(*profile.whole), std::abs(sum_error(profile)) * 100,
+                        sum_error(profile) < 0 ? "less" : "more");
+  text += fmt::format("reading a minibatch: {}\n", to_text(profile.input));
+  return text;
+}
+
+}  // namespace
+
+double sum_error(const profile::Profile& profile) {
+  PD_CHECK(profile.whole.has_value());
+  return to_seconds(total_forward(profile) + total_backward(profile)) / to_seconds(*profile.whole) -
+         1;
+}
+
+std::string profile_table(const profile::Profile& profile, std::size_t most_rows) {
+  const Nanos total = total_forward(profile) + total_backward(profile);
+  const std::vector<LayerId> sorted = by_weight(profile);
+  const std::set<LayerId> marked = heaviest(profile, sorted, total);
+  const std::set<LayerId> shown(
+      sorted.begin(),
+      sorted.begin() + static_cast<std::ptrdiff_t>(std::min(most_rows, sorted.size())));
+  const auto share_of = [&](LayerId layer) {
+    return total.count() == 0 ? 0.0 : to_seconds(time_of(profile, layer)) / to_seconds(total);
+  };
+  Table table({{"layer"},
+               {"kind"},
+               {"forward", Align::kRight},
+               {"backward", Align::kRight},
+               {"share", Align::kRight},
+               {""},
+               {"output", Align::kRight},
+               {"weights", Align::kRight},
+               {"kept", Align::kRight}});
+  double largest = 0;
+  for (const LayerId layer : sorted) largest = std::max(largest, share_of(layer));
+  double hidden = 0;
+  for (const LayerId id : profile.graph.order()) {
+    const graph::Layer& layer = profile.graph.layer(id);
+    if (layer.is_input) continue;
+    if (!shown.contains(id)) {
+      hidden += share_of(id);
+      continue;
+    }
+    const profile::LayerCost& cost = profile.cost(id);
+    table.add_row({shortened(layer.name, 32), shortened(layer.kind, 40), to_text(cost.forward),
+                   to_text(cost.backward), percent(share_of(id)),
+                   bar(largest == 0 ? 0 : share_of(id) / largest, kBarWidth) +
+                       (marked.contains(id) ? " ◀" : ""),
+                   to_text(output_bytes(profile, id)), size_or_dash(cost.weights),
+                   size_or_dash(cost.stash)});
+  }
+  std::string text = heading(profile, sorted.size()) + table.text();
+  if (shown.size() < sorted.size())
+    text += fmt::format("… and {} lighter layers with {} of the time (--all shows them)\n",
+                        sorted.size() - shown.size(), percent(hidden));
+  text += fmt::format(
+      "\n◀ {}: half of the time\n",
+      marked.size() == 1 ? "this layer" : fmt::format("these {} layers", marked.size()));
+  return text + sums(profile);
+}
+
+}  // namespace pipedream::report

@@ -1,0 +1,42 @@
+// Text tables for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pipedream::report {
+
+enum class Align { kLeft, kRight };
+
+struct Column {
+  std::string title;
+  Align align = Align::kLeft;
+};
+
+// Rows of text under a line of titles; columns as wide as their widest entry, counted in
+// characters (UTF-8), two spaces between.
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // One entry per column.
+  void add_row(std::vector<std::string> entries);
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// `text`, or its beginning and "…" where it has more than `most` characters.
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t most);
+
+// Characters, not bytes.
+[[nodiscard]] std::size_t width_of(const std::string& text);
+
+// 0.1234 → "12.3 %".
+[[nodiscard]] std::string percent(double share);
+
+// A bar of `share` (0 … 1) of `width` characters, in eighths of one.
+[[nodiscard]] std::string bar(double share, int width);
+
+}  // namespace pipedream::report
