@@ -14,6 +14,12 @@ if(EXISTS ${PD_TORCH_DIR}/lib/libtorch_cuda.so)
 endif()
 message(STATUS "torch ${PD_TORCH_VERSION} at ${PD_TORCH_DIR} (CUDA: ${PD_TORCH_CUDA})")
 
+# The Python that this torch belongs to: tests ask its packages for reference results.
+string(REGEX REPLACE "/lib/python3[^/]*/site-packages/torch$" "/bin/python" PD_PYTHON "${PD_TORCH_DIR}")
+if(NOT EXISTS ${PD_PYTHON} OR IS_DIRECTORY ${PD_PYTHON})
+  set(PD_PYTHON python3)
+endif()
+
 add_library(pd_torch INTERFACE)
 target_include_directories(pd_torch SYSTEM INTERFACE
     ${PD_TORCH_DIR}/include ${PD_TORCH_DIR}/include/torch/csrc/api/include)

@@ -1,5 +1,6 @@
 #include "cli/run.h"
 
+#include <algorithm>
 #include <iostream>
 #include <new>
 
@@ -9,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/nearest.h"
 
 namespace pipedream::cli {
 namespace {
@@ -35,6 +37,17 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   return report(kUsage, std::string(error.what()) + " ('pipedream --help' shows what there is)");
 }
 
+// CLI11 would only say that a subcommand is missing.
+void refuse_unknown_command(const CLI::App& app, int count, const char* const* arguments) {
+  if (count < 2 || arguments[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), arguments[1]) == names.end())
+    throw BadUsage("there is no command '" + std::string(arguments[1]) + "'" +
+                   suggestion(arguments[1], names));
+}
+
 void flush_output() {
   std::cout.flush();
   if (!std::cout) throw IoError("cannot write to standard output");
@@ -51,6 +64,7 @@ int run(int count, const char* const* arguments) {
   add_profile(app);
   add_cluster(app);
   try {
+    refuse_unknown_command(app, count, arguments);
     app.parse(count, arguments);
     flush_output();
     return kDone;

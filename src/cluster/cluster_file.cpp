@@ -55,7 +55,7 @@ void read_exception(const Node& node, std::vector<Device>& devices) {
   read_device(node, devices[static_cast<std::size_t>(node.at("id").integer(0, last))]);
 }
 
-std::string quoted(const std::string& text) {
+std::string toml_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -93,11 +93,11 @@ Cluster read_cluster(const std::filesystem::path& path) {
 
 std::string to_toml(const Cluster& cluster) {
   std::string out = fmt::format("format = \"{}\"\nversion = {}\nname = {}\n", kFormat, kVersion,
-                                quoted(cluster.name));
+                                toml_string(cluster.name));
   for (const Level& level : cluster.levels)
     out += fmt::format(
         "\n[[level]]\nname = {}\ncount = {}\nbandwidth = \"{}\"\nlatency = \"{}\"\nshared = {}\n",
-        quoted(level.name), level.count, to_exact_text(level.bandwidth),
+        toml_string(level.name), level.count, to_exact_text(level.bandwidth),
         to_exact_text(level.latency), level.shared);
   const Device& first = cluster.devices.front();
   const auto fields = [](const Device& device) {

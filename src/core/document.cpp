@@ -8,6 +8,7 @@
 #include "core/document_tree.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/text.h"
 
 namespace pipedream {
 namespace {
@@ -19,12 +20,6 @@ std::string join(const std::string& path, std::string_view key) {
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }
 
 }  // namespace
-
-std::string printable(std::string_view text, std::size_t longest) {
-  std::string shown;
-  for (const char c : text.substr(0, longest)) shown += is_control(c) ? '?' : c;
-  return text.size() > longest ? shown + "…" : shown;
-}
 
 std::string Node::shown() const {
   if (value_->is_object()) return "an object";
@@ -63,6 +58,14 @@ Node Node::at(std::string_view key) const {
   auto found = find(key);
   if (!found) fail(fmt::format("the key '{}' is missing", key));
   return *std::move(found);
+}
+
+std::vector<std::pair<std::string, Node>> Node::members() const {
+  if (!value_->is_object()) fail("wanted an object, found " + shown());
+  std::vector<std::pair<std::string, Node>> nodes;
+  for (const auto& [key, value] : value_->items())
+    nodes.emplace_back(key, Node(tree_, &value, join(path_, key)));
+  return nodes;
 }
 
 std::vector<Node> Node::elements() const {

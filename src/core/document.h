@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -33,6 +34,8 @@ class Node {
   [[nodiscard]] Node at(std::string_view key) const;
   // The member `key`, or nullopt.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const;
+  // The members of an object, by name.
+  [[nodiscard]] std::vector<std::pair<std::string, Node>> members() const;
   // The elements of an array.
   [[nodiscard]] std::vector<Node> elements() const;
 

@@ -2,6 +2,7 @@
 
 #include "core/document_tree.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream {
 namespace {

@@ -12,9 +12,6 @@ namespace pipedream {
 
 inline constexpr int kDeepestNesting = 64;
 
-// `text`, cut and cleaned so that a message stays on one line and printable whatever a file holds.
-[[nodiscard]] std::string printable(std::string_view text, std::size_t longest = 60);
-
 struct Node::Tree {
   std::string file;
   nlohmann::json root;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream {
 namespace {
@@ -55,16 +56,9 @@ std::string known_units(const Family& family) {
   return text;
 }
 
-// Cuts what goes into a message, so that a megabyte of rubbish stays one line.
-std::string quoted(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, 40)) shown += (c >= 32 && c < 127) ? c : '?';
-  return "\"" + shown + (text.size() > 40 ? "…\"" : "\"");
-}
-
 [[noreturn]] void refuse(const Family& family, std::string_view text, std::string_view why) {
-  throw BadValue(fmt::format("wanted {} such as \"{}\", found {}{}{} (units: {})", family.what,
-                             family.example, quoted(text), why.empty() ? "" : ": ", why,
+  throw BadValue(fmt::format("wanted {} such as \"{}\", found \"{}\"{}{} (units: {})", family.what,
+                             family.example, printable(text), why.empty() ? "" : ": ", why,
                              known_units(family)));
 }
 

@@ -68,9 +68,9 @@ TEST(ParseBytes, NamesWhatIsWrong) {
 TEST(ParseBytes, KeepsAMegabyteOfRubbishToOneShortLine) {
   const auto message =
       message_of<BadValue>([] { (void)parse_bytes(std::string(1'000'000, '\n')); });
-  EXPECT_NE(message.find("\"????????????????????????????????????????…\""), std::string::npos);
+  EXPECT_NE(message.find("found \"" + std::string(60, '?') + "…\""), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos);
-  EXPECT_LT(message.size(), 200U);
+  EXPECT_LT(message.size(), 250U);
 }
 
 TEST(ParseBandwidth, CountsBitsInEighthsOfBytes) {

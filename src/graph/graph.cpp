@@ -6,11 +6,12 @@
 
 #include "core/check.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream::graph {
 namespace {
 
-std::string quoted(std::string_view name) { return "'" + std::string(name.substr(0, 80)) + "'"; }
+std::string shown(std::string_view name) { return "'" + printable(name, 80) + "'"; }
 
 // Follows inputs backwards among the layers that never became ready, until one comes again.
 std::string describe_cycle(const Graph& graph, const std::vector<std::size_t>& missing) {
@@ -29,10 +30,10 @@ std::string describe_cycle(const Graph& graph, const std::vector<std::size_t>& m
   const auto start = std::find(path.begin(), path.end(), path.back());
   std::string text;
   for (auto layer = path.end() - 1; layer != start; --layer) {
-    text += quoted(graph.layer(*layer).name) + " → ";
+    text += shown(graph.layer(*layer).name) + " → ";
     if (text.size() > 400) return text + "…";
   }
-  return text + quoted(graph.layer(*start).name);
+  return text + shown(graph.layer(*start).name);
 }
 
 }  // namespace
@@ -55,14 +56,14 @@ LayerId Builder::add(Layer layer, std::vector<Output> outputs) {
   if (layer.name.empty()) throw BadValue("a layer has an empty name");
   const auto id = id_at<LayerId>(graph_.layers_.size());
   if (!graph_.by_name_.emplace(layer.name, id).second)
-    throw BadValue("two layers are named " + quoted(layer.name));
+    throw BadValue("two layers are named " + shown(layer.name));
   for (Output& output : outputs) {
     if (output.name.empty())  // files say "no name" for "the only output"
-      throw BadValue("layer " + quoted(layer.name) + " has an output with an empty name");
+      throw BadValue("layer " + shown(layer.name) + " has an output with an empty name");
     for (const ValueId other : layer.outputs) {
       if (graph_.value(other).name == output.name)
-        throw BadValue("layer " + quoted(layer.name) + " has two outputs named " +
-                       quoted(output.name));
+        throw BadValue("layer " + shown(layer.name) + " has two outputs named " +
+                       shown(output.name));
     }
     layer.outputs.push_back(id_at<ValueId>(graph_.values_.size()));
     graph_.values_.push_back(
@@ -74,7 +75,7 @@ LayerId Builder::add(Layer layer, std::vector<Output> outputs) {
 
 LayerId Builder::named(std::string_view name) const {
   const auto found = graph_.find(name);
-  if (!found) throw BadValue("an edge names the layer " + quoted(name) + ", which does not exist");
+  if (!found) throw BadValue("an edge names the layer " + shown(name) + ", which does not exist");
   return *found;
 }
 
@@ -85,14 +86,14 @@ void Builder::add_edge(std::string_view producer, std::string_view output,
   const auto& outputs = graph_.layer(from).outputs;
   if (output.empty()) {
     if (outputs.size() != 1)
-      throw BadValue("the edge from " + quoted(producer) + " to " + quoted(consumer) +
+      throw BadValue("the edge from " + shown(producer) + " to " + shown(consumer) +
                      " must say which of the " + std::to_string(outputs.size()) +
                      " outputs it takes");
     return add_edge(from, 0, to);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (graph_.value(outputs[i]).name == output) return add_edge(from, i, to);
-  throw BadValue("layer " + quoted(producer) + " has no output named " + quoted(output));
+  throw BadValue("layer " + shown(producer) + " has no output named " + shown(output));
 }
 
 void Builder::add_edge(LayerId producer, std::size_t output, LayerId consumer) {
@@ -100,8 +101,8 @@ void Builder::add_edge(LayerId producer, std::size_t output, LayerId consumer) {
   Layer& to = graph_.layers_.at(consumer.index());
   PD_CHECK(output < from.outputs.size());
   if (to.is_input)
-    throw BadValue("an edge leads from " + quoted(from.name) + " into the input layer " +
-                   quoted(to.name));
+    throw BadValue("an edge leads from " + shown(from.name) + " into the input layer " +
+                   shown(to.name));
   to.inputs.push_back(from.outputs[output]);
   graph_.values_[from.outputs[output].index()].consumers.push_back(consumer);
 }
@@ -112,8 +113,8 @@ Graph Builder::build() && {
     std::sort(consumers.begin(), consumers.end());
     const auto twice = std::adjacent_find(consumers.begin(), consumers.end());
     if (twice != consumers.end())
-      throw BadValue("there are two edges from " + quoted(graph_.layer(value.producer).name) +
-                     " to " + quoted(graph_.layer(*twice).name));
+      throw BadValue("there are two edges from " + shown(graph_.layer(value.producer).name) +
+                     " to " + shown(graph_.layer(*twice).name));
   }
   sort();
   return std::move(graph_);

@@ -23,7 +23,14 @@ std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& g
   std::vector<StageId> stage_of(graph.layers().size(), kNone);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     for (const LayerId layer : plan.stages[s].layers) {
-      if (stage_of.at(layer.index()) != kNone)
+      if (layer.index() >= stage_of.size())
+        throw BadValue("stage " + std::to_string(s) + " has a layer " +
+                       std::to_string(layer.value) + ", but the last of the graph is " +
+                       std::to_string(static_cast<std::int64_t>(stage_of.size()) - 1));
+      if (graph.layer(layer).is_input)
+        throw BadValue("layer '" + graph.layer(layer).name + "' is an input and in a stage: " +
+                       "the stages that use it read it themselves");
+      if (stage_of[layer.index()] != kNone)
         throw BadValue("layer '" + graph.layer(layer).name + "' is in two stages");
       stage_of[layer.index()] = id_at<StageId>(s);
     }

@@ -13,7 +13,7 @@ namespace pipedream::plan {
 // A run of layers on one worker, or on several that take minibatches in turn (replicas).
 struct Stage {
   std::vector<LayerId> layers;    // producers first; input layers belong to no stage
-  std::vector<WorkerId> workers;  // one per replica
+  std::vector<WorkerId> workers;  // one per replica; at least one
 };
 
 // Stages in the order in which a minibatch passes them: values flow to later stages only.
@@ -31,7 +31,8 @@ struct Plan {
 [[nodiscard]] int worker_count(const Plan& plan);
 
 // The stage of each layer, by layer; input layers get stage 0, which means nothing for them.
-// Throws BadValue unless every other layer is in exactly one stage and no value flows backwards.
+// Throws BadValue unless the stages hold every other layer exactly once, and nothing else, and no
+// value flows backwards.
 [[nodiscard]] std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& graph);
 
 }  // namespace pipedream::plan

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream::profile {
 namespace {
@@ -51,11 +52,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
-std::string shown(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 60)) out += (c >= 32 && c < 127) ? c : '?';
-  return "\"" + out + (text.size() > 60 ? "…\"" : "\"");
-}
+std::string shown(std::string_view text) { return "\"" + printable(text) + "\""; }
 
 // UTF-8 without control characters: what the strings of our JSON may hold, so that each profile
 // that is read can also be written.

@@ -1,41 +1,37 @@
 // The three kinds of passes that a profile is made of.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <vector>
 
-#include "model/network.h"
+#include "model/whole_model.h"
 #include "profile/profile.h"
+#include "profiler/filler.h"
 
 namespace pipedream::profiler {
 
-using Values = std::map<ValueId, at::Tensor>;
-
-// A network with all its layers on one device.
-struct Model {
-  const model::Network& network;
-  at::Device device;
-  std::uint64_t seed;
-  std::vector<std::unique_ptr<model::Layer>> layers;  // by layer; null for inputs
-
-  Model(const model::Network& of, at::Device on, std::uint64_t with_seed);
-  void clear_gradients();
-  // The inputs of the network for one minibatch, on the device.
-  [[nodiscard]] Values load(std::int64_t minibatch) const;
-};
+using model::Values;
+using model::WholeModel;
 
 struct LayerTime {
   Nanos forward{0};
   Nanos backward{0};
 };
 
-// Runs each layer on its own, forward in order and then backward, and times each; by layer.
-[[nodiscard]] std::vector<LayerTime> run_layer_by_layer(Model& model, const Values& inputs,
-                                                        std::int64_t minibatch);
+// Passes that run each layer on its own, forward in order and then backward.
+class LayerByLayer {
+ public:
+  explicit LayerByLayer(WholeModel& model) : model_(model), filler_(model.device()) {}
+  // The time of each layer, by layer.
+  [[nodiscard]] std::vector<LayerTime> run(const Values& inputs, std::int64_t minibatch);
+
+ private:
+  WholeModel& model_;
+  Filler filler_;
+  Nanos queueing_{0};  // what the last pass took the CPU to give to the device
+};
 
 // Runs forward and backward of the model in one go.
-[[nodiscard]] Nanos run_whole(Model& model, const Values& inputs, std::int64_t minibatch);
+[[nodiscard]] Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch);
 
 // What each layer's output measures, what it keeps for backward and which inputs it needs again.
 struct LayerMemory {
@@ -43,6 +39,6 @@ struct LayerMemory {
   Bytes stash;
   std::vector<bool> keeps_input;
 };
-[[nodiscard]] std::vector<LayerMemory> run_for_memory(Model& model, const Values& inputs);
+[[nodiscard]] std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs);
 
 }  // namespace pipedream::profiler

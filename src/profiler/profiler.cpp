@@ -4,6 +4,8 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/util/Exception.h>
 
 #include "core/check.h"
 #include "core/error.h"
@@ -40,37 +42,38 @@ struct Measured {
   }
 };
 
-Values load_timed(const Model& model, std::int64_t minibatch, Measured& measured) {
+Values load_timed(const WholeModel& model, std::int64_t minibatch, Measured& measured) {
   const auto start = std::chrono::steady_clock::now();
-  Values values = model.load(minibatch);
+  Values values = model.sample_inputs(minibatch);
   measured.input.push_back(
       std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
   return values;
 }
 
-void run_pass(Model& model, std::int64_t minibatch, Measured& measured) {
+void run_pass(WholeModel& model, LayerByLayer& layers, std::int64_t minibatch, Measured& measured) {
   const Values inputs = load_timed(model, minibatch, measured);
   measured.whole.push_back(run_whole(model, inputs, minibatch));
-  measured.layers.push_back(run_layer_by_layer(model, inputs, minibatch));
+  measured.layers.push_back(layers.run(inputs, minibatch));
   Nanos sum{0};
   for (const LayerTime& time : measured.layers.back()) sum += time.forward + time.backward;
   measured.sums.push_back(sum);
 }
 
-Measured measure(Model& model, const ProfileOptions& options) {
+Measured measure(WholeModel& model, const ProfileOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   const auto used = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
   };
   Measured measured;
+  LayerByLayer layers(model);
   options.progress(0, "warm-up");
-  run_pass(model, 0, measured);
+  run_pass(model, layers, 0, measured);
   const double one_pass = used();
   if (one_pass > 0.5) return measured;  // a pass is two runs of the model
   measured.clear();                     // it was the warm-up
   for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
     options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, pass, measured);
+    run_pass(model, layers, pass, measured);
     if (measured.stable() || used() + one_pass > 1) break;
   }
   return measured;
@@ -97,16 +100,12 @@ void require(at::Device device) {
                      " CUDA devices were found: use --device cpu, or one that exists");
 }
 
-}  // namespace
-
-profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
-  require(options.device);
-  at::set_num_threads(options.threads);
+profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
   options.progress(0, "making the weights");
-  Model model(network, options.device, options.seed);
+  WholeModel model(network, options.device, options.seed);
   const Measured measured = measure(model, options);
   options.progress(1, "measuring memory");
-  const std::vector<LayerMemory> memory = run_for_memory(model, model.load(0));
+  const std::vector<LayerMemory> memory = run_for_memory(model, model.sample_inputs(0));
 
   profile::Profile profile;
   profile.model = network.name;
@@ -125,6 +124,29 @@ profile::Profile profile_network(const model::Network& network, const ProfileOpt
                        : cost_of(measured, memory[i], model::weight_bytes(network.specs[i]), i));
   }
   return profile;
+}
+
+// libtorch has one type of exception for all; only the text tells that memory ran out.
+bool is_out_of_memory(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  return text.find("allocate memory") != std::string::npos ||
+         text.find("out of memory") != std::string::npos ||
+         text.find("not enough memory") != std::string::npos;
+}
+
+}  // namespace
+
+profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
+  require(options.device);
+  at::set_num_threads(options.threads);
+  try {
+    return profile_on(network, options);
+  } catch (const c10::Error& error) {
+    if (!is_out_of_memory(error)) throw;
+    throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
+                     " does not fit into the memory of " + options.device.str() +
+                     ": choose a smaller --batch or smaller sizes");
+  }
 }
 
 }  // namespace pipedream::profiler

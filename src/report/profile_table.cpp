@@ -1,6 +1,7 @@
 #include "report/profile_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ Bytes output_bytes(const profile::Profile& profile, LayerId layer) {
   return sum;
 }
 
-// All layers that compute, the slowest first; ties in order of declaration.
+// All layers that compute, the slowest first; ties in the order of the graph.
 std::vector<LayerId> by_weight(const profile::Profile& profile) {
   std::vector<LayerId> layers;
   for (const LayerId layer : profile.graph.order())
@@ -47,16 +48,30 @@ std::set<LayerId> heaviest(const profile::Profile& profile, const std::vector<La
   return marked;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string size_or_dash(Bytes size) { return size.count == 0 ? "-" : to_text(size); }
 
 std::string heading(const profile::Profile& profile, std::size_t layers) {
   std::string text = profile.model;
   if (profile.batch) text += fmt::format(", minibatch of {}", *profile.batch);
-  text += fmt::format(", {} layers", layers);
+  text += ", " + counted(layers, "layer");
   if (!profile.device.empty()) text += ", on " + profile.device;
   if (profile.threads)
-    text += fmt::format(" with {} thread{}", *profile.threads, *profile.threads == 1 ? "" : "s");
+    text += " with " + counted(static_cast<std::size_t>(*profile.threads), "thread");
   return text + "\n\n";
+}
+
+// Both the marked and the shown layers are the heaviest.
+std::string legend(std::size_t marked, std::size_t shown) {
+  const std::string these = shown == 1 ? "this" : "these";
+  const std::string who =
+      marked == 1       ? "this layer"
+      : marked <= shown ? fmt::format("these {} layers", marked)
+                        : fmt::format("{} and {} of the lighter layers", these, marked - shown);
+  return fmt::format("\n◀ {}: half of the time\n", who);
 }
 
 std::string sums(const profile::Profile& profile) {
@@ -64,11 +79,11 @@ std::string sums(const profile::Profile& profile) {
   const Nanos backward = total_backward(profile);
   std::string text = fmt::format("\nall layers: {} forward + {} backward = {} per minibatch",
                                  to_text(forward), to_text(backward), to_text(forward + backward));
-  if (profile.batch)
+  if (profile.batch && forward + backward > Nanos(0))
     text += fmt::format(", {:.1f} samples/s",
                         static_cast<double>(*profile.batch) / to_seconds(forward + backward));
   text += fmt::format("; {} of weights\n", to_text(total_weights(profile)));
-  if (profile.whole)
+  if (profile.whole && *profile.whole > Nanos(0))
     text += fmt::format("the whole model in one go: {}; the sum of its layers is {:.1f} % {}\n",
                         to_text(*profile.whole), std::abs(sum_error(profile)) * 100,
                         sum_error(profile) < 0 ? "less" : "more");
@@ -79,7 +94,7 @@ std::string sums(const profile::Profile& profile) {
 }  // namespace
 
 double sum_error(const profile::Profile& profile) {
-  PD_CHECK(profile.whole.has_value());
+  PD_CHECK(profile.whole > Nanos(0));
   return to_seconds(total_forward(profile) + total_backward(profile)) / to_seconds(*profile.whole) -
          1;
 }
@@ -123,11 +138,9 @@ std::string profile_table(const profile::Profile& profile, std::size_t most_rows
   }
   std::string text = heading(profile, sorted.size()) + table.text();
   if (shown.size() < sorted.size())
-    text += fmt::format("… and {} lighter layers with {} of the time (--all shows them)\n",
-                        sorted.size() - shown.size(), percent(hidden));
-  text += fmt::format(
-      "\n◀ {}: half of the time\n",
-      marked.size() == 1 ? "this layer" : fmt::format("these {} layers", marked.size()));
+    text += fmt::format("… and {} with {} of the time (--all shows them)\n",
+                        counted(sorted.size() - shown.size(), "lighter layer"), percent(hidden));
+  if (!marked.empty()) text += legend(marked.size(), shown.size());
   return text + sums(profile);
 }
 

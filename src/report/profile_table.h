@@ -13,7 +13,7 @@ namespace pipedream::report {
 [[nodiscard]] std::string profile_table(const profile::Profile& profile, std::size_t most_rows);
 
 // How far the sum of the layers' times is from the time of the whole model, as a share of the
-// latter; positive when the sum is larger. Requires profile.whole.
+// latter; positive when the sum is larger. Requires profile.whole above 0.
 [[nodiscard]] double sum_error(const profile::Profile& profile);
 
 }  // namespace pipedream::report

@@ -27,7 +27,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// `text`, or its beginning and "…" where it has more than `most` characters.
+// `text`, or its beginning and "…" where it has more than `most` characters (at least 1): `most` in
+// all.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t most);
 
 // Characters, not bytes.

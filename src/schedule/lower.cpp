@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <queue>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "core/match.h"
@@ -34,7 +35,8 @@ class Lowering {
         for (const LayerId user : value.consumers) loading_.insert(stage_of[user.index()]);
     for (std::size_t p = 0; p < programs.size(); ++p) {
       lowered_.push_back({programs[p].worker, {}});
-      by_worker_[programs[p].worker] = p;
+      if (!by_worker_.emplace(programs[p].worker, p).second)
+        throw BadValue("worker " + std::to_string(programs[p].worker.value) + " has two programs");
       ready_.push({0, p});
     }
   }
@@ -47,6 +49,7 @@ class Lowering {
       ready_.pop();
       if (next_[p] == programs_[p].ops.size()) continue;
       const Op& op = programs_[p].ops[next_[p]];
+      check_worker(op, programs_[p].worker);
       if (const auto missing = first_missing(op)) {
         waiting_[*missing].push_back(p);
         continue;
@@ -70,6 +73,18 @@ class Lowering {
       return Done{f->stage, f->item, Kind::kActivation};
     if (const auto* b = std::get_if<Backward>(&op)) return Done{b->stage, b->item, Kind::kGradient};
     return std::nullopt;
+  }
+
+  void check_worker(const Op& op, WorkerId worker) const {
+    const auto made = done_by(op);
+    if (!made) return;
+    const std::string text =
+        "worker " + std::to_string(worker.value) + " runs " + to_text(op, true) + ", but the plan ";
+    if (made->stage.index() >= plan_.stages.size())
+      throw BadValue(text + "has only " + std::to_string(plan_.stages.size()) + " stages");
+    const WorkerId wanted = plan::worker_of(plan_, made->stage, made->item.minibatch);
+    if (wanted != worker)
+      throw BadValue(text + "gives that to worker " + std::to_string(wanted.value));
   }
 
   // Of the ops on other stages whose values this one takes, the first that has not run.
@@ -97,7 +112,11 @@ class Lowering {
       const WorkerId peer = plan::worker_of(plan_, forward ? t.to : t.from, made->item.minibatch);
       if (peer == lowered_[p].worker) continue;  // two stages of one worker hand over directly
       lowered_[p].ops.push_back(Send{t.value, made->item, made->kind, peer});
-      lowered_[by_worker_.at(peer)].ops.push_back(
+      const auto receiver = by_worker_.find(peer);
+      if (receiver == by_worker_.end())
+        throw BadValue("worker " + std::to_string(peer.value) + ", which must take what " +
+                       to_text(op, true) + " makes, has no program");
+      lowered_[receiver->second].ops.push_back(
           Recv{t.value, made->item, made->kind, lowered_[p].worker});
     }
   }

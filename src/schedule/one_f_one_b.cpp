@@ -1,6 +1,7 @@
 #include "schedule/one_f_one_b.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/check.h"
 
@@ -26,10 +27,12 @@ std::vector<Op> program_of(StageId stage, std::int64_t depth, std::int64_t minib
 
 std::vector<Program> one_f_one_b(const plan::Plan& plan, std::int64_t minibatches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
+  std::set<WorkerId> taken;
   std::vector<Program> programs;
   for (std::int64_t s = 0; s < stages; ++s) {
     const plan::Stage& stage = plan.stages[static_cast<std::size_t>(s)];
     PD_CHECK(stage.workers.size() == 1);
+    PD_CHECK(taken.insert(stage.workers[0]).second);
     programs.push_back({stage.workers[0], program_of(id_at<StageId>(static_cast<std::size_t>(s)),
                                                      stages - s, minibatches)});
   }

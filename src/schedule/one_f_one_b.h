@@ -16,7 +16,8 @@
 
 namespace pipedream::schedule {
 
-// The compute ops and updates, one program per worker of the plan. Requires one worker a stage.
+// The compute ops and updates, one program per worker of the plan. Requires one worker a stage, and
+// a different one for each.
 [[nodiscard]] std::vector<Program> one_f_one_b(const plan::Plan& plan, std::int64_t minibatches);
 
 }  // namespace pipedream::schedule

@@ -80,6 +80,7 @@ using Op = std::variant<Load, Forward, Backward, Send, Recv, Update>;
 struct Program {
   WorkerId worker;
   std::vector<Op> ops;
+  friend bool operator==(const Program&, const Program&) = default;
 };
 
 // The text form: F3@1 is the forward of minibatch 3 with weight version 1; 2:F3.1@1 the same on

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 
 #include "core/match.h"
 
@@ -13,19 +12,19 @@ namespace {
 class StageCheck {
  public:
   std::optional<std::string> run(const Forward& f) {
-    if (open_.contains(f.item) || closed_.contains(f.item)) return "this item's forward ran before";
-    open_[f.item] = f.weights;
+    if (items_.contains(f.item)) return "this item's forward ran before";
+    items_[f.item] = {f.weights, State::kForward};
     if (!exists(f.weights)) return "weight version " + number(f.weights) + " does not exist here";
     ++users_[f.weights];
     return std::nullopt;
   }
 
   std::optional<std::string> run(const Backward& b) {
-    const auto forward = open_.find(b.item);
-    if (forward == open_.end()) return "there is no forward of this item waiting for its backward";
-    const WeightVersion used = forward->second;
-    open_.erase(forward);
-    closed_.insert(b.item);
+    const auto item = items_.find(b.item);
+    if (item == items_.end() || item->second.state != State::kForward)
+      return "there is no forward of this item waiting for its backward";
+    const WeightVersion used = item->second.weights;
+    item->second.state = State::kBackward;
     if (const auto users = users_.find(used); users != users_.end() && --users->second == 0)
       users_.erase(users);
     if (used != b.weights)
@@ -36,25 +35,59 @@ class StageCheck {
   std::optional<std::string> run(const Update& u) {
     const WeightVersion newest = newest_;
     newest_ = u.to;
+    const auto problem = apply(u.first, u.last);
     if (u.from != newest) return "the newest weight version is " + number(newest);
     if (u.to.value != u.from.value + 1) return "an update must give the next version";
-    for (std::int64_t m = u.first; m <= u.last; ++m)
-      if (!closed_.contains(Item{m, 0}))
-        return "minibatch " + std::to_string(m) + " has not run backward";
-    return std::nullopt;
+    return problem;
   }
 
-  [[nodiscard]] const std::map<Item, WeightVersion>& open() const { return open_; }
+  // What is left open at the end of the program.
+  [[nodiscard]] std::vector<std::string> missing(StageId stage) const {
+    std::vector<std::string> found;
+    for (const auto& [item, life] : items_) {
+      if (life.state == State::kForward)
+        found.push_back(to_text(Forward{stage, item, life.weights}, true) + " has no backward");
+      if (life.state == State::kBackward)
+        found.push_back(to_text(Backward{stage, item, life.weights}, true) + " has no update");
+    }
+    return found;
+  }
 
  private:
+  enum class State { kForward, kBackward, kApplied };  // the last thing that happened to an item
+  struct Life {
+    WeightVersion weights;  // of its forward
+    State state;
+  };
+
   static std::string number(WeightVersion v) { return std::to_string(v.value); }
   // Older versions live only as long as somebody who began on them has not run backward.
   [[nodiscard]] bool exists(WeightVersion v) const { return v == newest_ || users_.contains(v); }
 
+  // Uses up the gradients of all items of these minibatches.
+  std::optional<std::string> apply(std::int64_t first, std::int64_t last) {
+    std::optional<std::string> problem;
+    const auto note = [&](std::int64_t minibatch, const char* what) {
+      if (!problem) problem = "minibatch " + std::to_string(minibatch) + what;
+    };
+    std::int64_t next = first;  // the minibatches before it were found
+    for (auto it = items_.lower_bound({first, 0});
+         it != items_.end() && it->first.minibatch <= last; ++it) {
+      const std::int64_t minibatch = it->first.minibatch;
+      if (minibatch > next) note(next, " has not run backward");
+      next = minibatch + 1;
+      State& state = it->second.state;
+      if (state == State::kForward) note(minibatch, " has not run backward");
+      if (state == State::kApplied) note(minibatch, " was applied before");
+      if (state == State::kBackward) state = State::kApplied;
+    }
+    if (next <= last) note(next, " has not run backward");
+    return problem;
+  }
+
   WeightVersion newest_{0};
   std::map<WeightVersion, int> users_;
-  std::map<Item, WeightVersion> open_;  // forwards that await their backward
-  std::set<Item> closed_;
+  std::map<Item, Life> items_;
 };
 
 void check_weights(const Program& program, std::vector<Violation>& violations) {
@@ -71,9 +104,8 @@ void check_weights(const Program& program, std::vector<Violation>& violations) {
     if (problem) violations.push_back({program.worker, i, to_text(op, true) + ": " + *problem});
   }
   for (const auto& [stage, check] : stages)
-    for (const auto& [item, version] : check.open())
-      violations.push_back({program.worker, program.ops.size(),
-                            to_text(Forward{stage, item, version}, true) + " has no backward"});
+    for (const std::string& what : check.missing(stage))
+      violations.push_back({program.worker, program.ops.size(), what});
 }
 
 // Whether `send`, the next op of `from`, is what `recv`, the next op of `to`, waits for.

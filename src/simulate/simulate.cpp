@@ -1,6 +1,7 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -108,16 +109,17 @@ class Simulation {
     Nanos& free = link_free_[{from, s.peer}];
     const Nanos start = std::max(free, now_[p]);
     free = start + cost::transfer_time(cluster_, from, s.peer, profile_.graph.value(s.value).bytes);
-    sent_[{s.value, s.item, s.kind, from, s.peer}] = {start, free};
+    sent_[{s.value, s.item, s.kind, from, s.peer}].emplace_back(start, free);
     return record(p, op, start, free);
   }
 
   bool receive(std::size_t p, const Op& op, const Recv& r) {
     const auto message = sent_.find({r.value, r.item, r.kind, r.peer, programs_[p].worker});
     if (message == sent_.end()) return false;
-    const auto [start, end] = message->second;
+    const auto [start, end] = message->second.front();
     arrived_[p][{r.value, r.item, r.kind}] = std::max(arrived_[p][{r.value, r.item, r.kind}], end);
-    sent_.erase(message);
+    message->second.pop_front();
+    if (message->second.empty()) sent_.erase(message);
     return record(p, op, start, end);
   }
 
@@ -131,7 +133,8 @@ class Simulation {
   std::vector<std::map<Received, Nanos>> arrived_;
   std::vector<std::vector<timeline::Event>> events_;
   std::map<std::pair<WorkerId, WorkerId>, Nanos> link_free_;
-  std::map<Message, std::pair<Nanos, Nanos>> sent_;
+  // Start and end of each; several where stages of one worker take, or give back, the same value.
+  std::map<Message, std::deque<std::pair<Nanos, Nanos>>> sent_;
 };
 
 }  // namespace

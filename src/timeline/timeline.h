@@ -15,10 +15,12 @@ struct Event {
   schedule::Op op;
   Nanos start{0};  // since the run began
   Nanos end{0};
+  friend bool operator==(const Event&, const Event&) = default;
 };
 
 struct Timeline {
   std::vector<Event> events;  // each worker's in the order of its program
+  friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 
 // From the beginning of the run to the end of its last event.

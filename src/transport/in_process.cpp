@@ -1,7 +1,6 @@
 #include "transport/in_process.h"
 
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -16,12 +15,18 @@ namespace {
 
 using Box = std::tuple<WorkerId, WorkerId, int>;  // from, to, tag
 
-// What all endpoints share: one box of messages per pair and tag, under one lock. Messages are few
-// and large (activations), so a finer lock would gain nothing.
+// The messages of one box that nobody has taken, by their number in the order of sending.
+struct Stream {
+  std::uint64_t sent = 0;
+  std::map<std::uint64_t, Message> waiting;
+};
+
+// What all endpoints share: one stream of messages per pair and tag, under one lock. Messages are
+// few and large (activations), so a finer lock would gain nothing.
 struct Exchange {
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<Box, std::deque<Message>> boxes;
+  std::map<Box, Stream> boxes;
   bool aborted = false;
 };
 
@@ -33,34 +38,32 @@ class InProcess final : public Transport {
   void send(WorkerId to, int tag, Message message) override {
     {
       const std::lock_guard lock(exchange_->mutex);
-      exchange_->boxes[{me_, to, tag}].push_back(std::move(message));
+      Stream& stream = exchange_->boxes[{me_, to, tag}];
+      stream.waiting.emplace(stream.sent++, std::move(message));
     }
     exchange_->changed.notify_all();
   }
 
   Ticket receive(WorkerId from, int tag) override {
-    asked_[++last_ticket_] = {from, me_, tag};
+    const Box box{from, me_, tag};
+    asked_[++last_ticket_] = {box, asked_so_far_[box]++};
     return {last_ticket_};
   }
 
-  // Tickets of one box are served in the order of waiting, which for one worker's program is the
-  // order of asking.
   Message wait(Ticket ticket, Deadline deadline) override {
     const auto asked = asked_.find(ticket.number);
     PD_CHECK(asked != asked_.end());
-    const Box box = asked->second;
+    const Asked message = asked->second;
     asked_.erase(asked);
     std::unique_lock lock(exchange_->mutex);
-    auto& messages = exchange_->boxes[box];
+    auto& waiting = exchange_->boxes[message.box].waiting;
     const bool woken = exchange_->changed.wait_until(
-        lock, deadline, [&] { return exchange_->aborted || !messages.empty(); });
-    const std::string peer = std::to_string(std::get<0>(box).value);
+        lock, deadline, [&] { return exchange_->aborted || waiting.contains(message.number); });
+    const std::string peer = std::to_string(std::get<0>(message.box).value);
     if (exchange_->aborted)
       throw WorkerLost("the run was stopped while waiting for worker " + peer);
     if (!woken) throw WorkerLost("worker " + peer + " sent nothing before the deadline");
-    Message message = std::move(messages.front());
-    messages.pop_front();
-    return message;
+    return std::move(waiting.extract(message.number).mapped());
   }
 
   void abort() noexcept override {
@@ -72,10 +75,16 @@ class InProcess final : public Transport {
   }
 
  private:
+  struct Asked {
+    Box box;
+    std::uint64_t number = 0;  // in its stream
+  };
+
   std::shared_ptr<Exchange> exchange_;
   WorkerId me_;
   std::uint64_t last_ticket_ = 0;
-  std::unordered_map<std::uint64_t, Box> asked_;
+  std::map<Box, std::uint64_t> asked_so_far_;
+  std::unordered_map<std::uint64_t, Asked> asked_;  // by ticket
 };
 
 }  // namespace

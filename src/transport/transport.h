@@ -37,7 +37,8 @@ class Transport {
   // Takes the message along; it is kept alive as long as the backend needs it.
   virtual void send(WorkerId to, int tag, Message message) = 0;
 
-  // Asks for the next message of that tag from that worker.
+  // Asks for the next message of that tag from that worker. Tickets may be waited for in any order:
+  // the n-th asked for gets the n-th sent.
   [[nodiscard]] virtual Ticket receive(WorkerId from, int tag) = 0;
 
   // The message asked for. Throws WorkerLost when it has not come by the deadline, or on abort().

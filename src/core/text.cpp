@@ -1,0 +1,19 @@
+#include "core/text.h"
+
+namespace pipedream {
+
+std::string printable(std::string_view text, std::size_t most) {
+  const bool cut = text.size() > most;
+  std::size_t end = cut ? most : text.size();
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  if (cut)
+    while (end > 0 && continues(end)) --end;
+  std::string shown;
+  for (const char c : text.substr(0, end))
+    shown += (static_cast<unsigned char>(c) < 32 || c == 127) ? '?' : c;
+  return cut ? shown + "…" : shown;
+}
+
+}  // namespace pipedream

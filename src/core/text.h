@@ -1,0 +1,14 @@
+// Text from outside in messages for people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pipedream {
+
+// `text` as it may stand in a message: one line whatever it holds (control characters become '?'),
+// and at most `most` bytes of it, then "…". UTF-8 characters stay whole.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);
+
+}  // namespace pipedream

@@ -1,0 +1,97 @@
+#include "model/blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "model/conv2d.h"
+#include "model/memory_meter.h"
+#include "model/random.h"
+
+namespace pipedream::model {
+namespace {
+
+struct ConvShape {
+  std::int64_t batch, in, side, out, kernel, stride, padding;
+};
+
+class Convolution : public testing::TestWithParam<ConvShape> {};
+
+// Whatever computes the gradients, they are those of at::conv2d.
+TEST_P(Convolution, HasTheGradientsOfLibtorch) {
+  const ConvShape s = GetParam();
+  at::Tensor x = at::randn({s.batch, s.in, s.side, s.side}).requires_grad_();
+  at::Tensor w = at::randn({s.out, s.in, s.kernel, s.kernel}).requires_grad_();
+  at::Tensor b = at::randn({s.out}).requires_grad_();
+  const at::Tensor ours = convolve(x, w, b, s.stride, s.padding);
+  const at::Tensor theirs = at::conv2d(x, w, b, {s.stride, s.stride}, {s.padding, s.padding});
+  EXPECT_TRUE(at::equal(ours, theirs));
+  const at::Tensor gradient = at::randn(ours.sizes());
+  const auto our_grads = torch::autograd::grad({ours}, {x, w, b}, {gradient});
+  const auto their_grads = torch::autograd::grad({theirs}, {x, w, b}, {gradient});
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(at::allclose(our_grads[i], their_grads[i], 1e-4,
+                             1e-4 * their_grads[i].abs().max().item<double>()))
+        << "gradient " << i;
+}
+
+// The last shape is large enough to be worked on in slices of the batch.
+INSTANTIATE_TEST_SUITE_P(Shapes, Convolution,
+                         testing::Values(ConvShape{2, 3, 8, 4, 3, 1, 1},
+                                         ConvShape{1, 4, 9, 2, 1, 2, 0},
+                                         ConvShape{3, 2, 15, 5, 7, 2, 3},
+                                         ConvShape{5, 64, 112, 4, 3, 1, 1}));
+
+TEST(Convolution, WorksWithoutBiasAndWithoutAGradientForItsInput) {
+  const at::Tensor x = at::randn({2, 3, 8, 8});
+  at::Tensor w = at::randn({4, 3, 3, 3}).requires_grad_();
+  convolve(x, w, at::Tensor(), 1, 1).sum().backward();
+  EXPECT_EQ(w.grad().sizes(), w.sizes());
+}
+
+TEST(BatchNorm, DoesNotMoveItsAveragesWhenAForwardIsRunAgain) {
+  const Block block = batch_norm2d(3);
+  const Tensors parameters{at::ones({3}), at::zeros({3})};
+  const Tensors buffers{at::zeros({3}), at::ones({3}), at::zeros({}, at::kLong)};
+  const at::Tensor x = at::randn({4, 3, 5, 5}) + 2;
+  const Weights weights{parameters, buffers};
+  const at::Tensor first = block.forward({x}, weights, {});
+  const at::Tensor mean = buffers[0].clone();
+  EXPECT_GT(mean.abs().max().item<float>(), 0.1F);
+  const at::Tensor again = block.forward({x}, weights, {.update_statistics = false});
+  EXPECT_TRUE(at::equal(first, again));
+  EXPECT_TRUE(at::equal(buffers[0], mean));
+  EXPECT_EQ(buffers[2].item<std::int64_t>(), 1);
+}
+
+TEST(Dropout, DependsOnItsKeyAloneAndKeepsTheMean) {
+  const at::Tensor x = at::ones({100, 100});
+  Pass pass;
+  pass.random = {.seed = 1, .layer = 2, .minibatch = 3, .microbatch = 4};
+  const at::Tensor once = dropout(x, 0.25, pass);
+  EXPECT_TRUE(at::equal(once, dropout(x, 0.25, pass)));
+  EXPECT_NEAR(once.mean().item<double>(), 1, 0.03);
+  EXPECT_NEAR((once == 0).to(at::kFloat).mean().item<double>(), 0.25, 0.03);
+  Pass other = pass;
+  other.random.microbatch = 5;
+  EXPECT_FALSE(at::equal(once, dropout(x, 0.25, other)));
+  pass.training = false;
+  EXPECT_TRUE(at::equal(dropout(x, 0.25, pass), x));
+}
+
+TEST(MemoryMeter, CountsWhatThisThreadAllocatesAndFrees) {
+  const MemoryMeter meter;
+  at::Tensor kept = at::ones({1000});
+  EXPECT_EQ(meter.live(), 4000);
+  { const at::Tensor gone = at::ones({500}); }
+  EXPECT_EQ(meter.live(), 4000);
+  EXPECT_EQ(meter.peak(), 6000);
+  kept.reset();
+  EXPECT_EQ(meter.live(), 0);
+}
+
+}  // namespace
+}  // namespace pipedream::model

@@ -1,0 +1,40 @@
+#include "model/options.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+
+namespace pipedream::model {
+namespace {
+
+const std::vector<OptionSpec> kSpecs{whole_option("image-size", 224, 32, 4096, "side"),
+                                     dropout_option(0.5)};
+
+std::string refusal(const std::map<std::string, std::string>& given) {
+  try {
+    const Options options(kSpecs, given);
+    return "accepted";
+  } catch (const BadUsage& error) {
+    return error.what();
+  }
+}
+
+TEST(Options, DefaultsHoldUntilAValueIsGiven) {
+  EXPECT_EQ(Options(kSpecs, {}).whole("image-size"), 224);
+  EXPECT_EQ(Options(kSpecs, {{"image-size", "64"}}).whole("image-size"), 64);
+  EXPECT_EQ(Options(kSpecs, {{"dropout", "0.25"}}).real("dropout"), 0.25);
+}
+
+TEST(Options, AnUnknownNameIsAnsweredWithTheNearest) {
+  EXPECT_EQ(refusal({{"imagesize", "64"}}),
+            "the model has no option --imagesize (did you mean '--image-size'?)");
+}
+
+TEST(Options, ValuesOutsideTheRangeAreRefusedWithTheRange) {
+  const std::string wanted = "--image-size: wanted a whole number from 32 to 4096, found ";
+  for (const std::string text : {"31", "4097", "64.5", "-1", "nan", "inf", "", "64px", "1e99"})
+    EXPECT_EQ(refusal({{"image-size", text}}), wanted + "'" + text + "'");
+}
+
+}  // namespace
+}  // namespace pipedream::model

@@ -1,0 +1,44 @@
+// A network with all its layers on one device: for profiling, tests and plain reference training.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/network.h"
+
+namespace pipedream::model {
+
+using Values = std::map<ValueId, at::Tensor>;
+
+// Used from one thread. The network must outlive it.
+class WholeModel {
+ public:
+  WholeModel(const Network& network, at::Device device, std::uint64_t seed);
+
+  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] at::Device device() const { return device_; }
+  [[nodiscard]] Layer& layer(LayerId id) { return *layers_.at(id.index()); }
+  // What a layer is to know in that minibatch.
+  [[nodiscard]] Pass pass(LayerId layer, std::int64_t minibatch, bool training = true) const;
+
+  // Made-up inputs for one minibatch, on the device (model/sample_inputs.h).
+  [[nodiscard]] Values sample_inputs(std::int64_t minibatch) const;
+
+  // Runs all layers in order. The result has every value of the graph, the inputs too.
+  [[nodiscard]] Values forward(Values inputs, std::int64_t minibatch, bool training = true);
+
+  // Parameters and buffers by name.
+  [[nodiscard]] std::map<std::string, at::Tensor> parameters() const;
+  [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
+  void clear_gradients();
+
+ private:
+  const Network& network_;
+  at::Device device_;
+  std::uint64_t seed_;
+  std::vector<std::unique_ptr<Layer>> layers_;  // by layer; null for inputs
+};
+
+}  // namespace pipedream::model

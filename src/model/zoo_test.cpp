@@ -1,0 +1,137 @@
+#include "model/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include "core/error.h"
+#include "model/whole_model.h"
+
+namespace pipedream::model {
+namespace {
+
+// Every network small enough for a test. Real sizes differ in these options alone.
+const std::map<std::string, std::map<std::string, std::string>> kSmall{
+    {"vgg16", {{"image-size", "32"}, {"classes", "5"}, {"hidden", "64"}}},
+    {"resnet50", {{"image-size", "32"}, {"classes", "5"}}},
+    {"alexnet", {{"image-size", "64"}, {"classes", "5"}, {"hidden", "64"}}},
+    {"gnmt8", {{"hidden", "24"}, {"vocabulary", "31"}, {"length", "6"}}},
+    {"gnmt16", {{"hidden", "16"}, {"vocabulary", "31"}, {"length", "5"}}},
+    {"gpt",
+     {{"hidden", "32"}, {"layers", "3"}, {"heads", "4"}, {"vocabulary", "31"}, {"context", "8"}}},
+    {"mlp", {{"inputs", "12"}, {"hidden", "16"}, {"classes", "5"}}}};
+
+Network small(const ZooEntry& entry, std::int64_t batch = 4) {
+  return entry.make(Options(entry.options, kSmall.at(entry.name)), batch);
+}
+
+Network full(const std::string& name) {
+  const ZooEntry& entry = zoo_entry(name);
+  return entry.make(Options(entry.options, {}), entry.batch);
+}
+
+TEST(Zoo, ParameterCountsAreThoseOfThePublishedNetworks) {
+  EXPECT_EQ(parameter_count(full("vgg16")), 138'357'544);
+  EXPECT_EQ(parameter_count(full("resnet50")), 25'557'032);
+  EXPECT_EQ(parameter_count(full("alexnet")), 61'100'840);
+}
+
+// Embeddings 2·V·H, classifier V·H + V, and LSTMs 4·H·(in + H + 2), as PipeDream's authors
+// profiled.
+TEST(Zoo, Gnmt8HasTheWeightsOfItsPublishedProfile) {
+  const Network network = full("gnmt8");
+  const auto bytes = [&](const char* layer) {
+    return weight_bytes(network.spec(network.graph.find(layer).value())).count;
+  };
+  EXPECT_EQ(bytes("encoder.embedder"), 132'382'720);
+  EXPECT_EQ(bytes("encoder.rnn_layers.0"), 67'174'400);
+  EXPECT_EQ(bytes("decoder.embedder"), bytes("encoder.embedder"));
+}
+
+TEST(Zoo, GptWithItsDefaultsIsGpt2SmallPlusItsOwnOutputWeights) {
+  EXPECT_EQ(parameter_count(full("gpt")), 124'439'808 + 50257 * 768);
+}
+
+TEST(Zoo, AnUnknownNameIsAnsweredWithTheNearest) {
+  try {
+    (void)zoo_entry("vg16");
+    FAIL() << "no exception";
+  } catch (const BadUsage& error) {
+    EXPECT_STREQ(error.what(), "there is no model 'vg16' (did you mean 'vgg16'?)");
+  }
+}
+
+TEST(Zoo, TheContextOfGnmtsAttentionReachesEveryDecoderLayerAbove) {
+  const Network network = full("gnmt16");
+  const graph::Layer& attention = network.graph.layer(*network.graph.find("decoder.att_rnn.attn"));
+  EXPECT_EQ(network.graph.value(attention.outputs[0]).consumers.size(), 7u);
+}
+
+class EachNetwork : public testing::TestWithParam<ZooEntry> {};
+
+// Graphs are declared without running anything; this compares each promise with the computation.
+TEST_P(EachNetwork, LayersComputeTheShapesThatTheGraphPromises) {
+  const Network network = small(GetParam());
+  WholeModel model(network, at::kCPU, 3);
+  const Values values = model.forward(model.sample_inputs(0), 0);
+  for (std::size_t v = 0; v < network.graph.values().size(); ++v) {
+    const graph::Value& promised = network.graph.values()[v];
+    const at::Tensor& computed = values.at(id_at<ValueId>(v));
+    const std::string& name = network.graph.layer(promised.producer).name;
+    EXPECT_EQ(computed.sizes().vec(), promised.shape) << name;
+    EXPECT_EQ(static_cast<std::int64_t>(computed.nbytes()), promised.bytes.count) << name;
+  }
+  EXPECT_EQ(values.at(network.loss).dim(), 0);
+}
+
+TEST_P(EachNetwork, LearnsAMinibatchInAFewSteps) {
+  const Network network = small(GetParam());
+  WholeModel model(network, at::kCPU, 3);
+  const Values inputs = model.sample_inputs(0);
+  // Dropout draws anew in each step, so the loss is compared without it.
+  const auto loss = [&] {
+    const at::NoGradGuard no_grad;
+    const bool batch_norm = GetParam().name == "resnet50";  // its averages lag behind a few steps
+    return model.forward(inputs, 0, batch_norm).at(network.loss).item<double>();
+  };
+  const double before = loss();
+  for (std::int64_t step = 0; step < 20; ++step) {
+    torch::autograd::backward({model.forward(inputs, step).at(network.loss)}, {});
+    const at::NoGradGuard no_grad;
+    for (auto& [name, parameter] : model.parameters()) {
+      ASSERT_TRUE(parameter.grad().defined()) << name << " got no gradient";
+      // Steps in proportion to the weights' own size: one rate serves all networks.
+      const double size = std::max(0.1, parameter.norm().item<double>());
+      const double slope = std::max(1e-12, parameter.grad().norm().item<double>());
+      at::Tensor(parameter).sub_(parameter.grad(), 0.03 * size / slope);
+    }
+    model.clear_gradients();
+  }
+  EXPECT_LT(loss(), 0.8 * before);
+}
+
+TEST_P(EachNetwork, WeightsAndDropoutDependOnTheSeedAlone) {
+  const Network network = small(GetParam());
+  WholeModel one(network, at::kCPU, 3);
+  WholeModel same(network, at::kCPU, 3);
+  WholeModel other(network, at::kCPU, 4);
+  const Values inputs = one.sample_inputs(0);
+  const auto loss = [&](WholeModel& model, std::int64_t minibatch) {
+    return model.forward(inputs, minibatch).at(network.loss).item<float>();
+  };
+  EXPECT_EQ(loss(one, 5), loss(same, 5));
+  EXPECT_NE(loss(one, 5), loss(other, 5));
+}
+
+TEST_P(EachNetwork, ParameterNamesAreUnique) {
+  const Network network = small(GetParam());
+  std::size_t count = 0;
+  for (const LayerSpec& spec : network.specs) count += spec.parameters.size();
+  EXPECT_EQ(WholeModel(network, at::kCPU, 0).parameters().size(), count);
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, EachNetwork, testing::ValuesIn(zoo()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace pipedream::model

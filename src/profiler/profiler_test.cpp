@@ -1,0 +1,89 @@
+#include "profiler/profiler.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "model/zoo.h"
+#include "profile/profile_file.h"
+
+namespace pipedream::profiler {
+namespace {
+
+model::Network network(const std::string& name, const std::map<std::string, std::string>& given,
+                       std::int64_t batch) {
+  const model::ZooEntry& entry = model::zoo_entry(name);
+  return entry.make(model::Options(entry.options, given), batch);
+}
+
+profile::Profile profile_quickly(const model::Network& of) {
+  return profile_network(of, {.budget = std::chrono::duration<double>(0.3)});
+}
+
+const profile::LayerCost& cost(const profile::Profile& profile, const std::string& layer) {
+  return profile.cost(profile.graph.find(layer).value());
+}
+
+TEST(Profiler, SizesAreExact) {
+  const auto profile = profile_quickly(
+      network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
+  const std::int64_t image = 2 * 64 * 32 * 32 * 4;  // bytes after the first convolution
+  EXPECT_EQ(cost(profile, "features.0").weights.count, (64 * 3 * 9 + 64) * 4);
+  EXPECT_EQ(cost(profile, "features.2").weights.count, (64 * 64 * 9 + 64) * 4);
+  EXPECT_EQ(cost(profile, "features.1").weights.count, 0);
+  const graph::Layer& relu = profile.graph.layer(*profile.graph.find("features.1"));
+  EXPECT_EQ(profile.graph.value(relu.outputs[0]).bytes.count, image);
+}
+
+// What autograd keeps is known for these kinds of layers; the profiler finds it by measuring.
+TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
+  const auto profile = profile_quickly(
+      network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
+  const std::int64_t image = 2 * 64 * 32 * 32 * 4;
+  EXPECT_EQ(cost(profile, "features.2").stash.count, 0);  // a convolution: its input
+  EXPECT_EQ(cost(profile, "features.2").keeps_input, std::vector<bool>{true});
+  EXPECT_EQ(cost(profile, "features.3").stash.count, image);  // ReLU: its output
+  EXPECT_EQ(cost(profile, "features.3").keeps_input, std::vector<bool>{false});
+  EXPECT_EQ(cost(profile, "features.4").stash.count, image / 4 * 2);  // pooling: 8-byte indices
+  EXPECT_EQ(cost(profile, "features.4").keeps_input, std::vector<bool>{true});
+  EXPECT_EQ(cost(profile, "flatten").stash.count, 0);  // a view
+  EXPECT_EQ(cost(profile, "flatten").keeps_input, std::vector<bool>{false});
+  EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout: its scales
+}
+
+TEST(Profiler, TimesEveryLayerAndTheWhole) {
+  const auto profile = profile_quickly(network("mlp", {{"inputs", "64"}}, 16));
+  for (std::size_t i = 0; i < profile.costs.size(); ++i) {
+    const bool is_input = profile.graph.layers()[i].is_input;
+    EXPECT_EQ(profile.costs[i].forward.count() > 0, !is_input) << profile.graph.layers()[i].name;
+    EXPECT_EQ(profile.costs[i].backward.count() > 0, !is_input) << profile.graph.layers()[i].name;
+  }
+  EXPECT_GT(profile.whole.value().count(), 0);
+  EXPECT_GT(profile.input.count(), 0);
+  EXPECT_EQ(profile.batch, 16);
+}
+
+TEST(Profiler, HandlesValuesWithSeveralConsumers) {
+  const auto profile = profile_quickly(
+      network("gnmt8", {{"hidden", "16"}, {"vocabulary", "20"}, {"length", "4"}}, 2));
+  EXPECT_GT(cost(profile, "encoder.rnn_layers.0").backward.count(), 0);
+}
+
+TEST(Profiler, ItsResultSurvivesTheFile) {
+  const auto profile = profile_quickly(network("mlp", {{"inputs", "64"}}, 16));
+  const auto read = profile::parse_profile_json(profile::to_json(profile), "p.json");
+  EXPECT_EQ(read.costs, profile.costs);
+  EXPECT_EQ(profile::to_json(read), profile::to_json(profile));
+}
+
+TEST(Profiler, ADeviceThatDoesNotExistIsRefused) {
+  const auto mlp = network("mlp", {}, 1);
+  try {
+    (void)profile_network(mlp, {.device = at::Device("cuda:99")});
+    FAIL() << "no exception";
+  } catch (const CannotMeet& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("device cuda:99 was asked for, and "));
+  }
+}
+
+}  // namespace
+}  // namespace pipedream::profiler

@@ -1,0 +1,94 @@
+#include "runtime/weight_store.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+
+namespace pipedream::runtime {
+namespace {
+
+at::Tensor parameter(float value) { return at::full({3}, value).requires_grad_(); }
+
+// Adds the gradient to the weights: versions become easy to tell apart.
+void add(std::size_t, const at::Tensor& from, const at::Tensor& gradient, const at::Tensor& to) {
+  at::Tensor out = to;
+  at::add_out(out, from, gradient);
+}
+
+void update(WeightStore& store, at::Tensor& weights, std::int64_t to) {
+  weights.mutable_grad() = at::ones({3});
+  store.update({to}, add);
+}
+
+TEST(WeightStore, UpdatesInPlaceWhenNobodyUsesTheNewestVersion) {
+  at::Tensor w = parameter(1);
+  WeightStore store({w});
+  update(store, w, 1);
+  update(store, w, 2);
+  EXPECT_EQ(store.peak(), 1u);
+  store.activate({2});
+  EXPECT_EQ(w[0].item<float>(), 3);
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(WeightStore, KeepsAVersionUntilItsLastUserIsDone) {
+  at::Tensor w = parameter(1);
+  WeightStore store({w});
+  store.acquire({0});
+  store.acquire({0});
+  update(store, w, 1);
+  EXPECT_EQ(store.live(), 2u);
+  store.activate({0});
+  EXPECT_EQ(w[0].item<float>(), 1);
+  store.activate({1});
+  EXPECT_EQ(w[0].item<float>(), 2);
+  store.release({0});
+  EXPECT_EQ(store.live(), 2u);
+  store.release({0});
+  EXPECT_EQ(store.live(), 1u);
+}
+
+// A run of 1F1B at depth 3: three versions at most, whatever the length of the run.
+TEST(WeightStore, ReusesTheBuffersOfVersionsThatDied) {
+  at::Tensor w = parameter(0);
+  WeightStore store({w});
+  for (std::int64_t i = 0; i < 50; ++i) {
+    store.acquire({std::max<std::int64_t>(0, i - 2)});
+    if (i < 2) continue;
+    store.release({std::max<std::int64_t>(0, i - 4)});
+    update(store, w, i - 1);
+  }
+  EXPECT_EQ(store.peak(), 3u);
+  EXPECT_EQ(store.newest_weights()[0][0].item<float>(), 48);
+}
+
+TEST(WeightStore, AParameterWithoutAGradientKeepsItsValue) {
+  at::Tensor used = parameter(1);
+  at::Tensor unused = parameter(5);
+  WeightStore store({used, unused});
+  store.acquire({0});
+  update(store, used, 1);
+  store.activate({1});
+  EXPECT_EQ(used[0].item<float>(), 2);
+  EXPECT_EQ(unused[0].item<float>(), 5);
+}
+
+TEST(WeightStore, EveryTensorBeginsAtACacheLine) {
+  at::Tensor a = parameter(1);
+  at::Tensor b = parameter(2);
+  WeightStore store({a, b});
+  const auto distance =
+      static_cast<const char*>(b.const_data_ptr()) - static_cast<const char*>(a.const_data_ptr());
+  EXPECT_EQ(distance % 64, 0);
+}
+
+TEST(WeightStoreDeathTest, UsingAVersionThatIsGoneIsABug) {
+  at::Tensor w = parameter(1);
+  WeightStore store({w});
+  update(store, w, 1);
+  EXPECT_DEATH(store.activate({0}), "does not hold");
+}
+
+}  // namespace
+}  // namespace pipedream::runtime
