@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/error.h"
+#include "core/machine.h"
 #include "profiler/passes.h"
 
 namespace pipedream::profiler {
@@ -90,7 +91,7 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, 
   return {median(forward), median(backward), weights, memory.stash, memory.keeps_input};
 }
 
-void require(at::Device device) {
+void require_device(at::Device device) {
   if (device.is_cpu()) return;
   if (!device.is_cuda()) throw CannotMeet("there is no support for the device " + device.str());
   const int count = at::globalContext().hasCUDA() ? at::detail::getCUDAHooks().deviceCount() : 0;
@@ -98,6 +99,26 @@ void require(at::Device device) {
   if (wanted >= count)
     throw CannotMeet("device " + device.str() + " was asked for, and " + std::to_string(count) +
                      " CUDA devices were found: use --device cpu, or one that exists");
+}
+
+// What training one minibatch holds at least: weights, their gradients, and every value of the
+// graph.
+Bytes least_memory(const model::Network& network) {
+  Bytes bytes;
+  for (const model::LayerSpec& spec : network.specs)
+    bytes += model::weight_bytes(spec) + model::weight_bytes(spec);
+  for (const graph::Value& value : network.graph.values()) bytes += value.bytes;
+  return bytes;
+}
+
+// Asked before anything is allocated: Linux promises more memory than there is, and ends the
+// program when it is used.
+void require_memory(const model::Network& network, at::Device device) {
+  const Bytes needed = least_memory(network);
+  if (device.is_cpu() && needed > physical_memory())
+    throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
+                     " needs at least " + to_text(needed) + " of memory, and this machine has " +
+                     to_text(physical_memory()) + ": choose a smaller --batch or smaller sizes");
 }
 
 profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
@@ -137,7 +158,8 @@ bool is_out_of_memory(const c10::Error& error) {
 }  // namespace
 
 profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
-  require(options.device);
+  require_device(options.device);
+  require_memory(network, options.device);
   at::set_num_threads(options.threads);
   try {
     return profile_on(network, options);

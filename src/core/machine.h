@@ -1,0 +1,10 @@
+// What the machine that runs us has.
+#pragma once
+
+#include "core/units.h"
+
+namespace pipedream {
+
+[[nodiscard]] Bytes physical_memory();
+
+}  // namespace pipedream
