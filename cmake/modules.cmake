@@ -65,5 +65,12 @@ function(pd_add_test name)
   endif()
   target_compile_definitions(${name} PRIVATE PD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
+                       ENVIRONMENT RC_PARAMS=seed=1\ max_success=${PD_PROPERTY_CASES})
+  # Properties run once more with a seed of RapidCheck's choice, which it prints (ctest -V shows it).
+  if("${arg_SOURCES}" MATCHES "_property_test\\.cpp")
+    add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*)
+    set_tests_properties(${name}_random_seed PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
+                         ENVIRONMENT RC_PARAMS=max_success=${PD_PROPERTY_CASES})
+  endif()
 endfunction()

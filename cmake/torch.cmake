@@ -26,6 +26,9 @@ target_include_directories(pd_torch SYSTEM INTERFACE
 # libtorch_cuda registers its kernels when it is loaded, though no symbol of it is named: keep it.
 target_link_options(pd_torch INTERFACE -Wl,--no-as-needed -Wl,--allow-shlib-undefined
     -Wl,-rpath,${PD_TORCH_DIR}/lib)
+# libtorch brings libstdc++.so.6 along. A compiler that links a static one would put a second beside it,
+# and the streams of the two do not mix.
+target_link_libraries(pd_torch INTERFACE -l:libstdc++.so.6)
 foreach(_library IN LISTS _libraries)
   target_link_libraries(pd_torch INTERFACE ${PD_TORCH_DIR}/lib/lib${_library}.so)
 endforeach()

@@ -38,8 +38,8 @@ TEST(CommandLine, ModelsListsTheNetworksWithExactCounts) {
   const Answer answer = call("models --json");
   ASSERT_EQ(answer.code, 0) << answer.err;
   std::map<std::string, std::int64_t> parameters;
-  for (const auto& model : nlohmann::json::parse(answer.out).at("models"))
-    parameters[model.at("name")] = model.at("parameters");
+  const auto json = nlohmann::json::parse(answer.out);
+  for (const auto& model : json.at("models")) parameters[model.at("name")] = model.at("parameters");
   EXPECT_EQ(parameters.at("vgg16"), 138357544);
   EXPECT_EQ(parameters.at("resnet50"), 25557032);
   EXPECT_EQ(parameters.at("alexnet"), 61100840);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <set>
 
 #include <CLI/CLI.hpp>
 
@@ -10,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/nearest.h"
 
 namespace pipedream::cli {
@@ -30,6 +32,17 @@ int report(int code, const std::string& message) {
   std::cerr << "pipedream: " << message << "\n";
   return code;
 }
+
+// libtorch's warnings become lines of our log, each text once.
+class TorchWarnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    if (seen_.insert(warning.msg()).second) log_warning("libtorch: " + warning.msg());
+  }
+
+ private:
+  std::set<std::string> seen_;
+};
 
 // CLI11 throws for --help and --version too; those print to stdout and are no errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
@@ -65,6 +78,8 @@ int run(int count, const char* const* arguments) {
   add_cluster(app);
   try {
     refuse_unknown_command(app, count, arguments);
+    TorchWarnings warnings;
+    const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
     app.parse(count, arguments);
     flush_output();
     return kDone;
