@@ -7,8 +7,7 @@ using namespace pipedream;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::reads_or_refuses<BadFile>("file.json", [&] {
-    const auto profile =
-        profile::parse_profile_json(std::string(fuzz::text_of(data, size)), "file.json");
+    const auto profile = profile::parse_profile_json(fuzz::text_of(data, size), "file.json");
     const auto again = profile::parse_profile_json(profile::to_json(profile), "again");
     PD_CHECK(profile::difference(again, profile).empty());
   });

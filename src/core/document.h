@@ -21,7 +21,7 @@ namespace pipedream {
 class Node;
 
 // Parse `content`; `file` is only named in messages. Nesting deeper than 64 is refused.
-[[nodiscard]] Node parse_json(std::string content, const std::string& file);
+[[nodiscard]] Node parse_json(std::string_view content, const std::string& file);
 [[nodiscard]] Node parse_toml(std::string_view content, const std::string& file);
 
 // A value of a document. Cheap to copy; keeps the document alive. Immutable, so thread-safe.
@@ -56,7 +56,7 @@ class Node {
   void expect_format(std::string_view format, std::int64_t version) const;
 
  private:
-  friend Node parse_json(std::string, const std::string&);
+  friend Node parse_json(std::string_view, const std::string&);
   friend Node parse_toml(std::string_view, const std::string&);
   struct Tree;
 

@@ -77,7 +77,7 @@ class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Node parse_json(std::string content, const std::string& file) {
+Node parse_json(std::string_view content, const std::string& file) {
   auto tree = std::make_shared<Node::Tree>();
   tree->file = file;
   StrictBuilder builder(tree->root, file);

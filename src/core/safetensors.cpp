@@ -79,7 +79,7 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   SafetensorsHead head;
   head.size = kLengthBytes + length;
   const std::uint64_t data_size = file_size - head.size;
-  const Node root = parse_json(std::string(content.substr(kLengthBytes, length)), file);
+  const Node root = parse_json(content.substr(kLengthBytes, length), file);
   for (const auto& [name, node] : root.members())
     if (name != "__metadata__") head.entries.push_back(read_entry(name, node, data_size));
   std::stable_sort(head.entries.begin(), head.entries.end(), [](const auto& a, const auto& b) {

@@ -135,8 +135,8 @@ std::string rows(const std::vector<Json>& all) {
 
 }  // namespace
 
-Profile parse_profile_json(std::string content, const std::string& file) {
-  const Node root = parse_json(std::move(content), file);
+Profile parse_profile_json(std::string_view content, const std::string& file) {
+  const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
   root.expect_keys({"format", "version", "model", "batch", "device", "threads", "input_seconds",
                     "whole_seconds", "layers", "edges"});
@@ -180,10 +180,10 @@ std::string to_json(const Profile& profile) {
          ",\n  \"edges\": " + rows(edges_json(profile.graph)) + "\n}\n";
 }
 
-Profile parse_profile(std::string content, const std::string& file) {
+Profile parse_profile(std::string_view content, const std::string& file) {
   const auto first = content.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) throw BadFile(file + ": wanted a profile, found an empty file");
-  if (content[first] == '{') return parse_profile_json(std::move(content), file);
+  if (content[first] == '{') return parse_profile_json(content, file);
   return parse_graph_text(content, file);
 }
 
