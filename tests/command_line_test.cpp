@@ -81,6 +81,14 @@ TEST(CommandLine, ClusterShowsAFile) {
   EXPECT_NE(answer.out.find("16 workers"), std::string::npos);
 }
 
+// Lines that begin as our messages do; a measurement may log its progress before it fails.
+std::ptrdiff_t messages(const std::string& text) {
+  std::ptrdiff_t count = 0;
+  for (std::size_t at = 0; (at = text.find("pipedream: ", at)) != std::string::npos; ++at)
+    count += at == 0 || text[at - 1] == '\n' ? 1 : 0;
+  return count;
+}
+
 struct Failure {
   std::string arguments;
   int code;
@@ -96,11 +104,21 @@ TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
   const std::vector<Failure> failures{
       {"", 2, "A subcommand is required"},
       {"profil", 2, "there is no command 'profil' (did you mean 'profile'?)"},
-      {"profile", 2, "wanted either --model NAME to measure or --profile FILE to show"},
+      {"profile", 2, "wanted --model NAME to measure or --profile FILE to show"},
       {"profile --model vgg61", 2, "there is no model 'vgg61' (did you mean 'vgg16'?)"},
       {"profile --model vgg16 --imagesize 32", 2, "did you mean '--image-size'?"},
       {"profile --model vgg16 --image-size 31", 2, "wanted a whole number from 32 to 4096"},
-      {"profile --model mlp --batch 0", 2, "--batch"},
+      {"profile --modl mlp", 2, "there is no option --modl (did you mean '--model'?)"},
+      {"profile --model vgg", 2, "did you mean 'vgg16'?"},
+      {"profile --model mlp --thread 1", 2, "did you mean '--threads'?"},
+      {"profile --model mlp --hidden 4 --hidden 5", 2, "--hidden is given twice"},
+      {"profile --model mlp --seconds nan", 2, "wanted a number from 0.1 to 1000000, found 'nan'"},
+      {"profile --model mlp --seed -1", 2, "wanted a whole number from 0"},
+      {"profile --model mlp --threads 4000", 78, "cores"},
+      {"profile --profile x --seconds 3", 2, "--profile"},
+      {"profile --model mlp -o ''", 2, "wanted a file's name"},
+      {"profile --model resnet50 --image-size 4096 --batch 1073741824", 2, "8 PiB"},
+      {"profile --model mlp --batch 0", 2, "wanted a whole number from 1 to 1073741824, found '0'"},
       {"profile --model mlp --device gpu", 2, "wanted 'cpu' or 'cuda:0', found 'gpu'"},
       {"profile --model mlp --device cuda:99", 78, "CUDA devices were found"},
       {"profile --model mlp --seconds 0.1 --batch 4 -o /no/such/folder/p.json", 74, "No such file"},
@@ -112,6 +130,8 @@ TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
   for (const Failure& failure : failures) {
     const Answer answer = call(failure.arguments);
     EXPECT_EQ(answer.code, failure.code) << failure.arguments << "\n" << answer.err;
+    EXPECT_EQ(answer.out, "") << failure.arguments;
+    EXPECT_EQ(messages(answer.err), 1) << failure.arguments << "\n" << answer.err;
     EXPECT_NE(answer.err.find(failure.message), std::string::npos) << failure.arguments << "\n"
                                                                    << answer.err;
   }

@@ -10,7 +10,7 @@ namespace pipedream::cli {
 void add_cluster(CLI::App& app) {
   CLI::App* command = app.add_subcommand("cluster", "Check a cluster file and show it");
   const auto file = std::make_shared<std::string>();
-  command->add_option("--cluster,FILE", *file, "Cluster file (TOML)")->required();
+  command->add_option("FILE", *file, "Cluster file (TOML)")->required();
   command->callback([file] { std::cout << report::cluster_table(cluster::read_cluster(*file)); });
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "core/text.h"
 #include "model/zoo.h"
 #include "report/table.h"
 
@@ -17,13 +18,6 @@ std::int64_t layer_count(const model::Network& network) {
   std::int64_t count = 0;
   for (const graph::Layer& layer : network.graph.layers()) count += layer.is_input ? 0 : 1;
   return count;
-}
-
-std::string shown(const model::OptionSpec& option, double value) {
-  if (option.whole) return std::to_string(static_cast<std::int64_t>(value));
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  return text.back() == '.' ? text + "0" : text;
 }
 
 // 138357544 → "138,357,544".
@@ -59,10 +53,9 @@ void print_table() {
                        {"what it is; its options and their defaults"}});
   for (const model::ZooEntry& entry : model::zoo()) {
     const model::Network network = entry.make(model::Options(entry.options, {}), entry.batch);
-    std::string options;
+    std::string options = "--batch " + std::to_string(entry.batch);
     for (const model::OptionSpec& option : entry.options)
-      options +=
-          (options.empty() ? "" : " ") + ("--" + option.name) + " " + shown(option, option.value);
+      options += " --" + option.name + " " + brief_number(option.value);
     table.add_row({entry.name, grouped(model::parameter_count(network)),
                    std::to_string(layer_count(network)), entry.about});
     table.add_row({"", "", "", "  " + options});

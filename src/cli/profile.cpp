@@ -1,7 +1,10 @@
 // pipedream profile: measures a model layer by layer, or shows a profile that exists.
+#include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include <c10/core/Device.h>
 #include <c10/util/Exception.h>
@@ -10,6 +13,8 @@
 #include "cli/progress.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/nearest.h"
+#include "core/text.h"
 #include "model/zoo.h"
 #include "profile/profile_file.h"
 #include "profiler/profiler.h"
@@ -33,17 +38,24 @@ struct Flags {
   bool all = false;
 };
 
-// "--image-size 32 --classes=10" → {image-size: 32, classes: 10}.
-std::map<std::string, std::string> model_options(const std::vector<std::string>& rest) {
+// What the command line says besides the flags that CLI11 knows: the model's own options.
+// "--image-size 32 --classes=10" → {image-size: 32, classes: 10}. `known` is for the suggestions.
+std::map<std::string, std::string> model_options(const std::vector<std::string>& rest,
+                                                 const std::vector<model::OptionSpec>& specs,
+                                                 std::vector<std::string> known) {
+  for (const model::OptionSpec& spec : specs) known.push_back("--" + spec.name);
   std::map<std::string, std::string> options;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const std::string& flag = rest[i];
     if (!flag.starts_with("--")) throw BadUsage("'" + flag + "' was not expected here");
     const auto equals = flag.find('=');
     const std::string name = flag.substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (std::none_of(specs.begin(), specs.end(), [&](const auto& s) { return s.name == name; }))
+      throw BadUsage("there is no option --" + name + suggestion("--" + name, known));
     if (equals == std::string::npos && i + 1 == rest.size())
       throw BadUsage(flag + " needs a value");
-    options[name] = equals == std::string::npos ? rest[++i] : flag.substr(equals + 1);
+    const std::string value = equals == std::string::npos ? rest[++i] : flag.substr(equals + 1);
+    if (!options.emplace(name, value).second) throw BadUsage("--" + name + " is given twice");
   }
   return options;
 }
@@ -56,9 +68,14 @@ at::Device device_of(const std::string& text) {
   }
 }
 
-profile::Profile measure(const Flags& flags, const std::vector<std::string>& rest) {
+profile::Profile measure(const Flags& flags, const std::vector<std::string>& rest,
+                         const std::vector<std::string>& known) {
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
-  const model::Options options(entry.options, model_options(rest));
+  const model::Options options(entry.options, model_options(rest, entry.options, known));
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (flags.threads > cores)
+    throw CannotMeet("--threads " + std::to_string(flags.threads) + ": this machine has " +
+                     std::to_string(cores) + " cores");
   const model::Network network = entry.make(options, flags.batch.value_or(entry.batch));
   Progress progress("profiling " + entry.name);
   return profiler::profile_network(
@@ -70,8 +87,7 @@ profile::Profile measure(const Flags& flags, const std::vector<std::string>& res
        .progress = [&](double share, const std::string& what) { progress.show(share, what); }});
 }
 
-profile::Profile read(const Flags& flags, const std::vector<std::string>& rest) {
-  if (!rest.empty()) throw BadUsage("'" + rest.front() + "' is for --model, not for --profile");
+profile::Profile read(const Flags& flags) {
   profile::Profile profile = profile::read_profile(flags.file);
   if (flags.batch && profile.batch && *flags.batch != *profile.batch)
     throw CannotMeet("--batch " + std::to_string(*flags.batch) + ": " + flags.file +
@@ -81,15 +97,40 @@ profile::Profile read(const Flags& flags, const std::vector<std::string>& rest) 
   return profile;
 }
 
-void execute(const Flags& flags, const std::vector<std::string>& rest) {
-  if (flags.model.empty() == flags.file.empty())
-    throw BadUsage("profile: wanted either --model NAME to measure or --profile FILE to show");
-  const profile::Profile profile = flags.model.empty() ? read(flags, rest) : measure(flags, rest);
+void execute(const Flags& flags, const std::vector<std::string>& rest,
+             const std::vector<std::string>& known) {
+  if (flags.model.empty()) (void)model_options(rest, {}, known);  // names what was misspelt
+  if (flags.model.empty() && flags.file.empty())
+    throw BadUsage("profile: wanted --model NAME to measure or --profile FILE to show");
+  if (!flags.output.empty()) check_writable(flags.output);
+  const profile::Profile profile = flags.model.empty() ? read(flags) : measure(flags, rest, known);
   const std::string json = profile::to_json(profile);
-  if (!flags.output.empty()) write_file_atomically(flags.output, json);
   std::cout << (flags.as_json ? json
                               : report::profile_table(profile, flags.all ? SIZE_MAX : kMostRows));
-  if (!flags.output.empty()) std::cerr << "written to " << flags.output << "\n";
+  if (flags.output.empty()) return;
+  write_file_atomically(flags.output, json);
+  std::cerr << "written to " << flags.output << "\n";
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// CLI11's own range check says what it found in its own words.
+template <class Number>
+CLI::Validator range(Number least, Number most, const std::string& what) {
+  return {[=](const std::string& text) -> std::string {
+            Number number{};
+            const char* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, number);
+            if (error == std::errc{} && stop == end && number >= least && number <= most) return "";
+            return "wanted " + what + " from " + brief_number(static_cast<double>(least)) + " to " +
+                   brief_number(static_cast<double>(most)) + ", found '" + text + "'";
+          },
+          ""};
 }
 
 }  // namespace
@@ -98,27 +139,32 @@ void add_profile(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("profile", "Measure a model layer by layer, or show a profile");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("--model", flags->model,
-                      "Network to measure ('pipedream models' lists them)");
-  command->add_option("--profile", flags->file,
-                      "Profile to show instead: ours (JSON) or PipeDream's graph text");
+  CLI::Option* file = command->add_option(
+      "--profile", flags->file, "Profile to show instead: ours (JSON) or PipeDream's graph text");
+  // What is said of a measurement has no meaning for a profile that exists.
+  const auto measuring = [&](CLI::Option* option) { option->excludes(file); };
+  const std::string whole = "a whole number";
+  measuring(command->add_option("--model", flags->model,
+                                "Network to measure ('pipedream models' lists them)"));
   command->add_option("--batch", flags->batch, "Samples of one minibatch")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
-  command->add_option("--device", flags->device, "cpu or cuda:0")->capture_default_str();
-  command->add_option("--threads", flags->threads, "Threads of one worker on CPU")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  command->add_option("--seed", flags->seed, "Of the weights and the made-up data")
-      ->capture_default_str();
-  command->add_option("--seconds", flags->seconds, "Stop measuring after about this time")
-      ->check(CLI::Range(0.1, 1e6))
-      ->capture_default_str();
-  command->add_option("-o", flags->output, "Write the profile to this file (JSON)");
+      ->check(range<std::int64_t>(1, 1 << 30, whole));
+  measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));
+  measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
+                ->check(range<int>(1, 4096, whole)));
+  measuring(command->add_option("--seed", flags->seed, "Of the weights and the made-up data [0]")
+                ->check(range<std::int64_t>(0, std::int64_t{1} << 53, whole)));
+  measuring(command->add_option("--seconds", flags->seconds, "Measure for about this long [20]")
+                ->check(range<double>(0.1, 1e6, "a number")));
+  command->add_option("-o,--output", flags->output, "Write the profile to this file (JSON)")
+      ->check([](const std::string& name) {
+        return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
+      });
   command->add_flag("--json", flags->as_json, "Print the profile as JSON instead of the table");
   command->add_flag("--all", flags->all, "Show all layers, however many");
   command->allow_extras();  // the model's own options; checked against its list
   command->footer("The model's own options follow as flags, e.g. --image-size 32 --classes 10.");
-  command->callback([flags, command] { execute(*flags, command->remaining()); });
+  command->callback(
+      [flags, command] { execute(*flags, command->remaining(), flag_names(*command)); });
 }
 
 }  // namespace pipedream::cli

@@ -46,8 +46,14 @@ class TorchWarnings : public c10::WarningHandler {
 
 // CLI11 throws for --help and --version too; those print to stdout and are no errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
-  return report(kUsage, std::string(error.what()) + " ('pipedream --help' shows what there is)");
+  if (error.get_exit_code() == 0) {
+    (void)app.exit(error, std::cout, std::cerr);
+    return std::cout.flush() ? kDone : report(kIo, "cannot write to standard output");
+  }
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  return report(kUsage, std::string(error.what()) + " ('pipedream " + command +
+                            "--help' shows what there is)");
 }
 
 // CLI11 would only say that a subcommand is missing.

@@ -1,5 +1,7 @@
 #include "cluster/cluster_file.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "core/document.h"
@@ -49,10 +51,18 @@ void read_device(const Node& node, Device& device) {
   if (const auto speed = node.find("speed")) device.speed = speed->number(kSlowest, kFastest);
 }
 
-void read_exception(const Node& node, std::vector<Device>& devices) {
-  node.expect_keys({"id", "memory", "speed"});
-  const auto last = static_cast<std::int64_t>(devices.size()) - 1;
-  read_device(node, devices[static_cast<std::size_t>(node.at("id").integer(0, last))]);
+void read_exceptions(const Node& list, std::vector<Device>& devices) {
+  std::set<std::int64_t> seen;
+  for (const Node& node : list.elements()) {
+    node.expect_keys({"id", "memory", "speed"});
+    const auto last = static_cast<std::int64_t>(devices.size()) - 1;
+    const std::int64_t id = node.at("id").integer(0, last);
+    if (!seen.insert(id).second)
+      node.at("id").fail(fmt::format("worker {} is described twice", id));
+    if (!node.find("memory") && !node.find("speed"))
+      node.fail("wanted the worker's memory, speed or both, found neither");
+    read_device(node, devices[static_cast<std::size_t>(id)]);
+  }
 }
 
 std::string toml_string(const std::string& text) {
@@ -82,8 +92,7 @@ Cluster parse_cluster(std::string_view content, const std::string& file) {
   const auto workers =
       static_cast<std::size_t>(cluster.workers_per_component(cluster.levels.size()));
   cluster.devices.assign(workers, device);
-  if (const auto exceptions = root.find("worker"))
-    for (const Node& node : exceptions->elements()) read_exception(node, cluster.devices);
+  if (const auto exceptions = root.find("worker")) read_exceptions(*exceptions, cluster.devices);
   return cluster;
 }
 

@@ -43,7 +43,7 @@ Cluster any_cluster() {
   cluster.name = any_name();
   int workers = 1;
   for (int k = any_of_range(1, 5); k > 0; --k) {
-    Level level{any_name(), any_of_range(1, 6), Bandwidth{any_speed(1e-3, 1e18)},
+    Level level{any_name(), any_of_range(1, 6), Bandwidth{any_speed(0.125, 1e18)},
                 Nanos(any_count()), any_of_range(0, 2) == 1};
     workers *= level.count;
     cluster.levels.push_back(level);

@@ -105,7 +105,7 @@ TEST(ParseCluster, RefusesValuesOutOfRange) {
   EXPECT_EQ(level("2", "10"), "c.toml:7: level[0].bandwidth: wanted a string, found 10");
   EXPECT_EQ(level("2", "'0Gbit/s'")
                 .find("c.toml:7: level[0].bandwidth: wanted a speed such as "
-                      "\"10Gbit/s\", found \"0Gbit/s\": it must be above zero"),
+                      "\"10Gbit/s\", found \"0Gbit/s\": it must be at least 1bit/s"),
             0U);
   EXPECT_EQ(level("2", "'1GB/s'\nlatency = '-1us'")
                 .find("c.toml:8: level[0].latency: wanted a time such as \"20us\", found \"-1us\": "

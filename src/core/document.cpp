@@ -31,7 +31,7 @@ std::string Node::shown() const {
 }
 
 void Node::fail(const std::string& what) const {
-  const auto line = tree_->lines.find(path_);
+  const auto line = tree_->lines.find(value_);
   std::string place = tree_->file;
   if (line != tree_->lines.end()) place += fmt::format(":{}", line->second);
   throw BadFile(place + ": " + (path_.empty() ? "" : printable(path_) + ": ") + what);

@@ -87,37 +87,34 @@ class NestingScan {
   bool fresh_line_ = true;
 };
 
-// Copies a TOML table into the tree and notes each value's line.
-class Copier {
- public:
-  explicit Copier(std::map<std::string, unsigned>& lines) : lines_(lines) {}
-
-  nlohmann::json copy(const toml::node& node, const std::string& path) {
-    lines_[path] = node.source().begin.line;
-    if (const auto* table = node.as_table()) {
-      auto object = nlohmann::json::object();
-      for (const auto& [key, value] : *table) {
-        const std::string name(key.str());
-        object[name] = copy(value, path.empty() ? name : path + "." + name);
-      }
-      return object;
-    }
-    if (const auto* list = node.as_array()) {
-      auto array = nlohmann::json::array();
-      for (std::size_t i = 0; i < list->size(); ++i)
-        array.push_back(copy((*list)[i], path + "[" + std::to_string(i) + "]"));
-      return array;
-    }
-    if (const auto* text = node.as_string()) return text->get();
-    if (const auto* integer = node.as_integer()) return integer->get();
-    if (const auto* number = node.as_floating_point()) return number->get();
-    if (const auto* boolean = node.as_boolean()) return boolean->get();
-    return nullptr;  // dates and times: no file of ours has them, so every accessor refuses
+nlohmann::json copy(const toml::node& node) {
+  if (const auto* table = node.as_table()) {
+    auto object = nlohmann::json::object();
+    for (const auto& [key, value] : *table) object[std::string(key.str())] = copy(value);
+    return object;
   }
+  if (const auto* list = node.as_array()) {
+    auto array = nlohmann::json::array();
+    for (const toml::node& element : *list) array.push_back(copy(element));
+    return array;
+  }
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* integer = node.as_integer()) return integer->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* boolean = node.as_boolean()) return boolean->get();
+  return nullptr;  // dates and times: no file of ours has them, so every accessor refuses
+}
 
- private:
-  std::map<std::string, unsigned>& lines_;
-};
+// Notes the line of each value; `json` is the finished copy of `node`, whose parts move no more.
+void note_lines(const toml::node& node, const nlohmann::json& json,
+                std::unordered_map<const nlohmann::json*, unsigned>& lines) {
+  lines[&json] = node.source().begin.line;
+  if (const auto* table = node.as_table())
+    for (const auto& [key, value] : *table)
+      note_lines(value, json.at(std::string(key.str())), lines);
+  if (const auto* list = node.as_array())
+    for (std::size_t i = 0; i < list->size(); ++i) note_lines((*list)[i], json.at(i), lines);
+}
 
 }  // namespace
 
@@ -128,12 +125,13 @@ Node parse_toml(std::string_view content, const std::string& file) {
     throw BadFile(fmt::format("{}: nested deeper than {} levels", file, kDeepestNesting));
   try {
     const toml::table table = toml::parse(content, file);
-    tree->root = Copier(tree->lines).copy(table, "");
+    tree->root = copy(table);
+    note_lines(table, tree->root, tree->lines);
   } catch (const toml::parse_error& error) {
     throw BadFile(fmt::format("{}:{}: not TOML: {}", file, error.source().begin.line,
                               printable(error.description(), 300)));
   }
-  tree->lines.erase("");  // the whole document has no line of its own
+  tree->lines.erase(&tree->root);  // the whole document has no line of its own
   const nlohmann::json* root = &tree->root;
   return Node(std::move(tree), root, "");
 }

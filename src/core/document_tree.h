@@ -1,8 +1,8 @@
 // What lies behind core/document.h: the tree that its two parsers fill. Only they include this.
 #pragma once
 
-#include <map>
 #include <string>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ inline constexpr int kDeepestNesting = 64;
 struct Node::Tree {
   std::string file;
   nlohmann::json root;
-  std::map<std::string, unsigned> lines;  // path → line, where the parser tells lines
+  std::unordered_map<const nlohmann::json*, unsigned> lines;  // where the parser tells lines
 };
 
 }  // namespace pipedream

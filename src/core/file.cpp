@@ -12,6 +12,8 @@
 namespace pipedream {
 namespace {
 
+constexpr std::size_t kMostFromDevices = std::size_t{1} << 30;
+
 [[noreturn]] void fail(const char* verb, const std::filesystem::path& path) {
   throw IoError("cannot " + std::string(verb) + " " + path.string() + ": " + std::strerror(errno));
 }
@@ -51,6 +53,35 @@ void sync_folder_of(const std::filesystem::path& path) {
   if (opened.fd < 0 || ::fsync(opened.fd) != 0) fail("sync the folder of", path);
 }
 
+// What a path leads to, its links followed.
+struct Target {
+  std::filesystem::path path;
+  bool regular = true;  // or does not exist yet
+  mode_t mode = 0;      // its permissions; 0: it does not exist yet
+};
+
+Target target_of(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  Target target{path};
+  struct stat info {};
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target.path, error); ++i)
+    target.path = target.path.parent_path() / std::filesystem::read_symlink(target.path, error);
+  if (::stat(target.path.c_str(), &info) != 0) return target;
+  if (S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    fail("write", path);
+  }
+  target.regular = S_ISREG(info.st_mode);
+  target.mode = info.st_mode & 07777;
+  return target;
+}
+
+// The thread's number, so that two threads that write the same file do not share a temporary.
+std::filesystem::path temporary_name(const std::filesystem::path& path) {
+  return path.string() + ".tmp" + std::to_string(::gettid());
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -66,21 +97,37 @@ std::string read_file(const std::filesystem::path& path) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read", path);
     if (got == 0) return content;
+    if (!S_ISREG(info.st_mode) && content.size() > kMostFromDevices)
+      throw IoError("cannot read " + path.string() + ": it is no regular file and gives no end");
     content.append(piece, static_cast<std::size_t>(got));
   }
 }
 
+void check_writable(const std::filesystem::path& path) {
+  const Target target = target_of(path);
+  if (!target.regular) return;
+  const Temporary temporary{temporary_name(target.path)};
+  const Descriptor opened(::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (opened.fd < 0) fail("write", path);
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  // The thread's number, so that two threads that write the same file do not share a temporary.
-  Temporary temporary{path.string() + ".tmp" + std::to_string(::gettid())};
+  const Target target = target_of(path);
+  if (!target.regular) {
+    const Descriptor opened(::open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (opened.fd < 0) fail("write", path);
+    return write_all(opened.fd, content, path);
+  }
+  Temporary temporary{temporary_name(target.path)};
   const Descriptor opened(
       ::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (opened.fd < 0) fail("write", path);
+  if (target.mode != 0 && ::fchmod(opened.fd, target.mode) != 0) fail("write", path);
   write_all(opened.fd, content, path);
   if (::fsync(opened.fd) != 0) fail("sync", path);
-  if (::rename(temporary.path.c_str(), path.c_str()) != 0) fail("write", path);
+  if (::rename(temporary.path.c_str(), target.path.c_str()) != 0) fail("write", path);
   temporary.keep = true;
-  sync_folder_of(path);
+  sync_folder_of(target.path);
 }
 
 }  // namespace pipedream

@@ -7,11 +7,17 @@
 
 namespace pipedream {
 
-// The content of a regular file or pipe; a folder is an error.
+// The content of a regular file, or of a pipe or device up to 1 GiB; a folder is an error.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 // Writes to a temporary name beside `path`, syncs it, renames it over `path` and syncs the folder:
-// whoever reads `path` sees the old content or the new, never a part, also after a crash.
+// whoever reads `path` sees the old content or the new, never a part, also after a crash. Links are
+// followed and the permissions of a file that exists are kept. What is not a regular file (a pipe,
+// a device) is written to as it is.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// Throws now what write_file_atomically would throw later: before an hour's work whose result it is
+// to hold.
+void check_writable(const std::filesystem::path& path);
 
 }  // namespace pipedream

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <string>
 #include <vector>
@@ -105,6 +106,38 @@ TEST(WriteFileAtomically, TwoThreadsOnOneFileNeverShowAMixture) {
   one.get();
   two.get();
   EXPECT_EQ(folder.names(), Names{"a"});
+}
+
+TEST(WriteFileAtomically, FollowsLinksAndKeepsPermissions) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "file", "old");
+  std::filesystem::permissions(folder.path() / "file", std::filesystem::perms::owner_read |
+                                                           std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("file", folder.path() / "link");
+  write_file_atomically(folder.path() / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(read_file(folder.path() / "file"), "new");
+  EXPECT_EQ(std::filesystem::status(folder.path() / "file").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(WriteFileAtomically, LeavesDevicesWhereTheyAre) {
+  write_file_atomically("/dev/null", "gone");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(WriteFileAtomically, RefusesAFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message_of<IoError>([&] { write_file_atomically(folder.path(), "x"); }),
+            "cannot write " + folder.path().string() + ": Is a directory");
+}
+
+TEST(CheckWritable, SaysWhatWritingWouldSayAndLeavesNothing) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message_of<IoError>([] { check_writable("/no/such/folder/file"); }),
+            "cannot write /no/such/folder/file: No such file or directory");
+  check_writable(folder.path() / "new");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace

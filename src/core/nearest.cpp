@@ -1,6 +1,7 @@
 #include "core/nearest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <vector>
 
@@ -23,15 +24,26 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Case does not count, nor whether words are joined by '-' or '_'.
+std::string folded_name(std::string_view word) {
+  std::string folded;
+  for (const char c : word)
+    folded += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return folded;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kLongestWord = 64;  // a megabyte of rubbish is near to nothing
   if (word.size() > kLongestWord) return {};
+  const std::string wanted = folded_name(word);
   std::string best;
   std::size_t fewest = word.size() / 2 + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t needed = edits(word, candidate);
+    const std::string offered = folded_name(candidate);
+    const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" for "vgg16"
+    const std::size_t needed = begun ? 0 : edits(wanted, offered);
     if (needed < fewest) {
       fewest = needed;
       best = candidate;

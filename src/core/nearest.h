@@ -7,8 +7,9 @@
 
 namespace pipedream {
 
-// The candidate with the fewest edits (insert, delete, replace) from `word`; empty when even
-// that takes more edits than half the word's length.
+// The candidate with the fewest edits (insert, delete, replace) from `word`, or that begins with
+// it; empty when even that takes more edits than half the word's length. Case does not count, nor
+// whether words are joined by '-' or '_'.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 // " (did you mean 'x'?)", or " (known: a, b, c)" when nothing is near.

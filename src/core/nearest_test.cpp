@@ -44,5 +44,12 @@ TEST(Suggestion, ListsAllWhenNothingIsNear) {
   EXPECT_EQ(suggestion("zzz", kKeys), " (known: bandwidth, latency, shared, count)");
 }
 
+TEST(Nearest, TakesBeginningsAndOtherSpellingsForTheWord) {
+  const std::vector<std::string> names{"vgg16", "--image-size"};
+  EXPECT_EQ(nearest("vgg", names), "vgg16");
+  EXPECT_EQ(nearest("VGG16", names), "vgg16");
+  EXPECT_EQ(nearest("--image_size", names), "--image-size");
+}
+
 }  // namespace
 }  // namespace pipedream

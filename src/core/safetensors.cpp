@@ -9,6 +9,7 @@
 
 #include "core/document.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t kAlignment = 8;
 
 static_assert(std::endian::native == std::endian::little, "the file's numbers are little-endian");
 
-// Elements × size, or nothing when it does not fit into the file anyway.
+// Elements × size; refuses what would not fit into the file anyway.
 std::uint64_t byte_count(const Node& node, const SafetensorsEntry& entry, std::uint64_t limit) {
   std::uint64_t bytes = safetensors_element_size(entry.type);
   for (const std::int64_t side : entry.shape) {
@@ -38,7 +39,7 @@ SafetensorsEntry read_entry(const std::string& name, const Node& node, std::uint
   entry.name = name;
   entry.type = node.at("dtype").text();
   if (safetensors_element_size(entry.type) == 0)
-    node.at("dtype").fail("wanted a type such as \"F32\", found \"" + entry.type + "\"");
+    node.at("dtype").fail("wanted a type such as \"F32\", found \"" + printable(entry.type) + "\"");
   for (const Node& side : node.at("shape").elements())
     entry.shape.push_back(side.integer(0, kLargestSide));
   const auto offsets = node.at("data_offsets").elements();
@@ -89,7 +90,7 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   for (const SafetensorsEntry& entry : head.entries) {
     if (entry.begin != next)
       throw BadFile(fmt::format("{}: the data of {} begin at {}, not at {} where the last ended",
-                                file, entry.name.substr(0, 80), entry.begin, next));
+                                file, printable(entry.name), entry.begin, next));
     next = entry.end;
   }
   if (next != data_size)

@@ -16,4 +16,11 @@ std::string printable(std::string_view text, std::size_t most) {
   return cut ? shown + "…" : shown;
 }
 
+std::string brief_number(double number) {
+  std::string digits = std::to_string(number);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return digits;
+}
+
 }  // namespace pipedream

@@ -11,4 +11,7 @@ namespace pipedream {
 // and at most `most` bytes of it, then "…". UTF-8 characters stay whole.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);
 
+// As few digits as six decimals leave: 0.5, 3, 0.125.
+[[nodiscard]] std::string brief_number(double number);
+
 }  // namespace pipedream

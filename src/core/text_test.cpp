@@ -13,5 +13,11 @@ TEST(Printable, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(printable("aé", 2), "a…");  // é has two bytes
 }
 
+TEST(BriefNumber, DropsZerosThatSayNothing) {
+  EXPECT_EQ(brief_number(0.5), "0.5");
+  EXPECT_EQ(brief_number(3), "3");
+  EXPECT_EQ(brief_number(0), "0");
+}
+
 }  // namespace
 }  // namespace pipedream

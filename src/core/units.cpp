@@ -46,6 +46,7 @@ struct Family {
 
 // int64 nanoseconds reach 292 years; 2^62 keeps sums of two from overflowing.
 constexpr double kLargestInteger = 4611686018427387904.0;
+constexpr double kSlowest = 0.125;  // a transfer's time must stay a number of nanoseconds
 constexpr Family kSizes{"a size", "16GiB", kByteUnits, kLargestInteger};
 constexpr Family kSpeeds{"a speed", "10Gbit/s", kSpeedUnits, 1e18};
 constexpr Family kTimes{"a time", "20us", kTimeUnits, kLargestInteger};
@@ -156,7 +157,7 @@ Bytes parse_bytes(std::string_view text) { return {parse_integer(kSizes, text)};
 
 Bandwidth parse_bandwidth(std::string_view text) {
   const double speed = parse(kSpeeds, text).value;
-  if (!(speed > 0)) refuse(kSpeeds, text, "it must be above zero");
+  if (speed < kSlowest) refuse(kSpeeds, text, "it must be at least 1bit/s");
   return {speed};
 }
 

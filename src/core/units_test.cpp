@@ -86,10 +86,10 @@ TEST(ParseBandwidth, RefusesZeroAndWhatRoundsToIt) {
     return message_of<BadValue>([&] { (void)parse_bandwidth(text); });
   };
   EXPECT_EQ(why("0B/s"),
-            "wanted a speed such as \"10Gbit/s\", found \"0B/s\": it must be above zero "
+            "wanted a speed such as \"10Gbit/s\", found \"0B/s\": it must be at least 1bit/s "
             "(units: bit/s, B/s, kbit/s, kB/s, KiB/s, Mbit/s, MB/s, MiB/s, Gbit/s, GB/s, GiB/s, "
             "Tbit/s, TB/s)");
-  EXPECT_NE(why("5e-324bit/s").find("it must be above zero"), std::string::npos);
+  EXPECT_NE(why("5e-324bit/s").find("it must be at least 1bit/s"), std::string::npos);
   EXPECT_NE(why("1e7TB/s").find("it is too large"), std::string::npos);
   EXPECT_NE(why("10Gbps").find("there is no such unit"), std::string::npos);
 }
@@ -153,7 +153,7 @@ TEST(ToExactText, IsReadBackAsTheSameValue) {
     EXPECT_EQ(parse_bytes(to_exact_text(Bytes{count})).count, count);
     EXPECT_EQ(parse_duration(to_exact_text(Nanos(count))).count(), count);
   }
-  for (const double speed : {1e-300, 0.1, 1.0 / 3, 125e6, 1.1e9, std::nextafter(1.25e9, 2e9), 1e18})
+  for (const double speed : {0.125, 1.0 / 3, 125e6, 1.1e9, std::nextafter(1.25e9, 2e9), 1e18})
     EXPECT_EQ(parse_bandwidth(to_exact_text(Bandwidth{speed})).bytes_per_second, speed);
 }
 

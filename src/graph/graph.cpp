@@ -54,6 +54,9 @@ LayerId Builder::add_input(std::string name, std::vector<Output> outputs) {
 
 LayerId Builder::add(Layer layer, std::vector<Output> outputs) {
   if (layer.name.empty()) throw BadValue("a layer has an empty name");
+  if (outputs.size() > kMostOutputs)
+    throw BadValue("layer " + shown(layer.name) + " has " + std::to_string(outputs.size()) +
+                   " outputs, more than " + std::to_string(kMostOutputs));
   const auto id = id_at<LayerId>(graph_.layers_.size());
   if (!graph_.by_name_.emplace(layer.name, id).second)
     throw BadValue("two layers are named " + shown(layer.name));

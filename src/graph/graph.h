@@ -57,6 +57,8 @@ class Graph {
   std::unordered_map<std::string, LayerId> by_name_;
 };
 
+inline constexpr std::size_t kMostOutputs = 1000;  // of one layer
+
 // Collects layers and edges in any order. All errors are BadValue and name the layers concerned.
 class Builder {
  public:

@@ -15,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/util/accumulate.h>
 
+#include "core/text.h"
 #include "model/conv2d.h"
 #include "model/random.h"
 
@@ -35,12 +36,6 @@ TensorType same_as_first(Types inputs) { return inputs[0]; }
 TensorType with_last_dimension(TensorType type, std::int64_t last) {
   type.shape.back() = last;
   return type;
-}
-
-std::string brief(double number) {
-  std::string digits = std::to_string(number);
-  digits.erase(digits.find_last_not_of('0') + 1);
-  return digits.back() == '.' ? digits + "0" : digits;
 }
 
 }  // namespace
@@ -214,7 +209,7 @@ Block flatten() {
 }
 
 Block dropout_block(double p) {
-  return {.kind = "Dropout(" + brief(p) + ")",
+  return {.kind = "Dropout(" + brief_number(p) + ")",
           .infer = same_as_first,
           .forward = [p](const Tensors& x, const Weights&, const Pass& pass) {
             return dropout(x[0], p, pass);
@@ -223,12 +218,14 @@ Block dropout_block(double p) {
 
 Block add() {
   return {.kind = "Add",
+          .inputs = {"one", "other"},
           .infer = same_as_first,
           .forward = [](const Tensors& x, const Weights&, const Pass&) { return x[0] + x[1]; }};
 }
 
 Block concatenate() {
   return {.kind = "Concat",
+          .inputs = {"first", "second"},
           .infer =
               [](Types inputs) {
                 std::int64_t last = 0;
@@ -240,6 +237,8 @@ Block concatenate() {
 
 Block cross_entropy() {
   return {.kind = "CrossEntropy",
+          .inputs = {"logits", "labels"},
+          .output = "loss",
           .infer =
               [](Types inputs) {
                 return TensorType{{}, inputs[0].type};

@@ -24,6 +24,8 @@ constexpr Init kInit{Init::Kind::kUniform, kBound};
 Block attention(std::int64_t hidden) {
   const auto h = static_cast<float>(hidden);
   return {.kind = "Attention(" + std::to_string(hidden) + ")",
+          .inputs = {"queries", "keys"},
+          .output = "context",
           .parameters = {{"linear_q.weight", {hidden, hidden}, kInit},
                          {"linear_k.weight", {hidden, hidden}, kInit},
                          {"linear_att", {hidden}, kInit},

@@ -31,8 +31,8 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // One tensor per output of the layer in the graph, for one tensor per input. Must not write into
-  // its inputs: they may be needed by another layer, or be leaves of autograd.
+  // One tensor per name in LayerSpec::outputs, for one per name in LayerSpec::inputs. Must not
+  // write into its inputs: they may be needed by another layer, or be leaves of autograd.
   [[nodiscard]] virtual Tensors forward(const Tensors& inputs, const Pass& pass) = 0;
 
   // The leaf tensors that take gradients, in the order of LayerSpec::parameters. Callers may
@@ -59,6 +59,8 @@ struct TensorSpec {
 
 // A layer before it exists: enough to count, plan and initialise it without allocating weights.
 struct LayerSpec {
+  std::vector<std::string> inputs;   // names, in the order in which forward() takes them
+  std::vector<std::string> outputs;  // and in the order in which it returns them
   std::vector<TensorSpec> parameters;
   std::vector<TensorSpec> buffers;
   // Builds the layer around tensors of these specs.

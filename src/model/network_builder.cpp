@@ -1,6 +1,7 @@
 #include "model/network_builder.h"
 
-#include <c10/util/accumulate.h>
+#include "core/check.h"
+#include "core/error.h"
 
 namespace pipedream::model {
 namespace {
@@ -24,10 +25,16 @@ class FunctionLayer final : public Layer {
   Tensors buffers_;
 };
 
-graph::Builder::Output output_of(std::string name, const TensorType& type) {
-  const Bytes bytes{c10::multiply_integers(type.shape) *
-                    static_cast<std::int64_t>(c10::elementSize(type.type))};
-  return {std::move(name), type.shape, bytes};
+// Computed in floating point first, so that no product of sizes overflows unseen.
+graph::Builder::Output output_of(const std::string& layer, std::string name,
+                                 const TensorType& type) {
+  constexpr double kLargest = 0x1p53;  // what a profile file can say exactly
+  double bytes = static_cast<double>(c10::elementSize(type.type));
+  for (const std::int64_t side : type.shape) bytes *= static_cast<double>(side);
+  if (bytes > kLargest)
+    throw BadUsage("the output of layer '" + layer +
+                   "' would be larger than 8 PiB: choose a smaller --batch or smaller sizes");
+  return {std::move(name), type.shape, Bytes{static_cast<std::int64_t>(bytes)}};
 }
 
 void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
@@ -44,7 +51,7 @@ NetworkBuilder::NetworkBuilder(std::string name, std::int64_t batch) {
 Wire NetworkBuilder::input(const std::string& name, Shape shape, at::ScalarType type,
                            std::int64_t bound) {
   const TensorType of{shape, type};
-  const LayerId layer = graph_.add_input(name, {output_of("out", of)});
+  const LayerId layer = graph_.add_input(name, {output_of(name, "out", of)});
   network_.specs.emplace_back();
   network_.inputs.push_back({layer, name, std::move(shape), type, bound});
   return {layer, of};
@@ -60,12 +67,17 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   for (const Wire& wire : inputs) types.push_back(wire.type);
   const TensorType output = block.infer(types);
 
-  const LayerId layer = graph_.add_layer(name, std::move(block.kind), {output_of("out", output)});
+  PD_CHECK(block.inputs.size() == inputs.size());
+  const LayerId layer =
+      graph_.add_layer(name, std::move(block.kind), {output_of(name, block.output, output)});
   for (const Wire& wire : inputs) graph_.add_edge(wire.layer, 0, layer);
   add_prefix(block.parameters, prefix);
   add_prefix(block.buffers, prefix);
   network_.specs.push_back(
-      {std::move(block.parameters), std::move(block.buffers),
+      {std::move(block.inputs),
+       {block.output},
+       std::move(block.parameters),
+       std::move(block.buffers),
        [forward = std::move(block.forward)](Tensors parameters, Tensors buffers) {
          return std::make_unique<FunctionLayer>(forward, std::move(parameters), std::move(buffers));
        }});

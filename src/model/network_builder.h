@@ -30,6 +30,8 @@ using ForwardFunction =
 // computation. A test runs every block of the zoo and compares the type promised with the result.
 struct Block {
   std::string kind;
+  std::vector<std::string> inputs{"input"};
+  std::string output = "output";
   std::vector<TensorSpec> parameters;  // named relative to the layer
   std::vector<TensorSpec> buffers;
   std::function<TensorType(std::span<const TensorType>)> infer;

@@ -7,16 +7,14 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/text.h"
 
 namespace pipedream::model {
 namespace {
 
 std::string range_of(const OptionSpec& spec) {
-  const auto shown = [&](double number) {
-    return spec.whole ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
-  };
-  return std::string(spec.whole ? "a whole number" : "a number") + " from " + shown(spec.least) +
-         " to " + shown(spec.most);
+  return std::string(spec.whole ? "a whole number" : "a number") + " from " +
+         brief_number(spec.least) + " to " + brief_number(spec.most);
 }
 
 double read(const OptionSpec& spec, const std::string& text) {

@@ -1,5 +1,6 @@
 #include "model/whole_model.h"
 
+#include "core/check.h"
 #include "model/sample_inputs.h"
 
 namespace pipedream::model {
@@ -41,6 +42,7 @@ Values WholeModel::forward(Values inputs, std::int64_t minibatch, bool training)
     Tensors in;
     for (const ValueId input : layer.inputs) in.push_back(values.at(input));
     Tensors out = layers_[id.index()]->forward(in, pass(id, minibatch, training));
+    PD_CHECK(out.size() == layer.outputs.size());
     for (std::size_t o = 0; o < out.size(); ++o) values[layer.outputs[o]] = std::move(out[o]);
   }
   return values;

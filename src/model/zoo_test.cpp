@@ -1,5 +1,6 @@
 #include "model/zoo.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -128,6 +129,9 @@ TEST_P(EachNetwork, WeightsAndDropoutDependOnTheSeedAlone) {
     return model.forward(inputs, minibatch).at(network.loss).item<float>();
   };
   EXPECT_EQ(loss(one, 5), loss(same, 5));
+  const bool has_dropout = std::any_of(GetParam().options.begin(), GetParam().options.end(),
+                                       [](const OptionSpec& o) { return o.name == "dropout"; });
+  EXPECT_EQ(loss(one, 5) != loss(same, 6), has_dropout) << "each minibatch draws anew";
   EXPECT_NE(loss(one, 5), loss(other, 5));
 }
 

@@ -121,8 +121,10 @@ NodeLine read_node(std::string_view line, const Place& place) {
   auto parts = split(line, kSeparator);
   if (parts.back().starts_with("stage_id=")) parts.pop_back();  // an earlier answer of a planner
   if (parts.size() < 3)
-    place.fail("wanted a node \"id -- description -- costs\" or an edge \"<TAB>id -- id\", found " +
-               shown(line));
+    place.fail(
+        "wanted our JSON, or PipeDream's graph text with nodes \"id -- description -- costs\" "
+        "and edges \"<TAB>id -- id\", found " +
+        shown(line));
   NodeLine node;
   node.line = place.line;
   node.id = parts.front();
@@ -167,9 +169,21 @@ void add_node(const NodeLine& node, graph::Builder& builder, Profile& profile) {
     cost.forward = milliseconds(node.forward_ms);
     cost.backward = milliseconds(node.backward_ms);
     cost.weights = bytes(node.weight_bytes);
-    cost.stash = bytes(node.output_bytes);
   }
   profile.costs.push_back(cost);
+}
+
+// Edges stand at the end of the file: one that was cut off lacks them.
+void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
+  if (graph.layers().size() == 1) return;
+  for (const graph::Layer& layer : graph.layers()) {
+    const bool used = std::any_of(layer.outputs.begin(), layer.outputs.end(), [&](ValueId output) {
+      return !graph.value(output).consumers.empty();
+    });
+    if (!layer.is_input && layer.inputs.empty() && !used)
+      throw BadFile(fmt::format("{}: no edge leads to or from node {}: is the file cut off?", file,
+                                shown(layer.name)));
+  }
 }
 
 }  // namespace
@@ -217,6 +231,7 @@ Profile parse_graph_text(std::string_view content, const std::string& file) {
   } catch (const BadValue& bad) {
     throw BadFile(file + ": " + bad.what());
   }
+  refuse_loose_ends(profile.graph, file);
   return profile;
 }
 

@@ -12,7 +12,7 @@ namespace pipedream::profile {
 
 // Throws BadFile with file and line. Layers keep their ids as names and their numbers' order.
 // Nodes whose description begins with "Input" become input layers; their time goes to
-// Profile::input. The stash of a layer is taken to be its output, which is all the format knows.
+// Profile::input. What layers keep is not known (profile.h).
 [[nodiscard]] Profile parse_graph_text(std::string_view content, const std::string& file);
 
 }  // namespace pipedream::profile

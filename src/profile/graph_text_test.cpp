@@ -38,8 +38,10 @@ TEST(ParseGraphText, ReadsMillisecondsAndBytes) {
   EXPECT_EQ(profile.graph.layers().at(0).name, "node1");
   EXPECT_EQ(profile.graph.layers()[0].kind, "Conv2d(3, 64)");
   EXPECT_EQ(profile.graph.values().at(0).bytes.count, 100);
-  const LayerCost cost{Nanos(1'500'000), Nanos(2'500'000), Bytes{7}, Bytes{100}, {}};
-  EXPECT_EQ(profile.costs.at(0), cost) << "the stash is taken to be the output";
+  const LayerCost cost{
+      .forward = Nanos(1'500'000), .backward = Nanos(2'500'000), .weights = Bytes{7}};
+  EXPECT_EQ(profile.costs.at(0), cost);
+  EXPECT_EQ(held_bytes(profile, LayerId{0}).count, 100) << "outputs count as kept";
 }
 
 TEST(ParseGraphText, AnInputsTimeCountsAsReadingAndItCostsNothingElse) {
@@ -92,8 +94,9 @@ TEST(ParseGraphText, AcceptsWindowsLineEndsAndEmptyLines) {
 TEST(ParseGraphText, PutsNodesInTheOrderOfTheirNumbers) {
   std::string text;
   for (const char* id : {"node10", "node9", "other1", "node1", "7", "node2"})
-    text += std::string(id) + " -- ReLU -- " + kCosts + "\n";
-  EXPECT_EQ(names_of(parsed(text)), "7 node1 node2 node9 node10 other1 ");
+    text += std::string(id) + " -- ReLU -- " + kCosts + "\n\t" + id + " -- last\n";
+  text += "last -- ReLU -- " + kCosts + "\n";
+  EXPECT_EQ(names_of(parsed(text)), "7 last node1 node2 node9 node10 other1 ");
 }
 
 TEST(ParseGraphText, EdgesMayComeBeforeTheirNodes) {
@@ -102,12 +105,17 @@ TEST(ParseGraphText, EdgesMayComeBeforeTheirNodes) {
   EXPECT_EQ(profile.graph.order(), (std::vector{LayerId{1}, LayerId{0}}));
 }
 
+TEST(ParseGraphText, AFileThatWasCutOffBeforeItsEdgesIsRefused) {
+  EXPECT_EQ(refusal("node1 -- ReLU -- " + kCosts + "\nnode2 -- ReLU -- " + kCosts + "\n"),
+            "g.txt: no edge leads to or from node \"node1\": is the file cut off?");
+}
+
 TEST(ParseGraphText, NamesTheLineOfABadNode) {
   const std::string good = "node1 -- ReLU -- " + kCosts + "\n";
   EXPECT_EQ(refusal(good + "rubbish"),
-            "g.txt:2: wanted a node \"id -- description -- costs\" or an edge "
-            "\"<TAB>id -- id\", found \"rubbish\"");
-  EXPECT_EQ(refusal(good + "\n\nnode2 -- ReLU -- stage_id=3").find("g.txt:4: wanted a node"), 0U);
+            "g.txt:2: wanted our JSON, or PipeDream's graph text with nodes "
+            "\"id -- description -- costs\" and edges \"<TAB>id -- id\", found \"rubbish\"");
+  EXPECT_EQ(refusal(good + "\n\nnode2 -- ReLU -- stage_id=3").find("g.txt:4: wanted our JSON"), 0U);
   EXPECT_EQ(refusal(" -- ReLU -- " + kCosts), "g.txt:1: the node's id is empty");
   EXPECT_EQ(refusal(good + good), "g.txt:2: two layers are named 'node1'");
 }

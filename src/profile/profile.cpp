@@ -45,4 +45,32 @@ Bytes total_weights(const Profile& profile) {
   return sum;
 }
 
+namespace {
+
+// Whether a list of flags, one per value, has one at `at`; `unknown` where the list is empty.
+bool flag(const std::vector<bool>& flags, std::size_t at, bool unknown) {
+  return flags.empty() ? unknown : flags.at(at);
+}
+
+bool a_consumer_keeps(const Profile& profile, ValueId id) {
+  for (const LayerId user : profile.graph.value(id).consumers) {
+    const auto& inputs = profile.graph.layer(user).inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] == id && flag(profile.cost(user).keeps_input, i, false)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Bytes held_bytes(const Profile& profile, LayerId layer) {
+  const LayerCost& cost = profile.cost(layer);
+  Bytes held = cost.stash;
+  const auto& outputs = profile.graph.layer(layer).outputs;
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    if (flag(cost.keeps_output, o, true) || a_consumer_keeps(profile, outputs[o]))
+      held += profile.graph.value(outputs[o]).bytes;
+  return held;
+}
+
 }  // namespace pipedream::profile

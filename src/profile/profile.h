@@ -15,12 +15,14 @@ struct LayerCost {
   Nanos forward{0};
   Nanos backward{0};
   Bytes weights;
-  // What stays allocated from the layer's forward to its backward on account of this layer: its
-  // own intermediate results, and those of its outputs that it keeps itself.
+  // Intermediate results that stay allocated from the layer's forward to its backward, besides its
+  // inputs and outputs.
   Bytes stash;
-  // Per input of the layer: whether its backward needs that value again. A value is held while its
-  // producer or a consumer keeps it, once however many do. Empty where not known.
+  // Per input, and per output: whether the layer's backward needs that value again. A value is held
+  // while its producer or a consumer keeps it, once however many do. Empty where not known: then
+  // outputs count as kept and inputs do not, which comes to the same for a chain.
   std::vector<bool> keeps_input;
+  std::vector<bool> keeps_output;
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 };
 
@@ -28,8 +30,9 @@ struct LayerCost {
 struct Profile {
   std::string model;
   std::optional<std::int64_t> batch;  // samples of one minibatch; PipeDream's text does not say
-  std::string device;                 // "cpu", "cuda:0 (NVIDIA H200)"; empty where not known
+  std::string device;                 // "cpu", "cuda:0"; empty where not known
   std::optional<int> threads;         // intra-op threads
+  std::optional<int> passes;          // of which the times are medians
   Nanos input{0};                     // reading one minibatch, apart from all compute
   std::optional<Nanos> whole;         // forward + backward of the whole model, timed in one go
   graph::Graph graph;
@@ -46,6 +49,10 @@ inline constexpr Bytes kLargestInAll{std::int64_t{1} << 53};
 // Throws BadValue when the layers' times or bytes pass these limits: whoever reads a profile calls
 // it.
 void check_totals(const Profile& profile);
+
+// What is held from a layer's forward to its backward on account of what it computed: its stash,
+// and those of its outputs that the layer itself or one of their consumers keeps.
+[[nodiscard]] Bytes held_bytes(const Profile& profile, LayerId layer);
 
 // Sums over all layers.
 [[nodiscard]] Nanos total_forward(const Profile& profile);

@@ -17,7 +17,7 @@ constexpr std::int64_t kLargestSide = std::int64_t{1} << 40;  // of a tensor
 using Json = nlohmann::ordered_json;
 
 graph::Builder::Output read_output(const Node& node) {
-  node.expect_keys({"name", "shape", "bytes"});
+  node.expect_keys({"name", "shape", "bytes", "kept"});
   graph::Builder::Output output;
   output.name = node.at("name").text();
   if (const auto shape = node.find("shape"))
@@ -25,6 +25,22 @@ graph::Builder::Output read_output(const Node& node) {
       output.shape.push_back(side.integer(0, kLargestSide));
   output.bytes = node.at("bytes").byte_count();
   return output;
+}
+
+// Whether the layer keeps each of its outputs: said for all of them or for none.
+std::vector<bool> read_keeps_output(const Node& outputs) {
+  std::vector<bool> keeps;
+  std::size_t silent = 0;
+  for (const Node& output : outputs.elements()) {
+    const auto kept = output.find("kept");
+    if (kept)
+      keeps.push_back(kept->boolean());
+    else
+      ++silent;
+  }
+  if (!keeps.empty() && silent > 0)
+    outputs.fail("wanted the key 'kept' in all of the outputs or in none");
+  return keeps;
 }
 
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
@@ -44,6 +60,7 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       cost.backward = node.at("backward").seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
+      cost.keeps_output = read_keeps_output(node.at("outputs"));
       if (const auto keeps = node.find("keeps_input"))
         for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
     }
@@ -100,11 +117,12 @@ Json layer_json(const Profile& profile, LayerId id) {
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
   }
   json["outputs"] = Json::array();
-  for (const ValueId id_of_value : layer.outputs) {
-    const graph::Value& value = profile.graph.value(id_of_value);
+  for (std::size_t o = 0; o < layer.outputs.size(); ++o) {
+    const graph::Value& value = profile.graph.value(layer.outputs[o]);
     Json output{{"name", value.name}};
     if (!value.shape.empty()) output["shape"] = value.shape;
     output["bytes"] = value.bytes.count;
+    if (!cost.keeps_output.empty()) output["kept"] = static_cast<bool>(cost.keeps_output.at(o));
     json["outputs"].push_back(std::move(output));
   }
   return json;
@@ -138,14 +156,16 @@ std::string rows(const std::vector<Json>& all) {
 Profile parse_profile_json(std::string_view content, const std::string& file) {
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
-  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "input_seconds",
-                    "whole_seconds", "layers", "edges"});
+  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "passes",
+                    "input_seconds", "whole_seconds", "layers", "edges"});
   Profile profile;
   profile.model = root.at("model").text();
   if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, 1 << 30);
   if (const auto device = root.find("device")) profile.device = device->text();
   if (const auto threads = root.find("threads"))
     profile.threads = static_cast<int>(threads->integer(1, 1 << 20));
+  if (const auto passes = root.find("passes"))
+    profile.passes = static_cast<int>(passes->integer(1, 1 << 20));
   if (const auto input = root.find("input_seconds")) profile.input = input->seconds();
   if (const auto whole = root.find("whole_seconds")) profile.whole = whole->seconds();
   graph::Builder builder;
@@ -168,6 +188,7 @@ std::string to_json(const Profile& profile) {
   if (profile.batch) head["batch"] = *profile.batch;
   if (!profile.device.empty()) head["device"] = profile.device;
   if (profile.threads) head["threads"] = *profile.threads;
+  if (profile.passes) head["passes"] = *profile.passes;
   head["input_seconds"] = to_seconds(profile.input);
   if (profile.whole) head["whole_seconds"] = to_seconds(*profile.whole);
   std::string text = head.dump(2);
@@ -181,6 +202,8 @@ std::string to_json(const Profile& profile) {
 }
 
 Profile parse_profile(std::string_view content, const std::string& file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (content.starts_with(kByteOrderMark)) content.remove_prefix(kByteOrderMark.size());
   const auto first = content.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) throw BadFile(file + ": wanted a profile, found an empty file");
   if (content[first] == '{') return parse_profile_json(content, file);

@@ -1,5 +1,6 @@
 #include "profiler/passes.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <ATen/ops/ones_like.h>
@@ -63,14 +64,23 @@ void run_backward(WholeModel& model, LayerId id, Ran& ran,
   ran.outputs.clear();
 }
 
-// Drops tensors one by one and says for each whether the graph still holds its memory.
-std::vector<bool> kept_by_graph(model::Tensors tensors, const model::MemoryMeter& meter) {
+// Whether a tensor is a view of one of the others (flattening), or that tensor itself.
+bool shares_memory(const at::Tensor& tensor, const model::Tensors& others) {
+  return std::any_of(others.begin(), others.end(),
+                     [&](const at::Tensor& other) { return other.is_alias_of(tensor); });
+}
+
+// Drops tensors one by one and says for each whether the graph still holds its memory. A view of
+// one of the `others` has none of its own, so it is not kept.
+std::vector<bool> kept_by_graph(model::Tensors tensors, const model::Tensors& others,
+                                const model::MemoryMeter& meter) {
   std::vector<bool> kept;
   for (at::Tensor& tensor : tensors) {
     const auto bytes = static_cast<std::int64_t>(tensor.nbytes());
+    const bool view = shares_memory(tensor, others);
     const std::int64_t before = meter.live();
     tensor.reset();
-    kept.push_back(bytes > 0 && before - meter.live() < bytes);
+    kept.push_back(!view && bytes > 0 && before - meter.live() < bytes);
   }
   return kept;
 }
@@ -90,17 +100,18 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   const std::int64_t after = meter.live();
 
   LayerMemory memory;
+  std::int64_t stash = after - before;
   std::vector<std::shared_ptr<torch::autograd::Node>> graph;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     memory.outputs.push_back({static_cast<std::int64_t>(outputs[o].nbytes())});
     if (outputs[o].requires_grad()) graph.push_back(outputs[o].grad_fn());
     values[layer.outputs[o]] = outputs[o].detach().clone();
   }
-  const std::int64_t with_copies = meter.live();
-  outputs.clear();
-  const std::int64_t freed = with_copies - meter.live();
-  memory.stash = {std::max<std::int64_t>(0, after - before - freed)};
-  memory.keeps_input = kept_by_graph(std::move(inputs), meter);
+  for (const at::Tensor& output : outputs)
+    if (!shares_memory(output, inputs)) stash -= static_cast<std::int64_t>(output.nbytes());
+  memory.keeps_output = kept_by_graph(std::move(outputs), inputs, meter);
+  memory.keeps_input = kept_by_graph(std::move(inputs), {}, meter);
+  memory.stash = {std::max<std::int64_t>(0, stash)};
   return memory;
 }
 
@@ -124,7 +135,9 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
     if (graph.layer(*id).is_input) continue;
     run_backward(model_, *id, ran[*id], gradients);
   }
-  queueing_ = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
+  // The least seen: a pass that had to wait for room in the device's queue shows more than it took.
+  const auto used = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
+  queueing_ = queueing_.count() == 0 ? used : std::min(queueing_, used);
   model_.clear_gradients();
   std::vector<LayerTime> times(graph.layers().size());
   for (auto& [id, one] : ran) times[id.index()] = {one.forward->length(), one.backward->length()};

@@ -27,17 +27,18 @@ class LayerByLayer {
  private:
   WholeModel& model_;
   Filler filler_;
-  Nanos queueing_{0};  // what the last pass took the CPU to give to the device
+  Nanos queueing_{0};  // the least a pass took the CPU to give to the device
 };
 
 // Runs forward and backward of the model in one go.
 [[nodiscard]] Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch);
 
-// What each layer's output measures, what it keeps for backward and which inputs it needs again.
+// How large a layer's outputs are, and what it keeps for its backward (profile.h).
 struct LayerMemory {
   std::vector<Bytes> outputs;
   Bytes stash;
   std::vector<bool> keeps_input;
+  std::vector<bool> keeps_output;
 };
 [[nodiscard]] std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs);
 

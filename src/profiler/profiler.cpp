@@ -88,7 +88,12 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, 
     forward.push_back(pass[layer].forward);
     backward.push_back(pass[layer].backward);
   }
-  return {median(forward), median(backward), weights, memory.stash, memory.keeps_input};
+  return {.forward = median(forward),
+          .backward = median(backward),
+          .weights = weights,
+          .stash = memory.stash,
+          .keeps_input = memory.keeps_input,
+          .keeps_output = memory.keeps_output};
 }
 
 void require_device(at::Device device) {
@@ -133,6 +138,7 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   profile.batch = network.batch;
   profile.device = options.device.str();
   profile.threads = options.threads;
+  profile.passes = static_cast<int>(measured.sums.size());
   profile.input = median(measured.input);
   profile.whole = median(measured.whole);
   profile.graph = network.graph;

@@ -41,11 +41,17 @@ TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
   const std::int64_t image = 2 * 64 * 32 * 32 * 4;
   EXPECT_EQ(cost(profile, "features.2").stash.count, 0);  // a convolution: its input
   EXPECT_EQ(cost(profile, "features.2").keeps_input, std::vector<bool>{true});
-  EXPECT_EQ(cost(profile, "features.3").stash.count, image);  // ReLU: its output
+  EXPECT_EQ(cost(profile, "features.2").keeps_output, std::vector<bool>{false});
+  EXPECT_EQ(cost(profile, "features.3").stash.count, 0);  // ReLU: its output
   EXPECT_EQ(cost(profile, "features.3").keeps_input, std::vector<bool>{false});
+  EXPECT_EQ(cost(profile, "features.3").keeps_output, std::vector<bool>{true});
+  // A convolution's result is gone after its ReLU; the ReLU's counts once, though two keep it.
+  EXPECT_EQ(held_bytes(profile, *profile.graph.find("features.2")).count, 0);
+  EXPECT_EQ(held_bytes(profile, *profile.graph.find("features.3")).count, image);
   EXPECT_EQ(cost(profile, "features.4").stash.count, image / 4 * 2);  // pooling: 8-byte indices
   EXPECT_EQ(cost(profile, "features.4").keeps_input, std::vector<bool>{true});
   EXPECT_EQ(cost(profile, "flatten").stash.count, 0);  // a view
+  EXPECT_EQ(cost(profile, "flatten").keeps_output, std::vector<bool>{false});
   EXPECT_EQ(cost(profile, "flatten").keeps_input, std::vector<bool>{false});
   EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout: its scales
 }

@@ -13,6 +13,9 @@ namespace pipedream::report {
 namespace {
 
 constexpr int kBarWidth = 12;
+constexpr double kDoubtful = 0.05;  // a sum of layers so far from the whole is not honest
+constexpr std::size_t kWidestName = 28;
+constexpr std::size_t kWidestKind = 28;
 
 Nanos time_of(const profile::Profile& profile, LayerId layer) {
   return profile.cost(layer).forward + profile.cost(layer).backward;
@@ -74,6 +77,13 @@ std::string legend(std::size_t marked, std::size_t shown) {
   return fmt::format("\n◀ {}: half of the time\n", who);
 }
 
+Bytes total_held(const profile::Profile& profile) {
+  Bytes sum;
+  for (std::size_t i = 0; i < profile.costs.size(); ++i)
+    if (!profile.graph.layers()[i].is_input) sum += held_bytes(profile, id_at<LayerId>(i));
+  return sum;
+}
+
 std::string sums(const profile::Profile& profile) {
   const Nanos forward = total_forward(profile);
   const Nanos backward = total_backward(profile);
@@ -82,11 +92,19 @@ std::string sums(const profile::Profile& profile) {
   if (profile.batch && forward + backward > Nanos(0))
     text += fmt::format(", {:.1f} samples/s",
                         static_cast<double>(*profile.batch) / to_seconds(forward + backward));
-  text += fmt::format("; {} of weights\n", to_text(total_weights(profile)));
+  text += fmt::format("; {} of weights, {} kept for backward\n", to_text(total_weights(profile)),
+                      to_text(total_held(profile)));
   if (profile.whole && *profile.whole > Nanos(0))
     text += fmt::format("the whole model in one go: {}; the sum of its layers is {:.1f} % {}\n",
                         to_text(*profile.whole), std::abs(sum_error(profile)) * 100,
                         sum_error(profile) < 0 ? "less" : "more");
+  if (profile.whole && *profile.whole > Nanos(0) && std::abs(sum_error(profile)) > kDoubtful)
+    text += fmt::format(
+        "more than {:.0f} % apart: do not trust these figures; was the machine busy{}?\n",
+        kDoubtful * 100, profile.passes ? ", or were the passes too few" : "");
+  if (profile.passes)
+    text +=
+        fmt::format("medians of {} pass{}\n", *profile.passes, *profile.passes == 1 ? "" : "es");
   text += fmt::format("reading a minibatch: {}\n", to_text(profile.input));
   return text;
 }
@@ -129,12 +147,12 @@ std::string profile_table(const profile::Profile& profile, std::size_t most_rows
       continue;
     }
     const profile::LayerCost& cost = profile.cost(id);
-    table.add_row({shortened(layer.name, 32), shortened(layer.kind, 40), to_text(cost.forward),
-                   to_text(cost.backward), percent(share_of(id)),
+    table.add_row({shortened(layer.name, kWidestName), shortened(layer.kind, kWidestKind),
+                   to_text(cost.forward), to_text(cost.backward), percent(share_of(id)),
                    bar(largest == 0 ? 0 : share_of(id) / largest, kBarWidth) +
                        (marked.contains(id) ? " ◀" : ""),
                    to_text(output_bytes(profile, id)), size_or_dash(cost.weights),
-                   size_or_dash(cost.stash)});
+                   size_or_dash(held_bytes(profile, id))});
   }
   std::string text = heading(profile, sorted.size()) + table.text();
   if (shown.size() < sorted.size())

@@ -20,9 +20,19 @@ profile::Profile tiny_profile() {
                    {.forward = Nanos(100'000),
                     .backward = Nanos(200'000),
                     .weights = Bytes{864},
-                    .stash = Bytes{3072}},
-                   {.forward = Nanos(50'000), .backward = Nanos(50'000), .stash = Bytes{256}},
-                   {.forward = Nanos(200'000), .backward = Nanos(400'000), .weights = Bytes{64}}};
+                    .stash = Bytes{3072},
+                    .keeps_input = {true},
+                    .keeps_output = {false}},
+                   {.forward = Nanos(50'000),
+                    .backward = Nanos(50'000),
+                    .stash = Bytes{256},
+                    .keeps_input = {false},
+                    .keeps_output = {false}},
+                   {.forward = Nanos(200'000),
+                    .backward = Nanos(400'000),
+                    .weights = Bytes{64},
+                    .keeps_input = {false},
+                    .keeps_output = {false, false}}};
   return profile;
 }
 
@@ -45,8 +55,9 @@ TEST(ProfileTable, ShowsEachLayerInOrderAndTheSums) {
       "◀ this layer: half of the time\n"
       "\n"
       "all layers: 350 us forward + 650 us backward = 1 ms per minibatch, 16000.0 samples/s; "
-      "928 B of weights\n"
+      "928 B of weights, 3.25 KiB kept for backward\n"
       "the whole model in one go: 800 us; the sum of its layers is 25.0 % more\n"
+      "more than 5 % apart: do not trust these figures; was the machine busy?\n"
       "reading a minibatch: 7 us\n");
 }
 
@@ -62,7 +73,8 @@ TEST(ProfileTable, LeavesOutWhatIsNotKnown) {
       "\n"
       "◀ this layer: half of the time\n"
       "\n"
-      "all layers: 350 us forward + 650 us backward = 1 ms per minibatch; 928 B of weights\n"
+      "all layers: 350 us forward + 650 us backward = 1 ms per minibatch; 928 B of weights, 3.25 "
+      "KiB kept for backward\n"
       "reading a minibatch: 0 ns\n");
 }
 
@@ -82,8 +94,10 @@ TEST(ProfileTable, ShowsOnlyTheHeaviestOfMoreLayersThanWanted) {
       "\n"
       "◀ these 2 layers: half of the time\n"
       "\n"
-      "all layers: 450 us forward + 850 us backward = 1.3 ms per minibatch; 128 B of weights\n"
+      "all layers: 450 us forward + 850 us backward = 1.3 ms per minibatch; 128 B of weights, "
+      "256 B kept for backward\n"
       "the whole model in one go: 2.6 ms; the sum of its layers is 50.0 % less\n"
+      "more than 5 % apart: do not trust these figures; was the machine busy?\n"
       "reading a minibatch: 0 ns\n");
   EXPECT_EQ(
       profile_table(profile, 1),
@@ -95,8 +109,10 @@ TEST(ProfileTable, ShowsOnlyTheHeaviestOfMoreLayersThanWanted) {
       "\n"
       "◀ this and 1 of the lighter layers: half of the time\n"
       "\n"
-      "all layers: 450 us forward + 850 us backward = 1.3 ms per minibatch; 128 B of weights\n"
+      "all layers: 450 us forward + 850 us backward = 1.3 ms per minibatch; 128 B of weights, "
+      "256 B kept for backward\n"
       "the whole model in one go: 2.6 ms; the sum of its layers is 50.0 % less\n"
+      "more than 5 % apart: do not trust these figures; was the machine busy?\n"
       "reading a minibatch: 0 ns\n");
 }
 
@@ -110,10 +126,11 @@ TEST(ProfileTable, ALayerThatTakesNoTimeIsHalfOfNothing) {
       profile_table(profile, 10),
       "idle, minibatch of 4, 1 layer\n"
       "\n"
-      "layer                             kind  forward  backward  share    output  weights  kept\n"
-      "a layer whose name is far too l…           0 ns      0 ns  0.0 %       0 B        -     -\n"
+      "layer                         kind  forward  backward  share    output  weights  kept\n"
+      "a layer whose name is far t…           0 ns      0 ns  0.0 %       0 B        -     -\n"
       "\n"
-      "all layers: 0 ns forward + 0 ns backward = 0 ns per minibatch; 0 B of weights\n"
+      "all layers: 0 ns forward + 0 ns backward = 0 ns per minibatch; 0 B of weights, "
+      "0 B kept for backward\n"
       "reading a minibatch: 0 ns\n");
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/check.h"
+#include "core/error.h"
+#include "graph/cut.h"
 
 namespace pipedream::runtime {
 
@@ -15,7 +18,12 @@ Stage::Stage(const model::Network& network, const plan::Plan& plan, StageId id, 
   const auto stage_of = plan::stage_of_each_layer(plan, network.graph);
   for (const graph::Transfer& t : graph::transfers_between(network.graph, stage_of)) {
     if (t.to == id) taken_.push_back(t.value);
-    if (t.from == id && (given_.empty() || given_.back() != t.value)) given_.push_back(t.value);
+    if (t.from != id) continue;
+    if (!given_.empty() && given_.back() == t.value)
+      throw CannotMeet("the output of layer '" +
+                       network.graph.layer(network.graph.value(t.value).producer).name +
+                       "' is used by two other stages, which the runtime cannot do yet");
+    given_.push_back(t.value);
   }
   for (const model::InputSpec& input : network.inputs) {
     const ValueId value = network.graph.layer(input.layer).outputs[0];
@@ -54,6 +62,7 @@ Values Stage::forward(const schedule::Item& item, WeightVersion weights, const V
                                       .minibatch = item.minibatch,
                                       .microbatch = item.microbatch}};
     model::Tensors out = layers_[i]->forward(in, pass);
+    PD_CHECK(out.size() == layer.outputs.size());
     for (std::size_t o = 0; o < layer.outputs.size(); ++o)
       values[layer.outputs[o]] = std::move(out.at(o));
   }
@@ -75,17 +84,21 @@ Values Stage::backward(const schedule::Item& item, WeightVersion weights, const 
   model::Tensors roots;
   model::Tensors root_gradients;
   for (const auto& [value, tensor] : kept.outputs) {
+    if (!tensor.requires_grad()) continue;  // nothing before it learns
     roots.push_back(tensor);
     root_gradients.push_back(value == network_.loss ? at::ones_like(tensor) : gradients.at(value));
   }
   // Convolutions look at the parameter itself when they run backward, so it must show the weights
   // of the forward again.
   weights_->activate(weights);
-  torch::autograd::backward(roots, root_gradients);
+  if (!roots.empty()) torch::autograd::backward(roots, root_gradients);
   weights_->release(weights);
 
   Values results;
-  for (const ValueId taken : taken_) results[taken] = kept.inputs.at(taken).grad();
+  for (const ValueId taken : taken_) {
+    const at::Tensor& input = kept.inputs.at(taken);
+    results[taken] = input.grad().defined() ? input.grad() : at::zeros_like(input);
+  }
   return results;
 }
 

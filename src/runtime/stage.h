@@ -1,12 +1,10 @@
 // The layers of one stage as real computation: forward and backward of one item at a time.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "graph/cut.h"
 #include "model/network.h"
 #include "plan/plan.h"
 #include "runtime/weight_store.h"
@@ -20,6 +18,7 @@ using Values = std::map<ValueId, at::Tensor>;
 // autograd needs, and nothing for any other.
 class Stage {
  public:
+  // Throws CannotMeet for a plan in which two other stages use one of its values.
   Stage(const model::Network& network, const plan::Plan& plan, StageId id, std::uint64_t seed,
         at::Device device);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <c10/util/Exception.h>
+
 #include "core/check.h"
 #include "core/error.h"
 #include "core/match.h"
@@ -62,11 +64,20 @@ void Worker::run() {
       return "worker " + std::to_string(program_.worker.value) + ", " +
              schedule::to_text(op, true) + " (" + minibatch_of(op) + "): ";
     };
+    // The kind of failure stays what it was: it decides what the user is told to do.
     try {
       run_op(op);
-    } catch (const WorkerLost& lost) {
-      throw WorkerLost(where() + lost.what());
-    } catch (const std::exception& error) {  // libtorch's own among them
+    } catch (const WorkerLost& error) {
+      throw WorkerLost(where() + error.what());
+    } catch (const IoError& error) {
+      throw IoError(where() + error.what());
+    } catch (const BadFile& error) {
+      throw BadFile(where() + error.what());
+    } catch (const CannotMeet& error) {
+      throw CannotMeet(where() + error.what());
+    } catch (const c10::Error& error) {
+      throw Error(where() + error.what_without_backtrace());
+    } catch (const std::exception& error) {
       throw Error(where() + error.what());
     }
     events_.push_back({program_.worker, op, start, now()});

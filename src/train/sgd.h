@@ -1,4 +1,4 @@
-// Stochastic gradient descent with momentum, bit for bit as torch.optim.SGD computes it.
+// Stochastic gradient descent with momentum, by the formula of torch.optim.SGD.
 #pragma once
 
 #include <map>
