@@ -126,6 +126,16 @@ TEST(ParseCluster, RefusesBadDevicesAndWorkers) {
             "c.toml:11: worker[0].id: wanted a whole number from 0 to 1, found 2");
 }
 
+TEST(ParseCluster, RefusesAWorkerDescribedTwiceOrNotAtAll) {
+  const std::string good = kHead + kLevel + kDevice + "[[worker]]\nid = 0\n";
+  EXPECT_NE(refusal(good + "speed = 2\n[[worker]]\nid = 0\nspeed = 3\n")
+                .find("worker[1].id: worker 0 is described twice"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal(good).find("worker[0]: wanted the worker's memory, speed or both, found neither"),
+      std::string::npos);
+}
+
 TEST(ParseCluster, RefusesTooManyWorkersOrLevels) {
   const std::string thousand = "[[level]]\nname = 'l'\ncount = 1000\nbandwidth = '1GB/s'\n";
   EXPECT_EQ(refusal(kHead + thousand + thousand + kLevel + kDevice),
