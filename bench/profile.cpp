@@ -40,17 +40,25 @@ const std::vector<Case> kCases{
       {"context", "64"}}},
     {"mlp", 256, {{"hidden", "1024"}}}};
 
-profile::Profile measure(const Case& wanted) {
+profile::Profile measure(const Case& wanted, at::Device device) {
   const model::ZooEntry& entry = model::zoo_entry(wanted.name);
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
-  return profiler::profile_network(network, {.budget = std::chrono::duration<double>(10)});
+  return profiler::profile_network(network,
+                                   {.device = device, .budget = std::chrono::duration<double>(10)});
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
+  bool as_json = false;
+  at::Device device(at::kCPU);
+  for (int i = 1; i < count; ++i) {  // [--json] [DEVICE]
+    if (std::string(arguments[i]) == "--json")
+      as_json = true;
+    else
+      device = at::Device(arguments[i]);
+  }
   report::Table table({{"model"},
                        {"whole model", report::Align::kRight},
                        {"sum of layers", report::Align::kRight},
@@ -61,7 +69,7 @@ int main(int count, char** arguments) {
   for (const Case& wanted : kCases) {
     std::vector<std::pair<double, profile::Profile>> runs;
     for (int i = 0; i < kRepetitions; ++i) {
-      profile::Profile profile = measure(wanted);
+      profile::Profile profile = measure(wanted, device);
       const double error = report::sum_error(profile);
       runs.emplace_back(error, std::move(profile));
     }

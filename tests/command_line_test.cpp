@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "core/file.h"
+#include "core/testing.h"
 
 namespace pipedream {
 namespace {
@@ -17,8 +18,10 @@ struct Answer {
   std::string err;
 };
 
+// One folder for the whole program, gone at its end.
 std::filesystem::path scratch(const std::string& name) {
-  return std::filesystem::path(testing::TempDir()) / ("pipedream_cli_" + name);
+  static const test::TemporaryFolder folder;
+  return folder.path() / name;
 }
 
 Answer call(const std::string& arguments) {

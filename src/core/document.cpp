@@ -13,8 +13,23 @@
 namespace pipedream {
 namespace {
 
-std::string join(const std::string& path, std::string_view key) {
-  return path.empty() ? std::string(key) : path + "." + std::string(key);
+// Appends the way from `here` to `wanted`, such as "level[1].bandwidth"; false where there is none.
+bool append_path(const nlohmann::json& here, const nlohmann::json* wanted, std::string& path) {
+  if (&here == wanted) return true;
+  const std::size_t before = path.size();
+  const auto leads_there = [&](const nlohmann::json& child, const std::string& step) {
+    path += step;
+    if (append_path(child, wanted, path)) return true;
+    path.resize(before);
+    return false;
+  };
+  if (here.is_array())
+    for (std::size_t i = 0; i < here.size(); ++i)
+      if (leads_there(here[i], "[" + std::to_string(i) + "]")) return true;
+  if (here.is_object())
+    for (const auto& [key, child] : here.items())
+      if (leads_there(child, before == 0 ? key : "." + key)) return true;
+  return false;
 }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }
@@ -34,7 +49,9 @@ void Node::fail(const std::string& what) const {
   const auto line = tree_->lines.find(value_);
   std::string place = tree_->file;
   if (line != tree_->lines.end()) place += fmt::format(":{}", line->second);
-  throw BadFile(place + ": " + (path_.empty() ? "" : printable(path_) + ": ") + what);
+  std::string path;
+  append_path(tree_->root, value_, path);
+  throw BadFile(place + ": " + (path.empty() ? "" : printable(path) + ": ") + what);
 }
 
 void Node::expect_keys(std::initializer_list<std::string_view> known) const {
@@ -42,7 +59,7 @@ void Node::expect_keys(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, value] : value_->items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const std::vector<std::string> names(known.begin(), known.end());
-    const Node at_key(tree_, &value, join(path_, key));
+    const Node at_key(tree_, &value);
     at_key.fail("unknown key" + suggestion(key, names));
   }
 }
@@ -51,7 +68,7 @@ std::optional<Node> Node::find(std::string_view key) const {
   if (!value_->is_object()) fail("wanted an object, found " + shown());
   const auto found = value_->find(std::string(key));
   if (found == value_->end()) return std::nullopt;
-  return Node(tree_, &*found, join(path_, key));
+  return Node(tree_, &*found);
 }
 
 Node Node::at(std::string_view key) const {
@@ -63,8 +80,7 @@ Node Node::at(std::string_view key) const {
 std::vector<std::pair<std::string, Node>> Node::members() const {
   if (!value_->is_object()) fail("wanted an object, found " + shown());
   std::vector<std::pair<std::string, Node>> nodes;
-  for (const auto& [key, value] : value_->items())
-    nodes.emplace_back(key, Node(tree_, &value, join(path_, key)));
+  for (const auto& [key, value] : value_->items()) nodes.emplace_back(key, Node(tree_, &value));
   return nodes;
 }
 
@@ -72,8 +88,7 @@ std::vector<Node> Node::elements() const {
   if (!value_->is_array()) fail("wanted a list, found " + shown());
   std::vector<Node> nodes;
   nodes.reserve(value_->size());
-  for (std::size_t i = 0; i < value_->size(); ++i)
-    nodes.push_back(Node(tree_, &(*value_)[i], path_ + "[" + std::to_string(i) + "]"));
+  for (std::size_t i = 0; i < value_->size(); ++i) nodes.push_back(Node(tree_, &(*value_)[i]));
   return nodes;
 }
 

@@ -60,13 +60,12 @@ class Node {
   friend Node parse_toml(std::string_view, const std::string&);
   struct Tree;
 
-  Node(std::shared_ptr<const Tree> tree, const nlohmann::json* value, std::string path)
-      : tree_(std::move(tree)), value_(value), path_(std::move(path)) {}
+  Node(std::shared_ptr<const Tree> tree, const nlohmann::json* value)
+      : tree_(std::move(tree)), value_(value) {}
   [[nodiscard]] std::string shown() const;  // the value, short enough for a message
 
   std::shared_ptr<const Tree> tree_;
-  const nlohmann::json* value_;
-  std::string path_;  // "level[1].bandwidth"; empty for the whole document
+  const nlohmann::json* value_;  // its place is looked for only when a message needs it
 };
 
 }  // namespace pipedream

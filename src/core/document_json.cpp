@@ -83,7 +83,7 @@ Node parse_json(std::string_view content, const std::string& file) {
   StrictBuilder builder(tree->root, file);
   nlohmann::json::sax_parse(content, &builder);
   const nlohmann::json* root = &tree->root;
-  return Node(std::move(tree), root, "");
+  return Node(std::move(tree), root);
 }
 
 }  // namespace pipedream

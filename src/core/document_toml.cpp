@@ -133,7 +133,7 @@ Node parse_toml(std::string_view content, const std::string& file) {
   }
   tree->lines.erase(&tree->root);  // the whole document has no line of its own
   const nlohmann::json* root = &tree->root;
-  return Node(std::move(tree), root, "");
+  return Node(std::move(tree), root);
 }
 
 }  // namespace pipedream

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/testing.h"
 
 namespace pipedream {
 namespace {
@@ -19,12 +20,8 @@ std::string with_length(const std::string& json) {
 // What is said of a file with this head and `data` bytes behind it.
 std::string refusal(const std::string& json, std::uint64_t data) {
   const std::string head = with_length(json);
-  try {
-    (void)parse_safetensors_head(head, head.size() + data, "w.safetensors");
-    return "accepted";
-  } catch (const BadFile& error) {
-    return error.what();
-  }
+  return test::message_of<BadFile>(
+      [&] { (void)parse_safetensors_head(head, head.size() + data, "w.safetensors"); });
 }
 
 TEST(Safetensors, ReadsBackTheHeadItMade) {
@@ -39,7 +36,8 @@ TEST(Safetensors, ReadsBackTheHeadItMade) {
 }
 
 TEST(Safetensors, SkipsTheMetadata) {
-  EXPECT_EQ(refusal(R"({"__metadata__":{"format":"pt"}})", 0), "accepted");
+  const std::string head = with_length(R"({"__metadata__":{"format":"pt"}})");
+  EXPECT_TRUE(parse_safetensors_head(head, head.size(), "w").entries.empty());
 }
 
 TEST(Safetensors, RefusesAHeadLongerThanTheFile) {

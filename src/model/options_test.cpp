@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/testing.h"
 
 namespace pipedream::model {
 namespace {
@@ -11,12 +12,7 @@ const std::vector<OptionSpec> kSpecs{whole_option("image-size", 224, 32, 4096, "
                                      dropout_option(0.5)};
 
 std::string refusal(const std::map<std::string, std::string>& given) {
-  try {
-    const Options options(kSpecs, given);
-    return "accepted";
-  } catch (const BadUsage& error) {
-    return error.what();
-  }
+  return test::message_of<BadUsage>([&] { const Options options(kSpecs, given); });
 }
 
 TEST(Options, DefaultsHoldUntilAValueIsGiven) {

@@ -1,7 +1,5 @@
 #include "model/weights_file.h"
 
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include <ATen/ops/arange.h>
@@ -9,16 +7,14 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/testing.h"
 
 namespace pipedream::model {
 namespace {
 
-std::filesystem::path scratch(const std::string& name) {
-  return std::filesystem::path(testing::TempDir()) / name;
-}
-
 TEST(WeightsFile, ReadsBackWhatItWrote) {
-  const auto path = scratch("round_trip.safetensors");
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "round_trip.safetensors";
   const NamedTensors tensors{{"a.weight", at::arange(12, at::kFloat).view({3, 4}).t()},
                              {"b", at::arange(5, at::kLong)},
                              {"empty", at::zeros({0, 3})},
@@ -33,16 +29,14 @@ TEST(WeightsFile, ReadsBackWhatItWrote) {
 }
 
 TEST(WeightsFile, ATruncatedFileIsRefused) {
-  const auto path = scratch("truncated.safetensors");
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "truncated.safetensors";
   write_weights(path, {{"a", at::arange(100, at::kFloat)}});
   const std::string content = read_file(path);
   write_file_atomically(path, content.substr(0, content.size() - 1));
-  try {
-    (void)read_weights(path);
-    FAIL() << "no exception";
-  } catch (const BadFile& error) {
-    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
-  }
+  const std::string message = test::message_of<BadFile>([&] { (void)read_weights(path); });
+  EXPECT_EQ(message,
+            path.string() + ": a.data_offsets[1]: wanted a whole number from 0 to 399, found 400");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/error.h"
+#include "core/testing.h"
 #include "model/whole_model.h"
 
 namespace pipedream::model {
@@ -56,12 +57,8 @@ TEST(Zoo, GptWithItsDefaultsIsGpt2SmallPlusItsOwnOutputWeights) {
 }
 
 TEST(Zoo, AnUnknownNameIsAnsweredWithTheNearest) {
-  try {
-    (void)zoo_entry("vg16");
-    FAIL() << "no exception";
-  } catch (const BadUsage& error) {
-    EXPECT_STREQ(error.what(), "there is no model 'vg16' (did you mean 'vgg16'?)");
-  }
+  EXPECT_EQ(test::message_of<BadUsage>([] { (void)zoo_entry("vg16"); }),
+            "there is no model 'vg16' (did you mean 'vgg16'?)");
 }
 
 TEST(Zoo, TheContextOfGnmtsAttentionReachesEveryDecoderLayerAbove) {

@@ -173,6 +173,32 @@ void add_node(const NodeLine& node, graph::Builder& builder, Profile& profile) {
   profile.costs.push_back(cost);
 }
 
+struct Lines {
+  std::vector<NodeLine> nodes;  // in the order of their numbers
+  std::vector<EdgeLine> edges;
+};
+
+Lines read_lines(std::string_view content, const std::string& file) {
+  Lines lines;
+  Place place{file, 0};
+  for (std::string_view line : split(content, "\n")) {
+    ++place.line;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    if (!is_text(line.substr(line.front() == '\t' ? 1 : 0)))
+      place.fail("wanted UTF-8 without control characters, found " + shown(line));
+    if (line.front() == '\t')
+      lines.edges.push_back(read_edge(line, place));
+    else
+      lines.nodes.push_back(read_node(line, place));
+  }
+  if (lines.nodes.empty()) throw BadFile(file + ": wanted at least one layer, found none");
+  std::stable_sort(
+      lines.nodes.begin(), lines.nodes.end(),
+      [](const NodeLine& a, const NodeLine& b) { return natural_key(a.id) < natural_key(b.id); });
+  return lines;
+}
+
 // Edges stand at the end of the file: one that was cut off lacks them.
 void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
   if (graph.layers().size() == 1) return;
@@ -189,36 +215,19 @@ void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
 }  // namespace
 
 Profile parse_graph_text(std::string_view content, const std::string& file) {
-  std::vector<NodeLine> nodes;
-  std::vector<EdgeLine> edges;
+  const Lines lines = read_lines(content, file);
   Place place{file, 0};
-  for (std::string_view line : split(content, "\n")) {
-    ++place.line;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    if (!is_text(line.substr(line.front() == '\t' ? 1 : 0)))
-      place.fail("wanted UTF-8 without control characters, found " + shown(line));
-    if (line.front() == '\t')
-      edges.push_back(read_edge(line, place));
-    else
-      nodes.push_back(read_node(line, place));
-  }
-  if (nodes.empty()) throw BadFile(file + ": wanted at least one layer, found none");
-  std::stable_sort(nodes.begin(), nodes.end(), [](const NodeLine& a, const NodeLine& b) {
-    return natural_key(a.id) < natural_key(b.id);
-  });
-
   Profile profile;
   profile.model =
       std::filesystem::path(file).stem().stem().string();  // "vgg16.graph.txt" → "vgg16"
   if (!is_text(profile.model)) profile.model.clear();
   graph::Builder builder;
   try {
-    for (const NodeLine& node : nodes) {
+    for (const NodeLine& node : lines.nodes) {
       place.line = node.line;
       add_node(node, builder, profile);
     }
-    for (const EdgeLine& edge : edges) {
+    for (const EdgeLine& edge : lines.edges) {
       place.line = edge.line;
       builder.add_edge(edge.from, "", edge.to);
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/testing.h"
 #include "model/zoo.h"
 #include "profile/profile_file.h"
 
@@ -72,6 +73,19 @@ TEST(Profiler, HandlesValuesWithSeveralConsumers) {
   const auto profile = profile_quickly(
       network("gnmt8", {{"hidden", "16"}, {"vocabulary", "20"}, {"length", "4"}}, 2));
   EXPECT_GT(cost(profile, "encoder.rnn_layers.0").backward.count(), 0);
+  // An addition needs neither of its inputs again; attention needs its keys, the loss its labels.
+  EXPECT_EQ(cost(profile, "encoder.rnn_layers.2.residual").keeps_input, std::vector(2, false));
+  EXPECT_EQ(cost(profile, "encoder.rnn_layers.2.residual").stash.count, 0);
+  EXPECT_TRUE(cost(profile, "decoder.att_rnn.attn").keeps_input.at(1));
+  EXPECT_TRUE(cost(profile, "loss").keeps_input.at(1));
+}
+
+TEST(Profiler, ADropoutThatDropsNothingIsAViewAndKeepsNothing) {
+  const auto profile = profile_quickly(network(
+      "vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}, {"dropout", "0"}}, 2));
+  EXPECT_EQ(cost(profile, "classifier.2").stash.count, 0);
+  EXPECT_EQ(cost(profile, "classifier.2").keeps_output, std::vector{false});
+  EXPECT_EQ(cost(profile, "classifier.2").keeps_input, std::vector{false});
 }
 
 TEST(Profiler, ItsResultSurvivesTheFile) {
@@ -83,12 +97,9 @@ TEST(Profiler, ItsResultSurvivesTheFile) {
 
 TEST(Profiler, ADeviceThatDoesNotExistIsRefused) {
   const auto mlp = network("mlp", {}, 1);
-  try {
-    (void)profile_network(mlp, {.device = at::Device("cuda:99")});
-    FAIL() << "no exception";
-  } catch (const CannotMeet& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("device cuda:99 was asked for, and "));
-  }
+  const std::string message = test::message_of<CannotMeet>(
+      [&] { (void)profile_network(mlp, {.device = at::Device("cuda:99")}); });
+  EXPECT_TRUE(message.starts_with("device cuda:99 was asked for, and ")) << message;
 }
 
 }  // namespace

@@ -77,6 +77,34 @@ std::string legend(std::size_t marked, std::size_t shown) {
   return fmt::format("\n◀ {}: half of the time\n", who);
 }
 
+Table empty_table() {
+  return Table({{"layer"},
+                {"kind"},
+                {"forward", Align::kRight},
+                {"backward", Align::kRight},
+                {"share", Align::kRight},
+                {""},
+                {"output", Align::kRight},
+                {"weights", Align::kRight},
+                {"kept", Align::kRight}});
+}
+
+// `share` of the whole time, and `largest`, the heaviest layer's, which fills the bar.
+std::vector<std::string> row_of(const profile::Profile& profile, LayerId id, double share,
+                                double largest, bool marked) {
+  const graph::Layer& layer = profile.graph.layer(id);
+  const profile::LayerCost& cost = profile.cost(id);
+  return {shortened(layer.name, kWidestName),
+          shortened(layer.kind, kWidestKind),
+          to_text(cost.forward),
+          to_text(cost.backward),
+          percent(share),
+          bar(largest == 0 ? 0 : share / largest, kBarWidth) + (marked ? " ◀" : ""),
+          to_text(output_bytes(profile, id)),
+          size_or_dash(cost.weights),
+          size_or_dash(held_bytes(profile, id))};
+}
+
 Bytes total_held(const profile::Profile& profile) {
   Bytes sum;
   for (std::size_t i = 0; i < profile.costs.size(); ++i)
@@ -121,38 +149,20 @@ std::string profile_table(const profile::Profile& profile, std::size_t most_rows
   const Nanos total = total_forward(profile) + total_backward(profile);
   const std::vector<LayerId> sorted = by_weight(profile);
   const std::set<LayerId> marked = heaviest(profile, sorted, total);
-  const std::set<LayerId> shown(
-      sorted.begin(),
-      sorted.begin() + static_cast<std::ptrdiff_t>(std::min(most_rows, sorted.size())));
+  const auto shown_count = static_cast<std::ptrdiff_t>(std::min(most_rows, sorted.size()));
+  const std::set<LayerId> shown(sorted.begin(), sorted.begin() + shown_count);
   const auto share_of = [&](LayerId layer) {
     return total.count() == 0 ? 0.0 : to_seconds(time_of(profile, layer)) / to_seconds(total);
   };
-  Table table({{"layer"},
-               {"kind"},
-               {"forward", Align::kRight},
-               {"backward", Align::kRight},
-               {"share", Align::kRight},
-               {""},
-               {"output", Align::kRight},
-               {"weights", Align::kRight},
-               {"kept", Align::kRight}});
-  double largest = 0;
-  for (const LayerId layer : sorted) largest = std::max(largest, share_of(layer));
+  Table table = empty_table();
   double hidden = 0;
   for (const LayerId id : profile.graph.order()) {
-    const graph::Layer& layer = profile.graph.layer(id);
-    if (layer.is_input) continue;
-    if (!shown.contains(id)) {
+    if (profile.graph.layer(id).is_input) continue;
+    if (shown.contains(id))
+      table.add_row(
+          row_of(profile, id, share_of(id), share_of(sorted.front()), marked.contains(id)));
+    else
       hidden += share_of(id);
-      continue;
-    }
-    const profile::LayerCost& cost = profile.cost(id);
-    table.add_row({shortened(layer.name, kWidestName), shortened(layer.kind, kWidestKind),
-                   to_text(cost.forward), to_text(cost.backward), percent(share_of(id)),
-                   bar(largest == 0 ? 0 : share_of(id) / largest, kBarWidth) +
-                       (marked.contains(id) ? " ◀" : ""),
-                   to_text(output_bytes(profile, id)), size_or_dash(cost.weights),
-                   size_or_dash(held_bytes(profile, id))});
   }
   std::string text = heading(profile, sorted.size()) + table.text();
   if (shown.size() < sorted.size())

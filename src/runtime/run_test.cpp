@@ -7,6 +7,7 @@
 
 #include <ATen/ops/arange.h>
 
+#include "core/testing.h"
 #include "runtime/tensor_message.h"
 
 namespace pipedream::runtime {
@@ -27,12 +28,8 @@ TEST(RunWorkers, TheFirstFailureWinsAndWakesTheOthers) {
     aborted = true;
     changed.notify_all();
   };
-  try {
-    run_workers(4, wait_for_abort, abort);
-    FAIL() << "no exception";
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "worker 2 failed");
-  }
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_workers(4, wait_for_abort, abort); }),
+            "worker 2 failed");
 }
 
 TEST(TensorMessage, CarriesTypeShapeAndMemoryWithoutACopy) {
