@@ -4,7 +4,7 @@ set(PD_LIBRARIES_core fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threa
 set(PD_LIBRARIES_cli CLI11::CLI11)
 
 # The headers that cost most, compiled once for the modules without libtorch and once for their tests.
-# The preset asan builds without, so that a missing include does not stay unseen.
+# The presets asan and tsan build without, so that a missing include does not stay unseen.
 option(PD_PCH "Precompile the heavy headers" ON)
 function(pd_add_precompiled name)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
