@@ -20,7 +20,7 @@ constexpr int kNotInstalled = 77;
 constexpr double kTolerance = 1e-5;  // of the tensor's largest entry
 
 // In float32 the gradients of an untrained ResNet in training mode are noise: torchvision's own
-// differ by up to 20 % from those it computes in float64, since batch norm turns the smallest
+// differ by up to a quarter from those it computes in float64, since batch norm turns the smallest
 // differences into flipped ReLUs. So that network is compared in float64.
 struct Case {
   std::string name;

@@ -45,7 +45,7 @@ std::array<float, 2> normal_pair(std::uint32_t a, std::uint32_t b) {
 }
 
 // Ten rounds on many counters at once: plain loops over arrays of fixed length, which the compiler
-// turns into vector instructions; a block at a time takes four times as long.
+// turns into vector instructions.
 constexpr std::size_t kLanes = 32;
 using Lanes = std::array<std::uint32_t, kLanes>;
 
