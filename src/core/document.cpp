@@ -100,6 +100,8 @@ std::string Node::text() const {
   return text;
 }
 
+bool Node::is_null() const { return value_->is_null(); }
+
 bool Node::boolean() const {
   if (!value_->is_boolean()) fail("wanted true or false, found " + shown());
   return value_->get<bool>();

@@ -41,6 +41,7 @@ class Node {
 
   [[nodiscard]] std::string text() const;  // a string without control characters
   [[nodiscard]] bool boolean() const;
+  [[nodiscard]] bool is_null() const;
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] double number(double least, double most) const;  // finite
   [[nodiscard]] Nanos seconds() const;                // a number of seconds, 0 up to 10^6

@@ -73,4 +73,11 @@ class TemporaryFolder {
   return blocks;
 }
 
+// Data that is not part of this project: beside it, or in the folder that PD_SHARED_DATA names.
+// Tests that need it are skipped where it is absent.
+[[nodiscard]] inline std::filesystem::path shared_data() {
+  const char* data = std::getenv("PD_SHARED_DATA");
+  return data != nullptr ? data : PD_SOURCE_DIR "/../shared/data";
+}
+
 }  // namespace pipedream::test

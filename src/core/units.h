@@ -13,6 +13,9 @@ namespace pipedream {
 // Simulated and measured times share this one unit.
 using Nanos = std::chrono::duration<std::int64_t, std::nano>;
 
+// Predicted times: formulas divide, and must not round on the way.
+using Seconds = std::chrono::duration<double>;
+
 struct Bytes {
   std::int64_t count = 0;
   friend auto operator<=>(Bytes, Bytes) = default;

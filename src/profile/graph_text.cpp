@@ -212,6 +212,18 @@ void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
   }
 }
 
+// "ReLU(inplace)" writes over its input, which therefore takes no memory of its own.
+void note_layers_in_place(Profile& profile) {
+  for (const graph::Layer& layer : profile.graph.layers()) {
+    if (layer.kind.find("inplace") == std::string::npos) continue;
+    for (const ValueId input : layer.inputs) {
+      const graph::Value& value = profile.graph.value(input);
+      if (value.consumers.size() == 1 && !profile.graph.layer(value.producer).is_input)
+        profile.costs[value.producer.index()].keeps_output = {false};
+    }
+  }
+}
+
 }  // namespace
 
 Profile parse_graph_text(std::string_view content, const std::string& file) {
@@ -241,6 +253,7 @@ Profile parse_graph_text(std::string_view content, const std::string& file) {
     throw BadFile(file + ": " + bad.what());
   }
   refuse_loose_ends(profile.graph, file);
+  note_layers_in_place(profile);
   return profile;
 }
 

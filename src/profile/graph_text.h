@@ -12,7 +12,8 @@ namespace pipedream::profile {
 
 // Throws BadFile with file and line. Layers keep their ids as names and their numbers' order.
 // Nodes whose description begins with "Input" become input layers; their time goes to
-// Profile::input. What layers keep is not known (profile.h).
+// Profile::input. What layers keep is not known (profile.h), except that a layer said to work in
+// place ("ReLU(inplace)") takes over its input's memory.
 [[nodiscard]] Profile parse_graph_text(std::string_view content, const std::string& file);
 
 }  // namespace pipedream::profile

@@ -2,22 +2,18 @@
 // for them beside it, or in the folder that PD_SHARED_DATA names, and are skipped where there are
 // none.
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "core/testing.h"
 #include "profile/profile_file.h"
 #include "profile/profile_testing.h"
 
 namespace pipedream::profile {
 namespace {
 
-std::filesystem::path folder() {
-  const char* data = std::getenv("PD_SHARED_DATA");
-  return std::filesystem::path(data != nullptr ? data : PD_SOURCE_DIR "/../shared/data") /
-         "profiles";
-}
+std::filesystem::path folder() { return test::shared_data() / "profiles"; }
 
 class SharedProfiles : public testing::Test {
  protected:

@@ -7,7 +7,8 @@
 
 #include "core/check.h"
 #include "core/match.h"
-#include "cost/cost.h"
+#include "cost/compute.h"
+#include "cost/links.h"
 #include "graph/cut.h"
 
 namespace pipedream::simulate {

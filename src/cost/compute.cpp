@@ -1,4 +1,4 @@
-#include "cost/cost.h"
+#include "cost/compute.h"
 
 namespace pipedream::cost {
 
@@ -9,12 +9,6 @@ StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>
     time.backward += profile.cost(layer).backward;
   }
   return time;
-}
-
-Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to, Bytes bytes) {
-  const cluster::Level& level = cluster.levels[cluster.level_between(from, to)];
-  return level.latency +
-         from_seconds(static_cast<double>(bytes.count) / level.bandwidth.bytes_per_second);
 }
 
 }  // namespace pipedream::cost

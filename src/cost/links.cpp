@@ -1,0 +1,173 @@
+#include "cost/links.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pipedream::cost {
+
+Network::Network(const cluster::Cluster& cluster) : workers_(cluster.workers()) {
+  int inside = 1;
+  for (const cluster::Level& level : cluster.levels) {
+    levels_.push_back({level, inside, inside * level.count});
+    inside *= level.count;
+  }
+}
+
+namespace {
+
+// The innermost level that joins two different workers.
+std::size_t level_between(const Network& network, int a, int b) {
+  std::size_t k = 0;
+  while (network.group(k, a) != network.group(k, b)) ++k;
+  return k;
+}
+
+double share_of_others(std::size_t members) {
+  return static_cast<double>(members - 1) / static_cast<double>(members);
+}
+
+}  // namespace
+
+Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to, Bytes bytes) {
+  const cluster::Level& level = cluster.levels[cluster.level_between(from, to)];
+  return level.latency +
+         from_seconds(static_cast<double>(bytes.count) / level.bandwidth.bytes_per_second);
+}
+
+namespace {
+
+// In worker order a ring enters and leaves each component once, so that no link carries more than
+// one of its edges in either direction: the slowest edge is the ring's time.
+Seconds ring_time(const Network& network, std::span<const WorkerId> group, double volume) {
+  std::vector<WorkerId> ring(group.begin(), group.end());
+  if (!std::is_sorted(ring.begin(), ring.end())) std::sort(ring.begin(), ring.end());
+  Seconds slowest{0};
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const int next = ring[(i + 1) % ring.size()].value;
+    const cluster::Level& level = network.level(level_between(network, ring[i].value, next));
+    slowest = std::max(slowest, Seconds(volume / level.bandwidth.bytes_per_second));
+  }
+  return slowest;
+}
+
+// Of the levels at which some of the group are joined.
+Seconds largest_latency(const Network& network, std::span<const WorkerId> group) {
+  std::vector<WorkerId> sorted(group.begin(), group.end());
+  std::sort(sorted.begin(), sorted.end());
+  Nanos latency{0};
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const std::size_t k = level_between(network, sorted[i - 1].value, sorted[i].value);
+    latency = std::max(latency, network.level(k).latency);
+  }
+  return Seconds(to_seconds(latency));
+}
+
+}  // namespace
+
+Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
+                      Exchange pattern) {
+  if (group.size() < 2) return Seconds(0);
+  const Seconds latency = largest_latency(network, group);
+  if (pattern == Exchange::kRing) {
+    const double volume = 2 * share_of_others(group.size()) * weights;
+    return ring_time(network, group, volume) +
+           2.0 * static_cast<double>(group.size() - 1) * latency;
+  }
+  LinkLoads loads(network);
+  loads.add_exchange(group, weights, pattern, 1);
+  return loads.busiest().time + 2 * latency;
+}
+
+LinkLoads::LinkLoads(const Network& network) : network_(network), loads_(network.levels()) {
+  for (std::size_t k = 0; k < loads_.size(); ++k) {
+    const int links =
+        network.level(k).shared ? network.workers() / network.inside(k) : network.workers();
+    loads_[k].resize(static_cast<std::size_t>(links));
+  }
+  in_component_.resize(static_cast<std::size_t>(network.workers()));
+  in_group_.resize(static_cast<std::size_t>(network.workers()));
+}
+
+// Replica i of the senders meets replica j of the receivers exactly when i ≡ j modulo the greatest
+// common divisor of the counts, and all such pairs meet equally often.
+std::optional<std::size_t> LinkLoads::add_transfer(std::span<const WorkerId> from,
+                                                   std::span<const WorkerId> to, double bytes) {
+  std::optional<std::size_t> outermost;
+  const std::size_t divisor = std::gcd(from.size(), to.size());
+  const double pairs = static_cast<double>(from.size()) * static_cast<double>(to.size()) /
+                       static_cast<double>(divisor);
+  for (std::size_t first = 0; first < divisor; ++first) {
+    count(from, to, first, divisor, bytes / pairs, outermost);
+    count(to, from, first, divisor, bytes / pairs, outermost);
+  }
+  return outermost;
+}
+
+// Every step-th member from `first` on, here and there: what each of those here sends to all of
+// those there, level by level, and as much comes back.
+void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> there,
+                      std::size_t first, std::size_t step, double bytes_per_pair,
+                      std::optional<std::size_t>& outermost) {
+  for (std::size_t k = 0; k < loads_.size(); ++k) {
+    const auto add = [&](int by) {
+      for (std::size_t j = first; j < there.size(); j += step) {
+        in_component_[static_cast<std::size_t>(network_.component(k, there[j].value))] += by;
+        in_group_[network_.group(k, there[j].value)] += by;
+      }
+    };
+    add(1);
+    for (std::size_t i = first; i < here.size(); i += step) {
+      const int worker = here[i].value;
+      const int others = in_group_[network_.group(k, worker)] -
+                         in_component_[static_cast<std::size_t>(network_.component(k, worker))];
+      if (others == 0) continue;
+      const double sent = others * bytes_per_pair;
+      Load& load = loads_[k][network_.link(k, worker)];
+      load.out += sent;
+      load.in += sent;
+      total_ += sent;
+      if (!outermost || *outermost < k) outermost = k;
+    }
+    add(-1);
+  }
+}
+
+void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Exchange pattern,
+                             double rounds) {
+  if (group.size() < 2) return;
+  if (pattern == Exchange::kRing)
+    add_ring(group, 2 * share_of_others(group.size()) * weights * rounds);
+  else
+    add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
+}
+
+void LinkLoads::add_ring(std::span<const WorkerId> group, double volume) {
+  std::vector<WorkerId> ring(group.begin(), group.end());
+  std::sort(ring.begin(), ring.end());
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const int from = ring[i].value;
+    const int to = ring[(i + 1) % ring.size()].value;
+    const std::size_t k = level_between(network_, from, to);
+    loads_[k][network_.link(k, from)].out += volume;
+    loads_[k][network_.link(k, to)].in += volume;
+    total_ += volume;
+  }
+}
+
+void LinkLoads::add_all_to_all(std::span<const WorkerId> group, double bytes_per_pair) {
+  std::optional<std::size_t> outermost;
+  count(group, group, 0, 1, bytes_per_pair, outermost);
+}
+
+LinkLoads::Busiest LinkLoads::busiest() const {
+  Busiest found;
+  for (std::size_t k = 0; k < loads_.size(); ++k)
+    for (std::size_t link = 0; link < loads_[k].size(); ++link) {
+      const double bytes = std::max(loads_[k][link].out, loads_[k][link].in);
+      const Seconds time(bytes / network_.level(k).bandwidth.bytes_per_second);
+      if (time > found.time) found = {k, link, bytes, time};
+    }
+  return found;
+}
+
+}  // namespace pipedream::cost

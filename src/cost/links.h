@@ -1,0 +1,112 @@
+// Time on the links of a cluster: one transfer, one exchange of gradients, and the load that a
+// whole plan puts on each link per minibatch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "core/units.h"
+
+namespace pipedream::cost {
+
+// How m replicas average W bytes of gradients:
+//   ring             neighbours, in worker order; each sends 2(m−1)/m·W in 2(m−1) steps
+//   all-to-all       everyone sends every other his shard, then the sum; 2(m−1)/m·W in 2 steps
+//   parameter server the weights are sharded over the replicas, which push and pull: the volume
+//                    and the links are those of all-to-all
+enum class Exchange { kRing, kAllToAll, kParameterServer };
+
+// A cluster's links, prepared for many questions. A link belongs to a level and is used in two
+// directions at full speed each; where a level is shared there is one per component (a server's
+// network card), else one per worker. Traffic between two workers uses the links of the innermost
+// level that joins them: that of the sender outwards, that of the receiver inwards. Immutable.
+class Network {
+ public:
+  explicit Network(const cluster::Cluster& cluster);
+
+  [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] std::size_t levels() const { return levels_.size(); }
+  [[nodiscard]] const cluster::Level& level(std::size_t k) const { return levels_[k].level; }
+  // Which component of `level` the worker is in; level 0 has components of one worker.
+  [[nodiscard]] int component(std::size_t k, int worker) const {
+    return worker / levels_[k].inside;
+  }
+  [[nodiscard]] std::size_t group(std::size_t k, int worker) const {  // that the level joins
+    return static_cast<std::size_t>(worker / levels_[k].group);
+  }
+  [[nodiscard]] std::size_t link(std::size_t k, int worker) const {
+    return static_cast<std::size_t>(levels_[k].level.shared ? component(k, worker) : worker);
+  }
+  // How many workers one component holds.
+  [[nodiscard]] int inside(std::size_t k) const { return levels_[k].inside; }
+
+ private:
+  struct Joined {
+    cluster::Level level;
+    int inside;
+    int group;
+  };
+  int workers_;
+  std::vector<Joined> levels_;
+};
+
+// `bytes` over a link of this level when nothing else uses it.
+[[nodiscard]] inline Seconds time_over(const cluster::Level& level, double bytes) {
+  return Seconds(to_seconds(level.latency) + bytes / level.bandwidth.bytes_per_second);
+}
+
+// `bytes` from one worker to another when nothing else uses the links: the latency and bandwidth
+// of the innermost level that joins them.
+[[nodiscard]] Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to,
+                                  Bytes bytes);
+
+// One round of averaging `weights` over the group when nothing else uses the links.
+[[nodiscard]] Seconds exchange_time(const Network& network, std::span<const WorkerId> group,
+                                    double weights, Exchange pattern);
+
+// What a plan asks of the links, in bytes per minibatch.
+class LinkLoads {
+ public:
+  explicit LinkLoads(const Network& network);
+
+  // `bytes` of each minibatch go from its replica of the one stage to its replica of the other
+  // (replica = minibatch mod count), and as many, as gradients, back. Returns the outermost level
+  // that some minibatch passes; nullopt when both ends are always the same worker.
+  std::optional<std::size_t> add_transfer(std::span<const WorkerId> from,
+                                          std::span<const WorkerId> to, double bytes);
+  // The group averages `weights` bytes, `rounds` times per minibatch.
+  void add_exchange(std::span<const WorkerId> group, double weights, Exchange pattern,
+                    double rounds);
+
+  struct Busiest {
+    std::size_t level = 0;
+    std::size_t link = 0;
+    double bytes = 0;  // in the busier direction
+    Seconds time{0};
+  };
+  [[nodiscard]] Busiest busiest() const;
+  // The bytes that leave any worker.
+  [[nodiscard]] double bytes_in_all() const { return total_; }
+
+ private:
+  struct Load {
+    double out = 0;
+    double in = 0;
+  };
+  void count(std::span<const WorkerId> here, std::span<const WorkerId> there, std::size_t first,
+             std::size_t step, double bytes_per_pair, std::optional<std::size_t>& outermost);
+  void add_ring(std::span<const WorkerId> group, double volume);
+  void add_all_to_all(std::span<const WorkerId> group, double bytes_per_pair);
+
+  const Network& network_;
+  std::vector<std::vector<Load>> loads_;  // by level, by link
+  std::vector<int> in_component_;         // scratch of count(): zero between calls
+  std::vector<int> in_group_;
+  double total_ = 0;
+};
+
+}  // namespace pipedream::cost

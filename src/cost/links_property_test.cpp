@@ -1,0 +1,292 @@
+// Loads of links against counts of every single message, on random clusters.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "cost/links.h"
+
+namespace pipedream::cost {
+namespace {
+
+// At full size from the first case on: RapidCheck would begin with the low end of the range.
+int any_of_range(int begin, int end) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
+}
+
+// One to three levels of one to twelve workers in all.
+cluster::Cluster any_cluster() {
+  cluster::Cluster cluster;
+  int workers = 1;
+  for (int k = any_of_range(1, 4); k > 0; --k) {
+    const int most = k > 1 ? 4 : 12;  // leave some for the levels outside
+    const int count = any_of_range(1, std::min(most, 12 / workers) + 1);
+    workers *= count;
+    cluster.levels.push_back({.name = "level" + std::to_string(k),
+                              .count = count,
+                              .bandwidth = {static_cast<double>(any_of_range(1, 1000))},
+                              .shared = any_of_range(0, 2) == 1});
+  }
+  cluster.devices.resize(static_cast<std::size_t>(workers));
+  return cluster;
+}
+
+// At least one of the workers, in any order.
+std::vector<WorkerId> any_workers(const cluster::Cluster& cluster) {
+  std::vector<WorkerId> all;
+  for (int worker = 0; worker < cluster.workers(); ++worker) all.push_back(WorkerId{worker});
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[static_cast<std::size_t>(any_of_range(0, static_cast<int>(i)))]);
+  all.resize(static_cast<std::size_t>(any_of_range(1, cluster.workers() + 1)));
+  return all;
+}
+
+// Every message by itself, on the link of its sender and on that of its receiver.
+class Messages {
+ public:
+  explicit Messages(const cluster::Cluster& cluster) : cluster_(cluster) {}
+
+  void send(WorkerId from, WorkerId to, double bytes) {
+    if (from == to) return;
+    std::size_t k = 0;
+    int inside = 1;
+    while (from.value / (inside * cluster_.levels[k].count) !=
+           to.value / (inside * cluster_.levels[k].count))
+      inside *= cluster_.levels[k++].count;
+    const int width = cluster_.levels[k].shared ? inside : 1;
+    out_[{k, from.value / width}] += bytes;
+    in_[{k, to.value / width}] += bytes;
+    total_ += bytes;
+    outermost_ = std::max(outermost_.value_or(0), k);
+  }
+  [[nodiscard]] double load(std::size_t k, int link) const {
+    const auto bytes = [&](const auto& by_link) {
+      const auto found = by_link.find({k, link});
+      return found == by_link.end() ? 0.0 : found->second;
+    };
+    return std::max(bytes(out_), bytes(in_));
+  }
+  [[nodiscard]] double longest() const {
+    double time = 0;
+    for (const auto* by_link : {&out_, &in_})
+      for (const auto& [link, bytes] : *by_link)
+        time = std::max(time, bytes / cluster_.levels[link.first].bandwidth.bytes_per_second);
+    return time;
+  }
+  [[nodiscard]] double total() const { return total_; }
+  [[nodiscard]] std::optional<std::size_t> outermost() const { return outermost_; }
+
+ private:
+  using Link = std::pair<std::size_t, int>;  // level, number
+  const cluster::Cluster& cluster_;
+  std::map<Link, double> out_;
+  std::map<Link, double> in_;
+  double total_ = 0;
+  std::optional<std::size_t> outermost_;
+};
+
+bool is_near(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(a)); }
+
+// The load of one link, which LinkLoads does not tell: all other levels are made fast, and one more
+// transfer, large and known, makes this link the busiest of its level. It goes to all other
+// components, so that none of them gets as much; where there is just one other link, the two carry
+// the same. Nullopt where the level joins nothing.
+template <class Fill>
+std::optional<double> load_of_link(cluster::Cluster cluster, std::size_t level, int worker,
+                                   Fill fill) {
+  constexpr double kProbe = 1 << 20;
+  for (std::size_t k = 0; k < cluster.levels.size(); ++k)
+    cluster.levels[k].bandwidth = {k == level ? 1 : 1e30};
+  int inside = 1;
+  for (std::size_t k = 0; k < level; ++k) inside *= cluster.levels[k].count;
+  const int group = inside * cluster.levels[level].count;
+  std::vector<WorkerId> others;
+  for (int other = worker / group * group; other < (worker / group + 1) * group; ++other)
+    if (other / inside != worker / inside) others.push_back(WorkerId{other});
+  if (others.empty()) return std::nullopt;
+  const Network network(cluster);
+  LinkLoads loads(network);
+  fill(loads);
+  (void)loads.add_transfer(std::vector<WorkerId>{WorkerId{worker}}, others, kProbe);
+  RC_ASSERT(loads.busiest().level == level);
+  return loads.busiest().bytes - kProbe;
+}
+
+// The same traffic, put on links by `fill` and message by message by `messages`.
+template <class Fill>
+void expect_same_loads(const cluster::Cluster& cluster, const Messages& messages, Fill fill) {
+  const Network network(cluster);
+  LinkLoads loads(network);
+  fill(loads);
+  RC_ASSERT(is_near(loads.bytes_in_all(), messages.total()));
+  const LinkLoads::Busiest busiest = loads.busiest();
+  RC_ASSERT(is_near(busiest.time.count(), messages.longest()));
+  RC_ASSERT(is_near(busiest.bytes, messages.load(busiest.level, static_cast<int>(busiest.link))));
+  RC_ASSERT(is_near(busiest.time.count(),
+                    busiest.bytes / cluster.levels[busiest.level].bandwidth.bytes_per_second));
+  for (std::size_t k = 0; k < cluster.levels.size(); ++k)
+    for (int worker = 0; worker < cluster.workers(); ++worker) {
+      const std::optional<double> load = load_of_link(cluster, k, worker, fill);
+      const int link = static_cast<int>(network.link(k, worker));
+      RC_ASSERT(std::abs(load.value_or(0) - messages.load(k, link)) < 1e-6);
+    }
+}
+
+struct Transfer {
+  std::vector<WorkerId> from;
+  std::vector<WorkerId> to;
+  double bytes;
+};
+
+RC_GTEST_PROP(LinkLoadsProperty, TransfersAreThoseOfTheMinibatchesOfOnePeriod, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  std::vector<Transfer> transfers;
+  for (int i = any_of_range(1, 4); i > 0; --i)
+    transfers.push_back(
+        {any_workers(cluster), any_workers(cluster), static_cast<double>(any_of_range(0, 1000))});
+  Messages all(cluster);
+  const Network network(cluster);
+  for (const auto& [from, to, bytes] : transfers) {
+    Messages alone(cluster);
+    const std::size_t period = std::lcm(from.size(), to.size());
+    for (std::size_t b = 0; b < period; ++b)
+      for (Messages* messages : {&all, &alone}) {
+        const double each = bytes / static_cast<double>(period);
+        messages->send(from[b % from.size()], to[b % to.size()], each);
+        messages->send(to[b % to.size()], from[b % from.size()], each);
+      }
+    LinkLoads loads(network);
+    RC_ASSERT(loads.add_transfer(from, to, bytes) == alone.outermost());
+  }
+  expect_same_loads(cluster, all, [&](LinkLoads& loads) {
+    for (const auto& [from, to, bytes] : transfers) (void)loads.add_transfer(from, to, bytes);
+  });
+}
+
+// 2(m−1) steps, in each of which everyone sends an m-th to the next higher worker of the group.
+void send_ring(Messages& messages, std::vector<WorkerId> group, double weights, double rounds) {
+  std::sort(group.begin(), group.end());
+  const double shard = weights / static_cast<double>(group.size());
+  for (std::size_t step = 0; step < 2 * (group.size() - 1); ++step)
+    for (std::size_t i = 0; i < group.size(); ++i)
+      messages.send(group[i], group[(i + 1) % group.size()], shard * rounds);
+}
+
+// Everyone's gradient of a shard goes to the shard's owner, who sends everyone the sum.
+void send_all_to_all(Messages& messages, const std::vector<WorkerId>& group, double weights,
+                     double rounds) {
+  const double shard = weights / static_cast<double>(group.size());
+  for (const WorkerId owner : group)
+    for (const WorkerId other : group) {
+      messages.send(other, owner, shard * rounds);
+      messages.send(owner, other, shard * rounds);
+    }
+}
+
+struct Averaging {
+  std::vector<WorkerId> group;
+  double weights;
+  double rounds;
+};
+
+std::vector<Averaging> any_averagings(const cluster::Cluster& cluster) {
+  std::vector<Averaging> found;
+  for (int i = any_of_range(1, 4); i > 0; --i)
+    found.push_back({any_workers(cluster), static_cast<double>(any_of_range(0, 1000)),
+                     1.0 / any_of_range(1, 9)});
+  return found;
+}
+
+RC_GTEST_PROP(LinkLoadsProperty, RingsAreTheirStepsMessageByMessage, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const std::vector<Averaging> averagings = any_averagings(cluster);
+  Messages messages(cluster);
+  for (const auto& [group, weights, rounds] : averagings)
+    send_ring(messages, group, weights, rounds);
+  expect_same_loads(cluster, messages, [&](LinkLoads& loads) {
+    for (const auto& [group, weights, rounds] : averagings)
+      loads.add_exchange(group, weights, Exchange::kRing, rounds);
+  });
+}
+
+RC_GTEST_PROP(LinkLoadsProperty, AllToAllAndParameterServersAreTheirMessagesOneByOne, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const std::vector<Averaging> averagings = any_averagings(cluster);
+  Messages messages(cluster);
+  for (const auto& [group, weights, rounds] : averagings)
+    send_all_to_all(messages, group, weights, rounds);
+  for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
+    expect_same_loads(cluster, messages, [&](LinkLoads& loads) {
+      for (const auto& [group, weights, rounds] : averagings)
+        loads.add_exchange(group, weights, pattern, rounds);
+    });
+}
+
+// m workers send 2(m−1)·W bytes in all, however they are joined.
+RC_GTEST_PROP(LinkLoadsProperty, AnExchangeSendsTwiceTheWeightsForEachWorkerButOne, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const std::vector<WorkerId> group = any_workers(cluster);
+  const double weights = any_of_range(0, 1000);
+  const Network network(cluster);
+  for (const Exchange pattern :
+       {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer}) {
+    LinkLoads loads(network);
+    loads.add_exchange(group, weights, pattern, 1);
+    RC_ASSERT(is_near(loads.bytes_in_all(), 2 * static_cast<double>(group.size() - 1) * weights));
+  }
+}
+
+// Latencies grow from the inside out, so that the outermost level that is used has the largest.
+RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep, ()) {
+  cluster::Cluster cluster = any_cluster();
+  Nanos latency{0};
+  for (cluster::Level& level : cluster.levels)
+    level.latency = latency += Nanos(any_of_range(0, 1'000'000'000));
+  const std::vector<WorkerId> group = any_workers(cluster);
+  const double weights = any_of_range(0, 1000);
+  Messages ring(cluster);
+  send_ring(ring, group, weights, 1);
+  Messages all_to_all(cluster);
+  send_all_to_all(all_to_all, group, weights, 1);
+  const auto slowest = [&](const Messages& messages) {  // with no bytes there are messages as well
+    return group.size() < 2 ? 0.0 : to_seconds(cluster.levels[*messages.outermost()].latency);
+  };
+  const Network network(cluster);
+  const auto time = [&](Exchange pattern) {
+    return exchange_time(network, group, weights, pattern).count();
+  };
+  const double steps = 2 * static_cast<double>(group.size() - 1);
+  RC_ASSERT(is_near(time(Exchange::kRing), ring.longest() + steps * slowest(ring)));
+  for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
+    RC_ASSERT(is_near(time(pattern), all_to_all.longest() + 2 * slowest(all_to_all)));
+}
+
+// Transfers and exchanges on the same links are just added.
+RC_GTEST_PROP(LinkLoadsProperty, TransfersAndExchangesAddUp, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const Transfer transfer{any_workers(cluster), any_workers(cluster), 60};
+  const std::vector<WorkerId> ring = any_workers(cluster);
+  const std::vector<WorkerId> all_to_all = any_workers(cluster);
+  Messages messages(cluster);
+  const std::size_t period = std::lcm(transfer.from.size(), transfer.to.size());
+  for (std::size_t b = 0; b < period; ++b) {
+    const WorkerId from = transfer.from[b % transfer.from.size()];
+    const WorkerId to = transfer.to[b % transfer.to.size()];
+    messages.send(from, to, transfer.bytes / static_cast<double>(period));
+    messages.send(to, from, transfer.bytes / static_cast<double>(period));
+  }
+  send_ring(messages, ring, 100, 0.5);
+  send_all_to_all(messages, all_to_all, 30, 2);
+  expect_same_loads(cluster, messages, [&](LinkLoads& loads) {
+    (void)loads.add_transfer(transfer.from, transfer.to, transfer.bytes);
+    loads.add_exchange(ring, 100, Exchange::kRing, 0.5);
+    loads.add_exchange(all_to_all, 30, Exchange::kAllToAll, 2);
+  });
+}
+
+}  // namespace
+}  // namespace pipedream::cost

@@ -1,0 +1,87 @@
+// How many minibatches a stage has in flight, how many weight versions it keeps, and the memory
+// that takes (SYSTEMS: 1F1B facts; bubble and memory). Closed forms: nothing is simulated here.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/units.h"
+
+namespace pipedream::cost {
+
+// How items pass the stages and which weights they use. An item is a microbatch, or the whole
+// minibatch where it is not cut.
+enum class Rule {
+  kModelParallel,  // one minibatch at a time
+  kDataParallel,   // one stage on all workers, bulk synchronous
+  kGpipe,          // all forwards, all backwards, flush
+  kDapple,         // 1F1B inside the minibatch, flush at its end
+  kPipedream,      // 1F1B over minibatches without flush; weight stashing
+  kTwoBuffered,    // 1F1B over microbatches without flush; two weight versions
+};
+
+// Replicas of a dapple stage share each microbatch; those of other rules take items in turn.
+[[nodiscard]] constexpr bool replicas_split_items(Rule rule) { return rule == Rule::kDapple; }
+
+// Items in flight per replica of each stage, the first stage first:
+//   d_S = 1, d_i = ceil(r_{i+1}·d_{i+1} / r_i) + slack.
+// Slack 1 is the least that keeps all stages busy when transfers take no time; with slack 2
+// (2(n−i)+1 on a straight pipeline) transfers as long as a stage's compute are hidden too.
+[[nodiscard]] std::vector<int> pipeline_depths(std::span<const int> replicas, int slack);
+
+// The deepest pipeline of this form in which no replica of the first stage has more than `most`
+// items in flight; where even slack 1 has more, no stage has more than `most`.
+[[nodiscard]] std::vector<int> depths_up_to(std::span<const int> replicas, int most);
+
+// The paper's NOAM, counted from one stage on: as many items as keep `downstream` workers behind a
+// stage of `replicas` busy, per replica.
+[[nodiscard]] constexpr int noam(int downstream, int replicas) {
+  return (downstream + replicas - 1) / replicas + 1;
+}
+
+// noam for each stage of a pipeline, the first stage first.
+[[nodiscard]] std::vector<int> noam_depths(std::span<const int> replicas);
+
+// What one worker keeps at its peak.
+struct Counts {
+  int versions = 1;   // of the weights
+  int gradients = 1;  // buffers as large as the weights
+  int in_flight = 1;  // items between forward and backward
+};
+
+// `depth`: what the pipeline allows this stage; `items`: how many a minibatch is cut into.
+[[nodiscard]] Counts peak_counts(Rule rule, int depth, int replicas, int items);
+
+// What a stage is made of, per minibatch.
+struct StageSize {
+  Bytes weights;
+  Bytes held;      // kept from forward to backward on account of its own layers
+  Bytes received;  // values that come from other stages
+  Bytes working;   // the inputs and outputs of its largest layer: their gradients in a backward
+  friend bool operator==(const StageSize&, const StageSize&) = default;
+};
+
+struct MemoryUse {
+  Bytes weights;  // all versions
+  Bytes gradients;
+  Bytes optimiser;
+  Bytes activations;
+  Bytes buffers;  // two items received ahead
+  Bytes working;
+  [[nodiscard]] Bytes total() const {
+    return weights + gradients + optimiser + activations + buffers + working;
+  }
+};
+
+struct MemoryRule {
+  int optimiser_copies = 1;  // of the weights: 0 plain SGD, 1 momentum, 2 Adam
+  double share = 1;          // of a minibatch that one item is on this worker
+  bool recompute = false;    // keep only what was received, and run the forward again
+};
+
+// The peak on one worker of the stage.
+[[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
+                                     const MemoryRule& rule);
+
+}  // namespace pipedream::cost

@@ -1,0 +1,77 @@
+#include "cost/variant.h"
+
+#include <gtest/gtest.h>
+
+namespace pipedream::cost {
+namespace {
+
+TEST(Variant, NamesAreInTheOrderOfTheEnumerators) {
+  EXPECT_EQ(variant_names(), (std::vector<std::string>{"default", "paper", "published"}));
+  EXPECT_EQ(find_variant("default"), Variant::kDefault);
+  EXPECT_EQ(find_variant("paper"), Variant::kPaper);
+  EXPECT_EQ(find_variant("published"), Variant::kPublished);
+}
+
+TEST(Variant, OtherNamesAreNone) {
+  for (const char* name : {"", "Default", "pap", "papers", "published "})
+    EXPECT_EQ(find_variant(name), std::nullopt) << name;
+}
+
+// Three components, 6 bytes of weights, 2 bytes per second.
+constexpr double kWeights = 6;
+Recurrence rule(Variant variant, int inner_count = 1) {
+  return {.variant = variant, .bandwidth = 2, .inner_count = inner_count};
+}
+
+TEST(Recurrence, OfTheDefaultOverlapsComputeWithARing) {
+  // 2·2/3·6 / 2 = 4 seconds of ring.
+  EXPECT_DOUBLE_EQ(rule(Variant::kDefault).stage(1, kWeights, 3, false), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(rule(Variant::kDefault).stage(5, kWeights, 3, false), 5.0 / 3);
+}
+
+TEST(Recurrence, OfThePaperOverlapsComputeWithAllTheWeightsOfTheOthers) {
+  // 2·2·6 / 2 = 12 seconds.
+  EXPECT_DOUBLE_EQ(rule(Variant::kPaper).stage(1, kWeights, 3, false), 12.0 / 3);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPaper).stage(15, kWeights, 3, false), 15.0 / 3);
+}
+
+TEST(Recurrence, AsPublishedAddsTwoRingsToTheCompute) {
+  // 4·2/3·6 / 2 = 8 seconds.
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished).stage(1, kWeights, 3, false), (1 + 8) / 3.0);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished).stage(5, kWeights, 3, true), (5 + 8) / 3.0);
+}
+
+TEST(Recurrence, AsPublishedDividesTheRingsOfAFirstStageByTheCountInside) {
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished, 4).stage(1, kWeights, 3, true), (1 + 2) / 3.0);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished, 4).stage(1, kWeights, 3, false), (1 + 8) / 3.0);
+  for (const Variant other : {Variant::kDefault, Variant::kPaper})
+    EXPECT_EQ(rule(other, 4).stage(1, kWeights, 3, true), rule(other).stage(1, kWeights, 3, false));
+}
+
+TEST(Recurrence, OfOneComponentIsTheComputeInside) {
+  for (const Variant variant : {Variant::kDefault, Variant::kPaper, Variant::kPublished})
+    EXPECT_EQ(rule(variant, 4).stage(5, kWeights, 1, true), 5);
+}
+
+TEST(Recurrence, ChargesACutOnceOrTwiceOrSharedByTheReplicas) {
+  EXPECT_DOUBLE_EQ(rule(Variant::kDefault).cut_before(12, 3), 6);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPaper).cut_before(12, 3), 12);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished).cut_before(12, 3), 4);
+}
+
+TEST(Recurrence, OnlyAsPublishedChargesTheCutAfterAStage) {
+  EXPECT_EQ(rule(Variant::kDefault).cut_after(12, 3), 0);
+  EXPECT_EQ(rule(Variant::kPaper).cut_after(12, 3), 0);
+  EXPECT_DOUBLE_EQ(rule(Variant::kPublished).cut_after(12, 3), 4);
+}
+
+// VGG-16 as the published optimiser's table has it: 4 workers at 1 GB/s.
+TEST(Recurrence, AsPublishedGivesTheTableOfTheProfilesForDataParallelTraining) {
+  const Recurrence flat{.variant = Variant::kPublished, .bandwidth = 1e9};
+  constexpr double kVgg16Weights = 4 * 138'357'544.0;
+  constexpr double kVgg16Seconds = 0.672535;  // forward and backward of all layers
+  EXPECT_NEAR(flat.stage(kVgg16Seconds, kVgg16Weights, 4, true), 0.583206382, 5e-10);
+}
+
+}  // namespace
+}  // namespace pipedream::cost
