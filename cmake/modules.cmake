@@ -21,6 +21,10 @@ function(pd_use_precompiled target name)
   endif()
 endfunction()
 
+# Infinity is used there and compares as it should; what the compiler may assume is that nothing is NaN.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PROPERTIES
+    COMPILE_OPTIONS "-O3;-funroll-loops;-ffinite-math-only;-fno-signed-zeros" SKIP_PRECOMPILE_HEADERS ON)
+
 function(pd_modules)
   if(PD_PCH)
     pd_add_precompiled(pd_pch HEADERS <fmt/format.h> <nlohmann/json.hpp>
@@ -75,7 +79,7 @@ endfunction()
 function(pd_add_module_tests module uses)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*_test.cpp)
   if(NOT rapidcheck_FOUND)
-    list(FILTER tests EXCLUDE REGEX "_property_test\\.cpp$")
+    list(FILTER tests EXCLUDE REGEX "(_property|plan/[a-z]+_slow)_test\\.cpp$")
   endif()
   if(NOT tests OR PD_FUZZ)
     return()
@@ -99,13 +103,20 @@ function(pd_add_test name)
     target_link_libraries(${name} PRIVATE rapidcheck)
   endif()
   target_compile_definitions(${name} PRIVATE PD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
                        ENVIRONMENT RC_PARAMS=seed=1\ max_success=${PD_PROPERTY_CASES})
   # Properties run once more with a seed of RapidCheck's choice, which it prints (ctest -V shows it).
   if("${arg_SOURCES}" MATCHES "_property_test\\.cpp")
-    add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*)
+    add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*-Slow*)
     set_tests_properties(${name}_random_seed PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
                          ENVIRONMENT RC_PARAMS=max_success=${PD_PROPERTY_CASES})
+  endif()
+  # Suites named Slow…, in files *_slow_test.cpp: not under sanitizers, and with many more cases.
+  if("${arg_SOURCES}" MATCHES "_slow_test\\.cpp")
+    string(REGEX REPLACE "_test$" "_slow" entry ${name})
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 --gtest_filter=Slow*)
+    set_tests_properties(${entry} PROPERTIES LABELS slow TIMEOUT 900
+                         ENVIRONMENT RC_PARAMS=max_success=${PD_SLOW_CASES})
   endif()
 endfunction()

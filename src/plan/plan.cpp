@@ -11,6 +11,13 @@ WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch) {
   return workers[static_cast<std::size_t>(minibatch) % workers.size()];
 }
 
+std::string config_text(const Plan& plan) {
+  std::string text;
+  for (const Stage& stage : plan.stages)
+    text += (text.empty() ? "" : "-") + std::to_string(stage.workers.size());
+  return text;
+}
+
 int worker_count(const Plan& plan) {
   int count = 0;
   for (const Stage& stage : plan.stages)

@@ -14,11 +14,15 @@ namespace pipedream::plan {
 struct Stage {
   std::vector<LayerId> layers;    // producers first; input layers belong to no stage
   std::vector<WorkerId> workers;  // one per replica; at least one
+  int depth = 1;                  // items in flight per replica, at most
+  bool recompute = false;         // keeps only what it received, and runs its forward again
 };
 
 // Stages in the order in which a minibatch passes them: values flow to later stages only.
 struct Plan {
   std::vector<Stage> stages;
+  std::string system;    // whose schedule and weight rule it is for: "pipedream"
+  int microbatches = 1;  // that each minibatch is cut into
 
   [[nodiscard]] const Stage& stage(StageId id) const { return stages.at(id.index()); }
 };
@@ -26,6 +30,9 @@ struct Plan {
 // The worker that runs `stage` for a minibatch: replicas take turns, and a minibatch's backward
 // goes where its forward went (SYSTEMS: 1F1B-RR).
 [[nodiscard]] WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch);
+
+// The replicas of each stage: "15-1".
+[[nodiscard]] std::string config_text(const Plan& plan);
 
 // The number of workers the plan uses: one more than the highest it names.
 [[nodiscard]] int worker_count(const Plan& plan);

@@ -1,0 +1,113 @@
+#include "plan/balance.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/check.h"
+#include "core/error.h"
+
+namespace pipedream::plan {
+namespace {
+
+// Blocks of at most `most` each, filled from the front, that leave at least one element for every
+// block still to come; empty when `blocks` do not suffice.
+std::vector<std::size_t> fill(std::span<const std::int64_t> sizes, int blocks, std::int64_t most) {
+  std::vector<std::size_t> cuts;
+  std::size_t at = 0;
+  for (int block = 0; block < blocks; ++block) {
+    const std::size_t end = sizes.size() - static_cast<std::size_t>(blocks - block - 1);
+    std::int64_t sum = 0;
+    const std::size_t begin = at;
+    while (at < end && sum + sizes[at] <= most) sum += sizes[at++];
+    if (at == begin) return {};
+    if (block + 1 < blocks) cuts.push_back(at);
+  }
+  return at == sizes.size() ? cuts : std::vector<std::size_t>{};
+}
+
+std::vector<std::int64_t> sizes_of(const Predictor& predictor, Balance balance) {
+  std::vector<std::int64_t> sizes;
+  const profile::Profile& profile = predictor.cuts().profile();
+  const int copies = 2 + predictor.conditions().optimiser_copies;  // weights, gradients, state
+  const Cuts& cuts = predictor.cuts();
+  for (const LayerId layer : cuts.layers(0, cuts.last())) {
+    const profile::LayerCost& cost = profile.cost(layer);
+    sizes.push_back(balance == Balance::kTime
+                        ? (cost.forward + cost.backward).count()
+                        : copies * cost.weights.count + profile::held_bytes(profile, layer).count);
+  }
+  return sizes;
+}
+
+Layout straight_layout(std::vector<std::size_t> ends) {
+  Layout layout;
+  layout.ends = std::move(ends);
+  for (std::size_t s = 0; s + 1 < layout.ends.size(); ++s)
+    layout.workers.push_back({id_at<WorkerId>(s)});
+  return layout;
+}
+
+}  // namespace
+
+std::vector<std::size_t> balanced_split(std::span<const std::int64_t> sizes, int blocks) {
+  PD_CHECK(blocks >= 1 && static_cast<std::size_t>(blocks) <= sizes.size());
+  if (blocks == 1) return {};
+  // Sums are whole numbers, so bisection finds the least one exactly.
+  std::int64_t low = *std::max_element(sizes.begin(), sizes.end());
+  std::int64_t high = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (fill(sizes, blocks, middle).empty())
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return fill(sizes, blocks, high);
+}
+
+std::vector<std::size_t> balanced_ends(const Predictor& predictor, Balance balance, int stages) {
+  std::vector<std::size_t> ends{0};
+  for (const std::size_t layers : balanced_split(sizes_of(predictor, balance), stages))
+    ends.push_back(layers);
+  ends.push_back(predictor.cuts().last());
+  return ends;
+}
+
+Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange range) {
+  const int layers = static_cast<int>(predictor.cuts().unit_count());
+  const int most = std::min({range.most, layers, predictor.network().workers()});
+  const int fewest = std::min(range.fewest, most);
+  std::optional<Outcome> best;
+  const auto key = [](const Outcome& outcome) {
+    const auto* answer = std::get_if<Answer>(&outcome);
+    if (answer != nullptr) return std::pair(0.0, answer->objective.count());
+    return std::pair(static_cast<double>(std::get<Refusal>(outcome).nearest->bytes.count), 0.0);
+  };
+  for (int stages = fewest; stages <= most; ++stages) {
+    Outcome outcome =
+        as_outcome(predictor, straight_layout(balanced_ends(predictor, balance, stages)));
+    if (!best || key(outcome) < key(*best)) best = std::move(outcome);
+  }
+  return *best;
+}
+
+Outcome plan_split(const Predictor& predictor, std::span<const int> split) {
+  const int layers = static_cast<int>(predictor.cuts().unit_count());
+  if (static_cast<int>(split.size()) + 1 > predictor.network().workers())
+    throw BadValue("--split: wanted at most " + std::to_string(predictor.network().workers()) +
+                   " stages, one per worker, found " + std::to_string(split.size() + 1));
+  std::vector<std::size_t> ends{0};
+  int before = 0;
+  for (const int layer : split) {
+    if (layer <= before || layer >= layers)
+      throw BadValue("--split: wanted ascending numbers of layers from 1 to " +
+                     std::to_string(layers - 1) + ", found " + std::to_string(layer) + " after " +
+                     std::to_string(before));
+    ends.push_back(static_cast<std::size_t>(layer));
+    before = layer;
+  }
+  ends.push_back(predictor.cuts().last());
+  return as_outcome(predictor, straight_layout(std::move(ends)));
+}
+
+}  // namespace pipedream::plan

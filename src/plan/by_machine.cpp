@@ -1,0 +1,110 @@
+#include "plan/by_machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pipedream::plan {
+namespace {
+
+constexpr int kBisections = 14;
+constexpr int kMany = std::numeric_limits<int>::max() / 2;
+
+class Filling {
+ public:
+  explicit Filling(const Predictor& predictor)
+      : cuts_(predictor.cuts()),
+        workers_(predictor.network().workers()),
+        machine_(predictor.network().inside(1)),
+        inside_(predictor.network().level(0).bandwidth.bytes_per_second),
+        between_(std::numeric_limits<double>::infinity()),
+        speed_(std::numeric_limits<double>::infinity()) {
+    for (std::size_t k = 1; k < predictor.network().levels(); ++k)
+      between_ = std::min(between_, predictor.network().level(k).bandwidth.bytes_per_second);
+    for (const cluster::Device& device : predictor.cluster().devices)
+      speed_ = std::min(speed_, device.speed);
+  }
+
+  // Stages that take at most `time` per minibatch, with as few workers as that needs; no stages
+  // when there are too few workers.
+  [[nodiscard]] Draft within(double time) const {
+    std::vector<int> used(cuts_.count(), kMany);
+    std::vector<std::size_t> from(cuts_.count(), 0);
+    std::vector<int> begin(cuts_.count(), 0);
+    used[0] = 0;
+    for (std::size_t a = 0; a < cuts_.last(); ++a) {
+      if (used[a] >= workers_) continue;
+      for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
+        if (!cuts_.precedes(a, b)) continue;
+        const auto [start, end] = place(a, b, used[a], time);
+        if (start == kMany && cuts_.in_line()) break;  // later ends need even more compute
+        if (end > workers_ || end >= used[b]) continue;
+        used[b] = end;
+        from[b] = a;
+        begin[b] = start;
+      }
+    }
+    Draft draft;
+    if (used[cuts_.last()] > workers_) return draft;
+    int end = workers_;  // whoever comes last, or before a machine that is begun anew, fills up
+    for (std::size_t cut = cuts_.last(); cut != 0; cut = from[cut]) {
+      draft.stages.insert(draft.stages.begin(), {cut, end - begin[cut]});
+      end = begin[cut];
+    }
+    return draft;
+  }
+
+ private:
+  // Where the stage begins and ends when `used` workers are taken before it; beyond the last worker
+  // when it cannot be.
+  [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used,
+                                          double time) const {
+    const double wanted = std::ceil(cuts_.compute(a, b) / speed_ / time);
+    if (wanted > workers_) return {kMany, kMany};
+    const int least = std::max(1, static_cast<int>(wanted));
+    const double weights = cuts_.weights(a, b);
+    const double bytes = cuts_.crossing(a);
+    const int room = machine_ - used % machine_;
+    const int next = (used + machine_ - 1) / machine_ * machine_;
+    const bool continues = used % machine_ != 0 && least <= room;
+    for (int r = least; continues && r <= room; ++r)
+      if (averaging(weights, r, inside_) <= time && bytes / inside_ <= time)
+        return {used, used + r};
+    for (int r = least; r <= machine_; ++r)
+      if (averaging(weights, r, inside_) <= time && bytes / between_ <= time)
+        return {next, next + r};
+    for (int r = (std::max(least, machine_ + 1) + machine_ - 1) / machine_ * machine_;
+         r <= workers_; r += machine_)
+      if (averaging(weights, r, between_) <= time && bytes / between_ * machine_ / r <= time)
+        return {next, next + r};
+    return {kMany - 1, kMany};
+  }
+
+  [[nodiscard]] static double averaging(double weights, int m, double bandwidth) {
+    return 2.0 * (m - 1) / m * weights / bandwidth / m;
+  }
+
+  const Cuts& cuts_;
+  int workers_;
+  int machine_;
+  double inside_;  // bytes per second
+  double between_;
+  double speed_;
+};
+
+}  // namespace
+
+std::vector<Draft> drafts_by_machine(const Predictor& predictor, double fastest, double slowest) {
+  std::vector<Draft> found;
+  if (predictor.network().levels() < 2) return found;
+  const Filling filling(predictor);
+  for (int i = 0; i < kBisections && fastest < slowest; ++i) {
+    const double middle = (fastest + slowest) / 2;
+    Draft draft = filling.within(middle);
+    (draft.stages.empty() ? fastest : slowest) = middle;
+    if (!draft.stages.empty()) found.push_back(std::move(draft));
+  }
+  return found;
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,369 @@
+#include "plan/cuts.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "plan/units.h"
+
+namespace pipedream::plan {
+namespace {
+
+using Units = std::vector<std::vector<LayerId>>;
+
+// The number of each layer's unit; input layers have none.
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+std::vector<std::size_t> unit_of_each(const graph::Graph& graph, const Units& units) {
+  std::vector<std::size_t> unit(graph.layers().size(), kNone);
+  for (std::size_t u = 0; u < units.size(); ++u)
+    for (const LayerId layer : units[u]) unit[layer.index()] = u;
+  return unit;
+}
+
+// Walks the units in some order and keeps count of the bytes that cross behind the last one taken.
+class CrossingBytes {
+ public:
+  CrossingBytes(const graph::Graph& graph, const Units& units)
+      : graph_(graph), units_(units), unit_(unit_of_each(graph, units)) {
+    for (const graph::Value& value : graph.values()) users_left_.push_back(value.consumers.size());
+  }
+
+  // How much more crosses after taking `unit` as the next one.
+  [[nodiscard]] double growth(std::size_t unit) const {
+    double bytes = 0;
+    for (const LayerId layer : units_[unit]) {
+      for (const ValueId output : graph_.layer(layer).outputs)
+        if (users_outside(output, unit) > 0) bytes += size(output);
+      for (const ValueId input : graph_.layer(layer).inputs)
+        if (first_user_in(input, unit) == layer && ends_here(input, unit)) bytes -= size(input);
+    }
+    return bytes;
+  }
+  double take(std::size_t unit) {
+    now_ += growth(unit);
+    for (const LayerId layer : units_[unit])
+      for (const ValueId input : graph_.layer(layer).inputs) --users_left_[input.index()];
+    return now_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t users_outside(ValueId value, std::size_t unit) const {
+    std::size_t count = 0;
+    for (const LayerId user : graph_.value(value).consumers)
+      count += unit_[user.index()] == unit ? 0 : 1;
+    return count;
+  }
+  [[nodiscard]] LayerId first_user_in(ValueId value, std::size_t unit) const {
+    for (const LayerId user : graph_.value(value).consumers)
+      if (unit_[user.index()] == unit) return user;
+    return LayerId{-1};
+  }
+  // The value came from another unit, and this one is the last to use it.
+  [[nodiscard]] bool ends_here(ValueId value, std::size_t unit) const {
+    const graph::Value& of = graph_.value(value);
+    return unit_[of.producer.index()] != unit &&
+           users_left_[value.index()] == of.consumers.size() - users_outside(value, unit);
+  }
+  [[nodiscard]] double size(ValueId id) const {
+    const graph::Value& value = graph_.value(id);
+    return graph_.layer(value.producer).is_input ? 0 : static_cast<double>(value.bytes.count);
+  }
+  const graph::Graph& graph_;
+  const Units& units_;
+  std::vector<std::size_t> unit_;
+  std::vector<std::size_t> users_left_;  // of each value
+  double now_ = 0;
+};
+
+double bytes_along(const graph::Graph& graph, const Units& units,
+                   const std::vector<std::size_t>& order) {
+  CrossingBytes crossing(graph, units);
+  double sum = 0;
+  for (const std::size_t unit : order) sum += crossing.take(unit);
+  return sum;
+}
+
+// Takes, of the units that are ready, the one after which the fewest bytes cross; of equals the
+// first.
+std::vector<std::size_t> greedy_order(const graph::Graph& graph, const Units& units) {
+  const std::vector<std::size_t> unit = unit_of_each(graph, units);
+  std::vector<std::set<std::size_t>> needs(units.size());
+  std::vector<std::set<std::size_t>> users(units.size());
+  for (const graph::Value& value : graph.values()) {
+    const std::size_t from = unit[value.producer.index()];
+    for (const LayerId user : value.consumers) {
+      const std::size_t to = unit[user.index()];
+      if (from == kNone || from == to) continue;
+      needs[to].insert(from);
+      users[from].insert(to);
+    }
+  }
+  std::set<std::size_t> ready;
+  for (std::size_t u = 0; u < units.size(); ++u)
+    if (needs[u].empty()) ready.insert(u);
+  CrossingBytes crossing(graph, units);
+  std::vector<std::size_t> order;
+  while (!ready.empty()) {
+    const std::size_t next =
+        *std::min_element(ready.begin(), ready.end(), [&](std::size_t a, std::size_t b) {
+          return std::pair(crossing.growth(a), a) < std::pair(crossing.growth(b), b);
+        });
+    ready.erase(next);
+    (void)crossing.take(next);
+    order.push_back(next);
+    for (const std::size_t user : users[next]) {
+      needs[user].erase(next);
+      if (needs[user].empty()) ready.insert(user);
+    }
+  }
+  return order;
+}
+
+using Members = std::vector<unsigned char>;  // one per unit
+
+}  // namespace
+
+Units narrow_order(const graph::Graph& graph, const Units& units) {
+  std::vector<std::size_t> given(units.size());
+  std::iota(given.begin(), given.end(), std::size_t{0});
+  const std::vector<std::size_t> greedy = greedy_order(graph, units);
+  if (bytes_along(graph, units, greedy) >= bytes_along(graph, units, given)) return units;
+  Units ordered;
+  for (const std::size_t unit : greedy) ordered.push_back(units[unit]);
+  return ordered;
+}
+
+Cuts::Cuts(const profile::Profile& profile, std::size_t most)
+    : Cuts(profile, layer_units(profile), most) {}
+
+Cuts Cuts::in_declared_order(const profile::Profile& profile) {
+  return Cuts(profile, single_layers(profile), 0);
+}
+
+// `most` 0: prefixes of the units as they are.
+Cuts::Cuts(const profile::Profile& profile, Units units, std::size_t most)
+    : profile_(profile), units_(std::move(units)) {
+  link_units();
+  if (is_chain() || most == 0) {
+    complete_ = is_chain();
+    take_prefixes();
+  } else if (!enumerate(most)) {
+    complete_ = false;
+    units_ = narrow_order(profile.graph, units_);
+    link_units();
+    take_prefixes();
+  }
+  sum_up();
+  find_crossing();
+  find_working();
+}
+
+void Cuts::link_units() {
+  const graph::Graph& graph = profile_.graph;
+  const std::vector<std::size_t> unit = unit_of_each(graph, units_);
+  values_.clear();
+  needs_.assign(units_.size(), {});
+  for (const graph::Value& value : graph.values()) {
+    const std::size_t producer = unit[value.producer.index()];
+    if (producer == kNone) continue;
+    std::set<std::size_t> users;
+    for (const LayerId user : value.consumers)
+      if (unit[user.index()] != producer) users.insert(unit[user.index()]);
+    if (users.empty()) continue;
+    for (const std::size_t user : users) needs_[user].push_back(producer);
+    values_.push_back({producer, std::vector<std::size_t>(users.begin(), users.end()),
+                       static_cast<double>(value.bytes.count)});
+  }
+}
+
+// Whether each unit depends on the one before it: then there is no other order.
+bool Cuts::is_chain() const {
+  for (std::size_t u = 1; u < units_.size(); ++u)
+    if (std::find(needs_[u].begin(), needs_[u].end(), u - 1) == needs_[u].end()) return false;
+  return true;
+}
+
+void Cuts::take_prefixes() {
+  in_line_ = true;
+  below_.clear();
+  forward_.assign(units_.size() + 1, 0);
+}
+
+// All down-sets, by size; false when there are more than `most`.
+bool Cuts::enumerate(std::size_t most) {
+  const std::size_t units = units_.size();
+  if (units + 1 > most) return false;
+  std::vector<Members> found{Members(units, 0)};
+  std::map<Members, std::size_t> number{{found[0], 0}};
+  below_.assign(1, {});
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    for (std::size_t u = 0; u < units; ++u) {
+      const Members& here = found[at];
+      const bool ready = here[u] == 0 && std::all_of(needs_[u].begin(), needs_[u].end(),
+                                                     [&](std::size_t n) { return here[n] != 0; });
+      if (!ready) continue;
+      Members next = here;
+      next[u] = 1;
+      const auto [place, is_new] = number.emplace(next, found.size());
+      if (is_new) {
+        if (found.size() == most) return false;
+        found.push_back(std::move(next));
+        below_.emplace_back();
+      }
+      below_[place->second].emplace_back(at, u);
+    }
+  }
+  in_line_ = false;
+  forward_.assign(found.size(), 0);
+  for (const Members& members : found)
+    members_.insert(members_.end(), members.begin(), members.end());
+  // a lies inside b when it lies inside, or is, a cut that lacks one unit of b.
+  inside_.assign(found.size() * found.size(), 0);
+  for (std::size_t b = 0; b < found.size(); ++b)
+    for (const auto& [parent, unit] : below_[b]) {
+      inside_[parent * found.size() + b] = 1;
+      for (std::size_t a = 0; a < parent; ++a)
+        if (inside_[a * found.size() + parent] != 0) inside_[a * found.size() + b] = 1;
+    }
+  return true;
+}
+
+void Cuts::sum_up() {
+  const std::size_t cuts = forward_.size();
+  backward_.assign(cuts, 0);
+  weights_.assign(cuts, 0);
+  held_.assign(cuts, 0);
+  for (std::size_t cut = 1; cut < cuts; ++cut) {
+    const auto [from, unit] = in_line_ ? std::pair(cut - 1, cut - 1) : below_[cut].front();
+    forward_[cut] = forward_[from];
+    backward_[cut] = backward_[from];
+    weights_[cut] = weights_[from];
+    held_[cut] = held_[from];
+    for (const LayerId layer : units_[unit]) {
+      const profile::LayerCost& cost = profile_.cost(layer);
+      forward_[cut] += static_cast<double>(cost.forward.count());
+      backward_[cut] += static_cast<double>(cost.backward.count());
+      weights_[cut] += static_cast<double>(cost.weights.count);
+      held_[cut] += static_cast<double>(profile::held_bytes(profile_, layer).count);
+    }
+  }
+}
+
+void Cuts::find_crossing() {
+  crossing_.assign(count(), {});
+  crossing_bytes_.assign(count(), 0);
+  const auto note = [&](std::size_t cut, std::size_t v) {
+    crossing_[cut].push_back(v);
+    crossing_bytes_[cut] += values_[v].bytes;
+  };
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    const auto& consumers = values_[v].consumers;
+    if (in_line_) {
+      for (std::size_t cut = values_[v].producer + 1; cut <= consumers.back(); ++cut) note(cut, v);
+      continue;
+    }
+    for (std::size_t cut = 0; cut < count(); ++cut)
+      if (contains(cut, values_[v].producer) &&
+          std::any_of(consumers.begin(), consumers.end(),
+                      [&](std::size_t user) { return !contains(cut, user); }))
+        note(cut, v);
+  }
+}
+
+void Cuts::find_working() {
+  const graph::Graph& graph = profile_.graph;
+  const auto bytes_of = [&](const std::vector<ValueId>& values) {
+    double bytes = 0;
+    for (const ValueId v : values)
+      if (!graph.layer(graph.value(v).producer).is_input)  // data has no gradient
+        bytes += static_cast<double>(graph.value(v).bytes.count);
+    return bytes;
+  };
+  std::vector<double> of_unit;
+  for (const std::vector<LayerId>& unit : units_) {
+    double most = 0;
+    for (const LayerId layer : unit)
+      most = std::max(most,
+                      bytes_of(graph.layer(layer).inputs) + bytes_of(graph.layer(layer).outputs));
+    of_unit.push_back(most);
+  }
+  if (in_line_) {  // entry i of row p: the largest of the 2^p units from i on
+    working_.push_back(std::move(of_unit));
+    for (std::size_t width = 1; 2 * width <= units_.size(); width *= 2) {
+      const std::vector<double>& half = working_.back();
+      std::vector<double> row;
+      for (std::size_t i = 0; i + 2 * width <= units_.size(); ++i)
+        row.push_back(std::max(half[i], half[i + width]));
+      working_.push_back(std::move(row));
+    }
+    return;
+  }
+  working_.assign(count(), std::vector<double>(count(), 0));
+  for (std::size_t b = 1; b < count(); ++b)
+    for (std::size_t a = 0; a < b; ++a) {
+      if (!precedes(a, b)) continue;
+      for (const auto& [parent, unit] : below_[b]) {
+        if (parent != a && !precedes(a, parent)) continue;
+        working_[a][b] = std::max(parent == a ? 0 : working_[a][parent], of_unit[unit]);
+        break;
+      }
+    }
+}
+
+double Cuts::working(std::size_t a, std::size_t b) const {
+  if (!in_line_) return working_[a][b];
+  const auto power = static_cast<std::size_t>(std::bit_width(b - a) - 1);
+  return std::max(working_[power][a], working_[power][b - (std::size_t{1} << power)]);
+}
+
+double Cuts::received(std::size_t a, std::size_t b) const {
+  double bytes = 0;
+  for (const std::size_t v : crossing_[a]) {
+    const auto& users = values_[v].consumers;
+    if (std::any_of(users.begin(), users.end(),
+                    [&](std::size_t user) { return contains(b, user) && !contains(a, user); }))
+      bytes += values_[v].bytes;
+  }
+  return bytes;
+}
+
+cost::StageSize Cuts::size(std::size_t a, std::size_t b) const {
+  const auto bytes = [](double count) { return Bytes{static_cast<std::int64_t>(count)}; };
+  return {bytes(weights(a, b)), bytes(held_[b] - held_[a]), bytes(received(a, b)),
+          bytes(working(a, b))};
+}
+
+std::vector<LayerId> Cuts::layers(std::size_t a, std::size_t b) const {
+  std::vector<LayerId> found;
+  for (std::size_t u = 0; u < units_.size(); ++u)
+    if (contains(b, u) && !contains(a, u))
+      found.insert(found.end(), units_[u].begin(), units_[u].end());
+  return found;
+}
+
+std::vector<Cuts::Flow> Cuts::flows(std::span<const std::size_t> ends) const {
+  std::vector<Flow> flows;
+  for (std::size_t to = 1; to + 1 < ends.size(); ++to) {
+    const std::size_t first_of_stage = flows.size();
+    for (const std::size_t v : crossing_[ends[to]]) {
+      const auto& users = values_[v].consumers;
+      const auto is_here = [&](std::size_t user) {
+        return contains(ends[to + 1], user) && !contains(ends[to], user);
+      };
+      if (std::none_of(users.begin(), users.end(), is_here)) continue;
+      std::size_t from = to - 1;
+      while (contains(ends[from], values_[v].producer)) --from;
+      const auto same = std::find_if(flows.begin() + static_cast<std::ptrdiff_t>(first_of_stage),
+                                     flows.end(), [&](const Flow& f) { return f.from == from; });
+      if (same == flows.end())
+        flows.push_back({from, to, values_[v].bytes});
+      else
+        same->bytes += values_[v].bytes;
+    }
+  }
+  return flows;
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,20 @@
+#include "plan/dapple.h"
+
+#include "core/check.h"
+#include "plan/candidates.h"
+
+namespace pipedream::plan {
+
+Outcome plan_dapple(const Predictor& predictor, std::int64_t budget) {
+  PD_CHECK(predictor.conditions().rule == cost::Rule::kDapple);
+  const Space space{
+      .placements = {Placement::kAppendFirst, Placement::kFreshFirst, Placement::kScatterFirst}};
+  const Relaxation relaxation(predictor, false);
+  Search search(predictor, relaxation, space, budget);
+  offer_candidates(search, predictor, relaxation, space.copies, space.straight);
+  search.climb();
+  search.exhaust();
+  return search.outcome();
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,60 @@
+#include "plan/general.h"
+
+#include <algorithm>
+
+#include "plan/candidates.h"
+#include "plan/hierarchical.h"
+
+namespace pipedream::plan {
+namespace {
+
+constexpr double kMostHierarchicalWork = 3e7;  // steps; about 30 ms
+constexpr double kMostCopyWork = 5e6;          // cuts² × numbers of copies
+
+std::vector<int> divisors(int number) {
+  std::vector<int> all;
+  for (int d = 1; d <= number; ++d)
+    if (number % d == 0) all.push_back(d);
+  return all;
+}
+
+void offer_hierarchical(Search& search, const Predictor& predictor, bool straight) {
+  const auto cuts = static_cast<double>(predictor.cuts().count());
+  double work = 0;
+  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
+    const double count = predictor.network().level(k).count;
+    const bool top = k + 1 == predictor.network().levels();
+    work += (top ? 1 : cuts / 6) * cuts * cuts * count * count / 2;
+  }
+  if (work > kMostHierarchicalWork || predictor.conditions().rule != cost::Rule::kPipedream) return;
+  const Outcome outcome = plan_hierarchical(predictor, {.straight = straight});
+  if (const auto* answer = std::get_if<Answer>(&outcome)) {
+    Layout layout = answer->layout;
+    search.offer(layout);
+    layout.depths.clear();  // with our depths
+    search.offer(layout);
+  }
+}
+
+}  // namespace
+
+Outcome plan_general(const Predictor& predictor, const GeneralOptions& options) {
+  const int workers = predictor.network().workers();
+  Space space;
+  space.straight = options.straight;
+  // Copies of a pipeline take whole minibatches in turn, which dapple's replicas do not.
+  const bool may_copy = !options.straight && predictor.conditions().rule == cost::Rule::kPipedream;
+  if (may_copy) space.copies = divisors(workers);
+  const Relaxation relaxation(predictor, options.straight);
+  Search search(predictor, relaxation, space, options.budget);
+  const auto cuts = static_cast<double>(predictor.cuts().count());
+  const bool few = cuts * cuts * static_cast<double>(space.copies.size()) <= kMostCopyWork;
+  offer_candidates(search, predictor, relaxation, few ? space.copies : std::vector<int>{1},
+                   options.straight);
+  search.climb();
+  offer_hierarchical(search, predictor, options.straight);
+  search.exhaust();
+  return search.outcome();
+}
+
+}  // namespace pipedream::plan

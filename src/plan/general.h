@@ -1,0 +1,20 @@
+// The planner of this project: stages may take any number of workers, laid out over the servers in
+// order (15-1 on 4 servers of 4 is one such plan), as one pipeline or as several equal ones side by
+// side. It chooses partition, replicas, placement, depth, microbatches and re-computation together
+// by the default cost model, and says how far from the best it can be at most.
+#pragma once
+
+#include "plan/planner.h"
+
+namespace pipedream::plan {
+
+struct GeneralOptions {
+  bool straight = false;         // no replicas
+  std::int64_t budget = 10'000;  // predictions; the answer depends on it, never on a clock
+};
+
+// Needs the default cost model and a rule that allows replicas (pipedream, dapple). The bound is
+// for plans of the form above. Under `dapple` the objective is the latency of SYSTEMS §2.
+[[nodiscard]] Outcome plan_general(const Predictor& predictor, const GeneralOptions& options = {});
+
+}  // namespace pipedream::plan

@@ -1,0 +1,352 @@
+#include "plan/hierarchical.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "core/check.h"
+#include "plan/smallest_larger.h"
+
+namespace pipedream::plan {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+enum class Measure { kTime, kMemory };  // of the worst stage: what is made small
+
+// Level 0 is one worker by itself; level k joins components of level k−1 by the cluster's k-th.
+class Programme {
+ public:
+  Programme(const Predictor& predictor, const HierarchicalOptions& options, Measure measure,
+            bool limit_memory)
+      : cuts_(predictor.cuts()),
+        options_(options),
+        measure_(measure),
+        limited_(limit_memory),
+        optimiser_copies_(predictor.conditions().optimiser_copies),
+        memory_(smallest_memory(predictor)),
+        n_(cuts_.count()) {
+    joins_.push_back({});
+    for (const cluster::Level& level : predictor.cluster().levels) {
+      const Join& below = joins_.back();
+      joins_.push_back({{options.variant, level.bandwidth.bytes_per_second, below.count},
+                        level.count,
+                        below.inside * below.count});
+    }
+    slowest_ = predictor.cluster().devices.front().speed;
+    for (const cluster::Device& device : predictor.cluster().devices)
+      slowest_ = std::min(slowest_, device.speed);
+  }
+
+  [[nodiscard]] static Bytes smallest_memory(const Predictor& predictor) {
+    Bytes smallest = predictor.memory_of(WorkerId{0});
+    for (int w = 1; w < predictor.cluster().workers(); ++w)
+      smallest = std::min(smallest, predictor.memory_of(WorkerId{w}));
+    return smallest;
+  }
+
+  // The best value for the whole network, and the layout that has it; nothing when none fits.
+  std::optional<std::pair<double, Layout>> best() {
+    const Key whole{joins_.size() - 1, 0, false};
+    const double value = alone(whole)[at(0, cuts_.last())];
+    if (value == kNever) return std::nullopt;
+    Layout layout;
+    for (const Piece& piece : pieces_of(whole, 0, cuts_.last(), 0)) {
+      layout.ends.push_back(piece.to);
+      layout.depths.push_back(piece.depth);
+      layout.workers.push_back(piece.workers);
+    }
+    return std::pair(value, std::move(layout));
+  }
+
+ private:
+  struct Join {
+    cost::Recurrence recurrence;
+    int count = 1;   // components that it joins
+    int inside = 1;  // workers of one of them
+  };
+
+  // A component of `level` with so many workers waiting behind it, which is one of several replicas
+  // or not. The last two matter for memory alone.
+  struct Key {
+    std::size_t level;
+    int downstream;
+    bool replicated;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  // For the components inside one: full[m−1](a, b) is the value of layers a to b on exactly m of
+  // them; rest is the same behind a cut, which it pays for, with b as the row.
+  struct Table {
+    std::vector<std::vector<double>> full;
+    std::vector<std::vector<double>> rest;
+  };
+
+  // The first group of components of a solution.
+  struct Group {
+    std::size_t end = 0;
+    int m = 0;
+    int stages = std::numeric_limits<int>::max();  // of the whole solution
+  };
+
+  struct Piece {
+    std::size_t to;
+    std::vector<WorkerId> workers;  // counted from the first of the component
+    int depth;
+  };
+
+  [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const {
+    return row * n_ + column;
+  }
+  [[nodiscard]] bool place_matters() const { return limited_ || measure_ == Measure::kMemory; }
+
+  // Each of the first m components inside `key`, when `behind` more workers of it follow them.
+  [[nodiscard]] Key inside(const Key& key, int m, int behind) const {
+    if (!place_matters()) return {key.level - 1, 0, false};
+    return {key.level - 1, (behind + key.downstream + m - 1) / m, key.replicated || m > 1};
+  }
+
+  // The value of layers a to b on one component by itself.
+  const std::vector<double>& alone(const Key& key) {
+    const auto [place, is_new] = alone_.try_emplace(key);
+    std::vector<double>& values = place->second;
+    if (!is_new) return values;
+    if (key.level == 0) return values = one_worker(key);
+    const Table& inner = table(key);
+    const int all = joins_[key.level].count;
+    values = inner.full.back();
+    for (int m = options_.fewer_workers ? 1 : all; m < all; ++m)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::min(values[i], inner.full[index(m)][i]);
+    return values;
+  }
+
+  std::vector<double> one_worker(const Key& key) const {
+    std::vector<double> values(n_ * n_, kNever);
+    for (std::size_t a = 0; a < n_; ++a)
+      for (std::size_t b = a + 1; b < n_; ++b)
+        if (cuts_.precedes(a, b)) values[at(a, b)] = one_worker(key, a, b);
+    return values;
+  }
+
+  [[nodiscard]] double one_worker(const Key& key, std::size_t a, std::size_t b) const {
+    const double time = cuts_.compute(a, b) / slowest_;
+    if (!place_matters()) return time;
+    const auto counts =
+        cost::peak_counts(cost::Rule::kPipedream, key.downstream + 1, key.replicated ? 2 : 1, 1);
+    const Bytes used =
+        cost::stage_memory(cuts_.size(a, b), counts, {optimiser_copies_, 1, false}).total();
+    if (measure_ == Measure::kMemory) return static_cast<double>(used.count);
+    return used > memory_ ? kNever : time;
+  }
+
+  // A group of m components inside `key` as one stage (or one replicated pipeline).
+  [[nodiscard]] double group_value(const Key& key, double one, std::size_t a, std::size_t b, int m,
+                                   bool first) const {
+    if (measure_ == Measure::kMemory) return one;
+    const cost::Recurrence& rule = joins_[key.level].recurrence;
+    const double time = rule.stage(one, cuts_.weights(a, b), m, first);
+    if (first) return time;
+    const double after = b == cuts_.last() ? 0 : rule.cut_after(cuts_.crossing(b), m);
+    return std::max(time, std::max(rule.cut_before(cuts_.crossing(a), m), after));
+  }
+
+  // group_value for all a and b; first: nothing of the component comes before it.
+  const std::vector<double>& groups(const Key& key, int m, int behind, bool first) {
+    const Key one = inside(key, m, behind);
+    const auto [place, is_new] = groups_.try_emplace({key.level, one, m, first});
+    std::vector<double>& values = place->second;
+    if (!is_new) return values;
+    values.assign(n_ * n_, kNever);
+    if (options_.straight && m > 1) return values;
+    const std::vector<double>& by_itself = alone(one);
+    for (std::size_t a = 0; a < n_; ++a)
+      for (std::size_t b = a + 1; b < n_; ++b)
+        if (by_itself[at(a, b)] != kNever)
+          values[at(a, b)] = group_value(key, by_itself[at(a, b)], a, b, m, first);
+    return values;
+  }
+
+  const Table& table(const Key& key) {
+    const auto [place, is_new] = tables_.try_emplace(key);
+    Table& made = place->second;
+    if (!is_new) return made;
+    // Only `published` treats the first group of a component in a way of its own.
+    const bool same_kind = options_.variant != cost::Variant::kPublished;
+    for (int m = 1; m <= joins_[key.level].count; ++m) {
+      made.full.push_back(best_splits(key, made, m, true));
+      if (same_kind) {
+        made.rest.push_back(behind_cut(key, made.full.back()));
+      } else {
+        made.rest.push_back(transposed(best_splits(key, made, m, false)));
+      }
+    }
+    return made;
+  }
+
+  // Of all ways to begin with some of the m components, and go on with the rest, the best:
+  //   min( group(a, b; m), min over s and m′ of max( group(a, s; m′), rest(s, b; m − m′) ) )
+  std::vector<double> best_splits(const Key& key, const Table& made, int m, bool first) {
+    std::vector<double> values = groups(key, m, 0, first);
+    const bool whole_only = key.level + 1 == joins_.size();  // nobody asks for other ends
+    for (int left = 1; left < m; ++left) {
+      const auto& ahead = groups(key, left, (m - left) * joins_[key.level].inside, first);
+      const auto& rest = made.rest[index(m - left)];
+      // Some rows of `rest` at a time, which stay in the cache while those of `ahead` pass.
+      constexpr std::size_t kRows = 8;
+      for (std::size_t block = whole_only ? n_ - 1 : 2; block < n_; block += kRows)
+        for (std::size_t a = 0; a + 1 < std::min(block + kRows, n_); ++a)
+          for (std::size_t b = std::max(block, a + 2); b < std::min(block + kRows, n_); ++b) {
+            if (!cuts_.precedes(a, b)) continue;
+            values[at(a, b)] = smallest_larger(&ahead[at(a, a + 1)], &rest[at(b, a + 1)], b - a - 1,
+                                               values[at(a, b)]);
+          }
+    }
+    return values;
+  }
+
+  [[nodiscard]] std::vector<double> behind_cut(const Key& key,
+                                               const std::vector<double>& full) const {
+    std::vector<double> rest(n_ * n_, kNever);
+    for (std::size_t a = 0; a < n_; ++a) {
+      const double cut = measure_ == Measure::kMemory
+                             ? 0
+                             : joins_[key.level].recurrence.cut_before(cuts_.crossing(a), 1);
+      for (std::size_t b = a + 1; b < n_; ++b) rest[at(b, a)] = std::max(cut, full[at(a, b)]);
+    }
+    return rest;
+  }
+
+  [[nodiscard]] std::vector<double> transposed(const std::vector<double>& values) const {
+    std::vector<double> rest(n_ * n_, kNever);
+    for (std::size_t a = 0; a < n_; ++a)
+      for (std::size_t b = a + 1; b < n_; ++b) rest[at(b, a)] = values[at(a, b)];
+    return rest;
+  }
+
+  // How many components inside `key` its value takes; of equals those with the fewest stages.
+  int components_of(const Key& key, std::size_t a, std::size_t b) {
+    const double value = alone(key)[at(a, b)];
+    const Table& inner = table(key);
+    const int all = joins_[key.level].count;
+    int best = 0;
+    int fewest = std::numeric_limits<int>::max();
+    for (int m = options_.fewer_workers ? 1 : all; m <= all; ++m) {
+      if (inner.full[index(m)][at(a, b)] != value) continue;
+      const int stages = choose(key, a, b, m, true).stages;
+      if (stages < fewest) best = m;
+      fewest = std::min(fewest, stages);
+    }
+    PD_CHECK(best > 0);
+    return best;
+  }
+
+  // Of all groups that begin a solution of the best value: that with the fewest stages, then the
+  // earliest cut, then the fewest components.
+  Group choose(const Key& key, std::size_t a, std::size_t b, int m, bool first) {
+    const auto known = chosen_.find({key, a, b, m, first});
+    if (known != chosen_.end()) return known->second;
+    const Table& inner = table(key);
+    const double value = first ? inner.full[index(m)][at(a, b)] : inner.rest[index(m)][at(b, a)];
+    Group best;
+    const auto offer = [&](std::size_t end, int left, int stages) {
+      if (stages < best.stages) best = {end, left, stages};
+    };
+    for (std::size_t s = a + 1; s < b; ++s)
+      for (int left = 1; left < m; ++left) {
+        const int behind = (m - left) * joins_[key.level].inside;
+        const double ahead = groups(key, left, behind, first)[at(a, s)];
+        if (std::max(ahead, inner.rest[index(m - left)][at(b, s)]) != value) continue;
+        const int rest = choose(key, s, b, m - left, false).stages;
+        if (rest + 1 < best.stages)
+          offer(s, left, rest + stages_of(inside(key, left, behind), a, s));
+      }
+    if (groups(key, m, 0, first)[at(a, b)] == value)
+      offer(b, m, stages_of(inside(key, m, 0), a, b));
+    PD_CHECK(best.m > 0);
+    chosen_[{key, a, b, m, first}] = best;
+    return best;
+  }
+
+  int stages_of(const Key& key, std::size_t a, std::size_t b) {
+    if (key.level == 0) return 1;
+    return choose(key, a, b, components_of(key, a, b), true).stages;
+  }
+
+  // The stages of the best solution on one component, with `downstream` workers behind it.
+  std::vector<Piece> pieces_of(const Key& key, std::size_t a, std::size_t b, int downstream) {
+    if (key.level == 0) return {{b, {WorkerId{0}}, downstream + 1}};
+    std::vector<Piece> pieces;
+    const int size = joins_[key.level].inside;
+    const int m = components_of(key, a, b);
+    int taken = 0;
+    for (std::size_t from = a; from != b;) {
+      const Group group = choose(key, from, b, m - taken, taken == 0);
+      const int behind = (m - taken - group.m) * size;
+      const Key one = inside(key, group.m, behind);
+      const int waiting = (behind + downstream + group.m - 1) / group.m;
+      for (const Piece& piece : pieces_of(one, from, group.end, waiting)) {
+        std::vector<WorkerId> workers;  // components take turns, so that a minibatch stays in one
+        for (const WorkerId worker : piece.workers)
+          for (int c = taken; c < taken + group.m; ++c)
+            workers.push_back(WorkerId{c * size + worker.value});
+        pieces.push_back({piece.to, std::move(workers), piece.depth});
+      }
+      taken += group.m;
+      from = group.end;
+    }
+    return pieces;
+  }
+
+  [[nodiscard]] static std::size_t index(int m) { return static_cast<std::size_t>(m - 1); }
+
+  const Cuts& cuts_;
+  HierarchicalOptions options_;
+  Measure measure_;
+  bool limited_;
+  int optimiser_copies_;
+  Bytes memory_;
+  std::size_t n_;
+  double slowest_ = 1;
+  std::vector<Join> joins_;
+  std::map<Key, std::vector<double>> alone_;
+  std::map<std::tuple<std::size_t, Key, int, bool>, std::vector<double>> groups_;
+  std::map<Key, Table> tables_;
+  std::map<std::tuple<Key, std::size_t, std::size_t, int, bool>, Group> chosen_;
+};
+
+}  // namespace
+
+Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions& options) {
+  const auto as_answer = [&](std::pair<double, Layout> found) {
+    Prediction prediction = predictor.predict(found.second);
+    return Answer{std::move(found.second), std::move(prediction), Seconds(found.first),
+                  Seconds(found.first)};
+  };
+  // Most plans fit: then the faster programme, which does not look at memory, has the answer.
+  auto found = Programme(predictor, options, Measure::kTime, false).best();
+  if (!found) return Refusal{"there are fewer layers than workers that must be used", {}};
+  Answer fastest = as_answer(std::move(*found));
+  if (!options.limit_memory || !fastest.prediction.miss) return fastest;
+  found = Programme(predictor, options, Measure::kTime, true).best();
+  if (found) return as_answer(std::move(*found));
+  // Nothing fits the smallest device everywhere: how far is the plan that needs least?
+  found = Programme(predictor, options, Measure::kMemory, false).best();
+  Prediction smallest = predictor.predict(found->second);
+  return out_of_memory(smallest.miss.value_or(*fastest.prediction.miss));
+}
+
+Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant) {
+  const Cuts& cuts = predictor.cuts();
+  double time = cuts.compute(0, cuts.last());
+  int below = 1;
+  for (const cluster::Level& level : predictor.cluster().levels) {
+    const cost::Recurrence rule{variant, level.bandwidth.bytes_per_second, below};
+    time = rule.stage(time, cuts.weights(0, cuts.last()), level.count, true);
+    below = level.count;
+  }
+  return Seconds(time);
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,173 @@
+#include "plan/in_order.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pipedream::plan {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kMostWork = 1e7;
+constexpr double kUnit = 1e9;  // bytes for which times are asked, so that latencies show apart
+
+class Programme {
+ public:
+  // On the first `most` workers of each copy. `shallow`: one minibatch in flight will do.
+  Programme(const Predictor& predictor, int copies, bool straight, Sender sender, int most,
+            bool shallow)
+      : predictor_(predictor),
+        cuts_(predictor.cuts()),
+        copies_(copies),
+        block_(predictor.network().workers() / copies),
+        most_(most),
+        shallow_(shallow),
+        width_(static_cast<std::size_t>(most) + 1) {
+    for (int offset = 0; offset < most; ++offset)
+      for (int r = 1; r <= std::min(straight ? 1 : most, most - offset); ++r)
+        places_.push_back(place_at(offset, r, sender));
+  }
+
+  std::vector<Draft> drafts() {
+    fill();
+    std::vector<Draft> found;
+    for (int used = 1; used <= most_; ++used)
+      if (at(cuts_.last(), used).value < kNever) found.push_back(draft_ending(used));
+    return found;
+  }
+
+  // Whether memory kept a stage from where it would have been best.
+  [[nodiscard]] bool is_short_of_memory() const { return short_of_memory_; }
+
+ private:
+  struct Place {
+    int offset;
+    int replicas;
+    double speed;     // of the slowest device
+    Bytes memory;     // of the smallest
+    double exchange;  // seconds per byte
+    double fixed;     // of an exchange, whatever its size
+    double cut;       // seconds per byte that arrives
+  };
+  struct Entry {
+    double value = kNever;
+    std::size_t from = 0;
+    int replicas = 0;
+  };
+
+  [[nodiscard]] Entry& at(std::size_t cut, int used) {
+    return entries_[cut * width_ + static_cast<std::size_t>(used)];
+  }
+
+  [[nodiscard]] std::vector<WorkerId> workers(int offset, int count) const {
+    std::vector<WorkerId> all;
+    for (int r = 0; r < count; ++r)
+      for (int c = 0; c < copies_; ++c) all.push_back(WorkerId{c * block_ + offset + r});
+    return all;
+  }
+
+  [[nodiscard]] Place place_at(int offset, int r, Sender sender) const {
+    const std::vector<WorkerId> here = workers(offset, r);
+    Place place{offset, r, kNever, predictor_.memory_of(here.front()), 0, 0, 0};
+    for (const WorkerId worker : here) {
+      place.speed = std::min(place.speed, predictor_.cluster().devices[worker.index()].speed);
+      place.memory = std::min(place.memory, predictor_.memory_of(worker));
+    }
+    const cost::Network& network = predictor_.network();
+    const cost::Exchange pattern = predictor_.conditions().exchange;
+    place.fixed = cost::exchange_time(network, here, 0, pattern).count();
+    place.exchange =
+        (cost::exchange_time(network, here, kUnit, pattern).count() - place.fixed) / kUnit;
+    const int senders = sender == Sender::kOneWorker ? 1 : r;
+    if (offset >= senders) {
+      cost::LinkLoads loads(network);
+      (void)loads.add_transfer(workers(offset - senders, senders), here, kUnit);
+      place.cut = loads.busiest().time.count() / kUnit;
+    }
+    return place;
+  }
+
+  void fill() {
+    entries_.assign(cuts_.count() * width_, {});
+    at(0, 0).value = 0;
+    for (std::size_t a = 0; a < cuts_.last(); ++a)
+      for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
+        if (!cuts_.precedes(a, b)) continue;
+        const double compute = cuts_.compute(a, b);
+        const double weights = cuts_.weights(a, b);
+        const cost::StageSize size = cuts_.size(a, b);
+        for (const Place& place : places_) {
+          const double before = at(a, place.offset).value;
+          Entry& entry = at(b, place.offset + place.replicas);
+          if (before >= entry.value) continue;
+          const double in_all = place.replicas * copies_;
+          const double value = std::max({before, compute / place.speed / in_all,
+                                         (weights * place.exchange + place.fixed) / in_all,
+                                         cuts_.crossing(a) * place.cut});
+          if (value >= entry.value) continue;
+          if (fits(size, place))
+            entry = {value, a, place.replicas};
+          else
+            short_of_memory_ = true;
+        }
+      }
+  }
+
+  // As if all workers behind were in use, unless the pipeline may be shallow.
+  [[nodiscard]] bool fits(const cost::StageSize& size, const Place& place) const {
+    if (predictor_.conditions().rule != cost::Rule::kPipedream) return true;
+    const int behind = most_ - place.offset - place.replicas;
+    const int total = place.replicas * copies_;
+    const int depth = shallow_ ? 1 : cost::noam(behind, place.replicas);
+    const auto counts = cost::peak_counts(cost::Rule::kPipedream, depth, total, 1);
+    return cost::stage_memory(size, counts, {predictor_.conditions().optimiser_copies, 1, false})
+               .total() <= place.memory;
+  }
+
+  [[nodiscard]] Draft draft_ending(int used) {
+    Draft draft{copies_, {}};
+    for (std::size_t cut = cuts_.last(); cut != 0;) {
+      const Entry& entry = at(cut, used);
+      draft.stages.insert(draft.stages.begin(), {cut, entry.replicas});
+      cut = entry.from;
+      used -= entry.replicas;
+    }
+    return draft;
+  }
+
+  const Predictor& predictor_;
+  const Cuts& cuts_;
+  int copies_;
+  int block_;
+  int most_;
+  bool shallow_;
+  std::size_t width_;
+  bool short_of_memory_ = false;
+  std::vector<Place> places_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool straight,
+                                   Sender sender) {
+  std::vector<Draft> found;
+  const auto cuts = static_cast<double>(predictor.cuts().count());
+  const int block = predictor.network().workers() / copies;
+  if (cuts * cuts / 2 * block * (straight ? 1 : block / 2.0) > kMostWork) return found;
+  const auto add = [&](int most, bool shallow) {
+    Programme programme(predictor, copies, straight, sender, most, shallow);
+    for (Draft& draft : programme.drafts()) found.push_back(std::move(draft));
+    return programme.is_short_of_memory();
+  };
+  // Shorter pipelines have fewer minibatches in flight: where memory is short, they are looked at
+  // for themselves, and so are those that do with fewer than would keep all stages busy.
+  const int step = straight ? 1 : (block + 3) / 4;
+  bool is_short = true;
+  for (int most = block; most > 0 && is_short; most -= step) {
+    is_short = add(most, false);
+    if (is_short && most == block) (void)add(most, true);
+  }
+  return found;
+}
+
+}  // namespace pipedream::plan

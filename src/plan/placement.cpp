@@ -1,0 +1,60 @@
+#include "plan/placement.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace pipedream::plan {
+
+Places::Places(const cost::Network& network)
+    : size_(network.levels() > 1 ? network.inside(1) : network.workers()),
+      used_(static_cast<std::size_t>(network.workers() / size_), 0) {}
+
+std::vector<WorkerId> Places::take(int count, Placement placement) {
+  std::vector<WorkerId> taken;
+  const std::vector<std::size_t> order = machine_order(placement);
+  if (placement == Placement::kScatterFirst) scatter(count, order, taken);
+  for (const std::size_t machine : order)
+    take_from(machine, count - static_cast<int>(taken.size()), taken);
+  PD_CHECK(static_cast<int>(taken.size()) == count);
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
+// Machines in the order in which they are asked.
+std::vector<std::size_t> Places::machine_order(Placement placement) const {
+  std::vector<std::size_t> order(used_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (placement == Placement::kInOrder) return order;
+  const auto comes_first = [&](std::size_t machine) {
+    return (used_[machine] > 0) != (placement == Placement::kFreshFirst);
+  };
+  std::stable_partition(order.begin(), order.end(), comes_first);
+  return order;
+}
+
+void Places::take_from(std::size_t machine, int most, std::vector<WorkerId>& into) {
+  const int first = static_cast<int>(machine) * size_;
+  for (; most > 0 && used_[machine] < size_; --most)
+    into.push_back(WorkerId{first + used_[machine]++});
+}
+
+// One from each machine in turn; from those in use while they have any.
+void Places::scatter(int count, const std::vector<std::size_t>& machines,
+                     std::vector<WorkerId>& into) {
+  std::vector<std::size_t> pool;
+  for (const std::size_t machine : machines)
+    if (used_[machine] > 0) pool.push_back(machine);
+  if (pool.empty()) pool = machines;
+  for (bool any = true; any && static_cast<int>(into.size()) < count;) {
+    any = false;
+    for (const std::size_t machine : pool) {
+      if (static_cast<int>(into.size()) == count) return;
+      const std::size_t before = into.size();
+      take_from(machine, 1, into);
+      any = any || into.size() > before;
+    }
+  }
+}
+
+}  // namespace pipedream::plan

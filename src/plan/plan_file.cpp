@@ -1,0 +1,174 @@
+#include "plan/plan_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "cluster/cluster.h"
+#include "core/check.h"
+#include "core/document.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/nearest.h"
+#include "core/text.h"
+#include "cost/memory.h"
+
+namespace pipedream::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "pipedream-plan";
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kMostMicrobatches = 1 << 30;
+constexpr double kLongest = 1e12;
+
+// Where each layer that computes stands in the network's order, counted from 0.
+std::vector<std::int64_t> positions(const graph::Graph& graph) {
+  std::vector<std::int64_t> position(graph.layers().size(), 0);
+  std::int64_t next = 0;
+  for (const LayerId layer : graph.order())
+    if (!graph.layer(layer).is_input) position[layer.index()] = next++;
+  return position;
+}
+
+Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+}  // namespace
+
+std::string to_json(const PlanFile& file, const graph::Graph& graph) {
+  PD_CHECK(file.predicted.stages.size() == file.plan.stages.size());
+  const std::vector<std::int64_t> position = positions(graph);
+  Json stages = Json::array();
+  for (std::size_t s = 0; s < file.plan.stages.size(); ++s) {
+    const Stage& stage = file.plan.stages[s];
+    const Predicted::OfStage& predicted = file.predicted.stages[s];
+    std::vector<std::string> names;
+    std::int64_t first = INT64_MAX;
+    std::int64_t last = 0;
+    for (const LayerId layer : stage.layers) {
+      names.push_back(graph.layer(layer).name);
+      first = std::min(first, position[layer.index()]);
+      last = std::max(last, position[layer.index()]);
+    }
+    std::vector<int> workers;
+    for (const WorkerId worker : stage.workers) workers.push_back(worker.value);
+    stages.push_back({{"first", first},
+                      {"last", last},
+                      {"layers", names},
+                      {"replicas", workers.size()},
+                      {"workers", workers},
+                      {"depth", stage.depth},
+                      {"recompute", stage.recompute},
+                      {"seconds", predicted.seconds},
+                      {"weight_bytes", predicted.weights.count},
+                      {"memory_bytes", predicted.memory.count}});
+  }
+  const Predicted& predicted = file.predicted;
+  const Json json{{"format", kFormat},
+                  {"version", kVersion},
+                  {"model", file.model},
+                  {"system", file.plan.system},
+                  {"config", config_text(file.plan)},
+                  {"workers", file.workers},
+                  {"stages", std::move(stages)},
+                  {"microbatches", file.plan.microbatches},
+                  {"predicted",
+                   {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
+                    {"samples_per_second", or_null(predicted.samples_per_second)},
+                    {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
+                    {"bytes_per_minibatch", predicted.bytes_per_minibatch}}},
+                  {"gap", predicted.gap},
+                  {"planner_seconds", predicted.planner_seconds}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+LayerId layer_named(const Node& node, const graph::Graph& graph) {
+  const std::string name = node.text();
+  const auto found = graph.find(name);
+  if (found) return *found;
+  std::vector<std::string> names;
+  for (const graph::Layer& layer : graph.layers()) names.push_back(layer.name);
+  node.fail("the network has no layer '" + printable(name) + "'" + suggestion(name, names) +
+            ": is the plan for another model?");
+}
+
+Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
+  node.expect_keys({"first", "last", "layers", "replicas", "workers", "depth", "recompute",
+                    "seconds", "weight_bytes", "memory_bytes"});
+  Stage stage;
+  for (const Node& layer : node.at("layers").elements())
+    stage.layers.push_back(layer_named(layer, graph));
+  if (stage.layers.empty()) node.at("layers").fail("wanted at least one layer");
+  std::set<WorkerId> seen;
+  for (const Node& worker : node.at("workers").elements()) {
+    const WorkerId id{static_cast<std::int32_t>(worker.integer(0, workers - 1))};
+    if (!seen.insert(id).second) worker.fail("this worker is in the list twice");
+    stage.workers.push_back(id);
+  }
+  const auto replicas = static_cast<std::int64_t>(stage.workers.size());
+  if (replicas == 0) node.at("workers").fail("wanted at least one worker");
+  if (node.at("replicas").integer(1, cluster::kMostWorkers) != replicas)
+    node.at("replicas").fail("wanted as many as there are workers, " + std::to_string(replicas));
+  stage.depth = static_cast<int>(node.at("depth").integer(1, cost::kMostInFlight));
+  stage.recompute = node.at("recompute").boolean();
+  return stage;
+}
+
+std::optional<double> number_or_null(const Node& node) {
+  if (node.is_null()) return std::nullopt;
+  return node.number(0, kLongest);
+}
+
+Predicted read_predicted(const Node& root) {
+  Predicted predicted;
+  const Node node = root.at("predicted");
+  node.expect_keys(
+      {"seconds_per_minibatch", "samples_per_second", "speedup_over_dp", "bytes_per_minibatch"});
+  predicted.seconds_per_minibatch = node.at("seconds_per_minibatch").number(0, kLongest);
+  predicted.samples_per_second = number_or_null(node.at("samples_per_second"));
+  predicted.speedup_over_dp = number_or_null(node.at("speedup_over_dp"));
+  predicted.bytes_per_minibatch = node.at("bytes_per_minibatch").number(0, 1e30);
+  predicted.gap = root.at("gap").number(0, kLongest);
+  predicted.planner_seconds = root.at("planner_seconds").number(0, kLongest);
+  for (const Node& stage : root.at("stages").elements())
+    predicted.stages.push_back({stage.at("seconds").number(0, kLongest),
+                                stage.at("weight_bytes").byte_count(),
+                                stage.at("memory_bytes").byte_count()});
+  return predicted;
+}
+
+}  // namespace
+
+PlanFile parse_plan(std::string_view content, const std::string& file, const graph::Graph& graph) {
+  const Node root = parse_json(content, file);
+  root.expect_format(kFormat, kVersion);
+  root.expect_keys({"format", "version", "model", "system", "config", "workers", "stages",
+                    "microbatches", "predicted", "gap", "planner_seconds"});
+  PlanFile read;
+  read.model = root.at("model").text();
+  read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
+  read.plan.system = root.at("system").text();
+  read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
+  for (const Node& stage : root.at("stages").elements())
+    read.plan.stages.push_back(read_stage(stage, graph, read.workers));
+  if (read.plan.stages.empty()) root.at("stages").fail("wanted at least one stage");
+  try {
+    (void)stage_of_each_layer(read.plan, graph);
+  } catch (const BadValue& bad) {
+    root.at("stages").fail(bad.what());
+  }
+  if (root.at("config").text() != config_text(read.plan))
+    root.at("config").fail("wanted '" + config_text(read.plan) + "', the stages' replicas");
+  read.predicted = read_predicted(root);
+  return read;
+}
+
+PlanFile read_plan(const std::filesystem::path& path, const graph::Graph& graph) {
+  return parse_plan(read_file(path), path.string(), graph);
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,369 @@
+#include "plan/predict.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "cost/pipeline.h"
+
+namespace pipedream::plan {
+
+using cost::PipelineStep;
+using cost::Rule;
+
+// What does not depend on microbatches, depths and re-computation.
+struct Predictor::Shape {
+  struct Part {
+    double forward;  // seconds, one minibatch on the slowest replica
+    double backward;
+    double speed;  // of that replica's device
+    int replicas;
+    cost::StageSize size;
+    Bytes memory_limit;
+    Seconds exchange;
+  };
+  struct Sent {
+    std::size_t from;
+    std::size_t to;
+    double latency;
+    double seconds;  // for a whole minibatch, from one replica to one
+    double bytes;
+    double shared_seconds;  // the same where the replicas of both stages share it, else 0
+
+    // One of `items` that a minibatch is cut into; where replicas share them, of one minibatch per
+    // replica of the first stage.
+    [[nodiscard]] double item(int items, double first_replicas) const {
+      return latency + (shared_seconds > 0 ? shared_seconds * first_replicas : seconds) / items;
+    }
+  };
+  const Layout* layout = nullptr;
+  std::vector<Part> parts;
+  std::vector<Sent> sent;
+  cost::LinkLoads::Busiest busiest;
+  double bytes = 0;
+
+  [[nodiscard]] std::vector<int> replicas() const {
+    std::vector<int> counts;
+    for (const Part& part : parts) counts.push_back(part.replicas);
+    return counts;
+  }
+};
+
+struct Predictor::Choice {
+  int microbatches = 1;
+  int slack = 1;
+  bool shrink = false;  // stages that do not fit have fewer items in flight
+  Recompute recompute = Recompute::kNever;
+};
+
+Predictor::Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions)
+    : cuts_(cuts), cluster_(cluster), network_(cluster), conditions_(conditions) {}
+
+Bytes Predictor::memory_of(WorkerId worker) const {
+  const Bytes own = cluster_.devices[worker.index()].memory;
+  return conditions_.memory ? std::min(own, *conditions_.memory) : own;
+}
+
+Predictor::Shape Predictor::shape_of(const Layout& layout) const {
+  PD_CHECK(layout.ends.size() == layout.stages() + 1 && layout.ends.back() == cuts_.last());
+  Shape shape;
+  shape.layout = &layout;
+  const bool split = cost::replicas_split_items(conditions_.rule);
+  const auto first_count = static_cast<double>(layout.workers.front().size());
+  cost::LinkLoads loads(network_);
+  for (std::size_t s = 0; s < layout.stages(); ++s) {
+    const std::size_t a = layout.ends[s];
+    const std::size_t b = layout.ends[s + 1];
+    const auto& workers = layout.workers[s];
+    double speed = cluster_.devices[workers.front().index()].speed;
+    Bytes limit = memory_of(workers.front());
+    for (const WorkerId worker : workers) {
+      speed = std::min(speed, cluster_.devices[worker.index()].speed);
+      limit = std::min(limit, memory_of(worker));
+    }
+    const double weights = cuts_.weights(a, b);
+    // Every update averages once: after a round of the replicas, or of the first stage's where
+    // replicas share each item.
+    const double updates = 1 / (split ? first_count : static_cast<double>(workers.size()));
+    loads.add_exchange(workers, weights, conditions_.exchange, updates);
+    shape.parts.push_back({cuts_.forward(a, b) / speed, cuts_.backward(a, b) / speed, speed,
+                           static_cast<int>(workers.size()), cuts_.size(a, b), limit,
+                           cost::exchange_time(network_, workers, weights, conditions_.exchange)});
+  }
+  for (const Cuts::Flow& flow : cuts_.flows(layout.ends)) {
+    const auto& from = layout.workers[flow.from];
+    const auto& to = layout.workers[flow.to];
+    const auto level = loads.add_transfer(from, to, flow.bytes);
+    if (!level) continue;
+    const cluster::Level& outermost = network_.level(*level);
+    Shape::Sent sent{flow.from,
+                     flow.to,
+                     to_seconds(outermost.latency),
+                     flow.bytes / outermost.bandwidth.bytes_per_second,
+                     flow.bytes,
+                     0};
+    if (split) {
+      cost::LinkLoads alone(network_);
+      (void)alone.add_transfer(from, to, flow.bytes);
+      sent.shared_seconds = alone.busiest().time.count();
+    }
+    shape.sent.push_back(sent);
+  }
+  shape.busiest = loads.busiest();
+  shape.bytes = loads.bytes_in_all();
+  return shape;
+}
+
+namespace {
+
+bool cuts_minibatches(Rule rule) {
+  return rule == Rule::kGpipe || rule == Rule::kDapple || rule == Rule::kTwoBuffered;
+}
+
+bool has_depths(Rule rule) {
+  return rule == Rule::kDapple || rule == Rule::kPipedream || rule == Rule::kTwoBuffered;
+}
+
+// What fits comes first, then what is faster; what does not fit is ranked by how much it lacks.
+std::pair<double, double> rank(const Prediction& prediction) {
+  if (prediction.miss) return {static_cast<double>(prediction.miss->bytes.count), 0};
+  return {0, prediction.per_minibatch.count()};
+}
+
+}  // namespace
+
+std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
+  if (!cuts_minibatches(conditions_.rule)) return {1};
+  if (conditions_.microbatches) return {*conditions_.microbatches};
+  const std::int64_t batch = cuts_.profile().batch.value_or(INT32_MAX);
+  const std::int64_t wanted =
+      std::min(kMicrobatchesPerStage * static_cast<std::int64_t>(stages), batch);
+  // Two weight versions suffice from as many microbatches as stages on.
+  int least = conditions_.rule == Rule::kTwoBuffered ? static_cast<int>(stages) : 1;
+  std::vector<int> choices;
+  for (; choices.empty() || least <= wanted; least *= 2) choices.push_back(least);
+  return choices;
+}
+
+Prediction Predictor::predict(const Layout& layout) const {
+  const Shape shape = shape_of(layout);
+  std::optional<Prediction> best;
+  const auto offer = [&](const Choice& choice) {  // returns whether it fits without recomputing
+    Prediction found = with(shape, choice);
+    const bool simple =
+        !found.miss && std::none_of(found.stages.begin(), found.stages.end(),
+                                    [](const StagePrediction& stage) { return stage.recompute; });
+    if (!best || rank(found) < rank(*best)) best = std::move(found);
+    return simple;
+  };
+  const bool may_shrink = has_depths(conditions_.rule) && layout.depths.empty() &&
+                          conditions_.recompute != Recompute::kAlways;
+  const auto try_slack = [&](int microbatches, int slack) {
+    const bool simple = offer({microbatches, slack, false, conditions_.recompute});
+    // Fewer items in flight may fit where all of them do not, or would need forwards run twice.
+    if (!simple && may_shrink) (void)offer({microbatches, slack, true, Recompute::kNever});
+  };
+  const bool may_deepen = has_depths(conditions_.rule) && conditions_.depth == Depth::kBest &&
+                          layout.depths.empty() && layout.stages() > 1;
+  for (const int microbatches : microbatch_choices(layout.stages())) {
+    try_slack(microbatches, 1);
+    const bool may_help =
+        best->limit == Limit::kLoop || (conditions_.rule == Rule::kDapple && !shape.sent.empty());
+    if (may_deepen && may_help && !best->miss) try_slack(microbatches, 2);
+  }
+  return *best;
+}
+
+Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
+  Prediction prediction;
+  prediction.microbatches = choice.microbatches;
+  prediction.busiest = shape.busiest;
+  prediction.bytes_per_minibatch = shape.bytes;
+  fit_memory(shape, choice, prediction);
+  for (const Shape::Sent& sent : shape.sent) {
+    StagePrediction& stage = prediction.stages[sent.from];
+    stage.sent_bytes += sent.bytes;
+    stage.transfer = std::max(
+        stage.transfer, Seconds(sent.item(choice.microbatches, shape.parts.front().replicas)));
+  }
+  switch (conditions_.rule) {
+    case Rule::kPipedream:
+    case Rule::kTwoBuffered:
+      time_steady(shape, prediction);
+      break;
+    case Rule::kDataParallel:
+      time_data_parallel(shape, prediction);
+      break;
+    case Rule::kModelParallel:
+    case Rule::kGpipe:
+    case Rule::kDapple:
+      time_synchronous(shape, prediction);
+      break;
+  }
+  return prediction;
+}
+
+// What the pipeline allows each stage, before memory has its say.
+std::vector<int> Predictor::depths_of(const Shape& shape, const Choice& choice) const {
+  if (!shape.layout->depths.empty()) return shape.layout->depths;
+  std::vector<int> replicas = shape.replicas();
+  if (cost::replicas_split_items(conditions_.rule)) replicas.assign(replicas.size(), 1);
+  switch (conditions_.depth) {
+    case Depth::kUpTo:
+      return cost::depths_up_to(replicas, conditions_.most_depth);
+    case Depth::kNoam:
+      return cost::noam_depths(replicas);
+    case Depth::kBest:
+      break;
+  }
+  return cost::pipeline_depths(replicas, choice.slack);
+}
+
+// Depths, re-computation and memory of every stage.
+void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const {
+  prediction.stages.reserve(shape.parts.size());
+  const std::vector<int> depths = depths_of(shape, choice);
+  for (std::size_t s = 0; s < shape.parts.size(); ++s) {
+    const Shape::Part& part = shape.parts[s];
+    StagePrediction stage;
+    double share = 1.0 / choice.microbatches;
+    if (cost::replicas_split_items(conditions_.rule))
+      share *= static_cast<double>(shape.parts.front().replicas) / part.replicas;
+    const auto use = [&](int depth, bool recompute) {
+      const cost::Counts counts =
+          cost::peak_counts(conditions_.rule, depth, part.replicas, choice.microbatches);
+      stage.depth = counts.in_flight;
+      stage.memory =
+          cost::stage_memory(part.size, counts, {conditions_.optimiser_copies, share, recompute});
+      return stage.memory.total() <= part.memory_limit;
+    };
+    stage.memory_limit = part.memory_limit;
+    stage.recompute = choice.recompute == Recompute::kAlways;
+    bool fits = use(depths[s], stage.recompute);
+    if (!fits && choice.recompute == Recompute::kWhereNeeded) {
+      stage.recompute = true;
+      fits = use(depths[s], true);
+    }
+    for (int depth = depths[s] - 1; !fits && choice.shrink && depth > 0; --depth)
+      fits = use(depth, stage.recompute);
+    const Bytes over = stage.memory.total() - part.memory_limit;
+    if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
+      prediction.miss = MemoryMiss{id_at<StageId>(s), over};
+    stage.forward = Seconds(part.forward);
+    stage.backward = Seconds(part.backward + (stage.recompute ? part.forward : 0));
+    stage.exchange = part.exchange;
+    prediction.stages.push_back(stage);
+  }
+}
+
+namespace {
+
+void raise(Prediction& prediction, double seconds, Limit limit, std::size_t stage) {
+  if (seconds <= prediction.per_minibatch.count()) return;
+  prediction.per_minibatch = Seconds(seconds);
+  prediction.limit = limit;
+  prediction.limiting_stage = stage;
+}
+
+}  // namespace
+
+void Predictor::time_steady(const Shape& shape, Prediction& prediction) const {
+  const std::size_t count = shape.parts.size();
+  const double items = prediction.microbatches;
+  prediction.minibatches_per_update = shape.parts.front().replicas;
+  for (std::size_t s = 0; s < count; ++s) {
+    const StagePrediction& stage = prediction.stages[s];
+    const double replicas = shape.parts[s].replicas;
+    raise(prediction, (stage.forward + stage.backward).count() / replicas, Limit::kCompute, s);
+  }
+  for (std::size_t s = 0; s < count; ++s)
+    raise(prediction, prediction.stages[s].exchange.count() / shape.parts[s].replicas,
+          Limit::kExchange, s);
+  raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+  // The longest way of one item from each stage to the end, and back.
+  std::vector<double> forth(count), back(count);
+  for (std::size_t s = count; s-- > 0;) {
+    for (const Shape::Sent& sent : shape.sent) {
+      if (sent.from != s) continue;
+      const double transfer = sent.item(prediction.microbatches, 1);
+      forth[s] = std::max(forth[s], transfer + forth[sent.to]);
+      back[s] = std::max(back[s], transfer + back[sent.to]);
+    }
+    forth[s] += prediction.stages[s].forward.count() / items;
+    back[s] += prediction.stages[s].backward.count() / items;
+    const Seconds loop = cost::loop_limit(Seconds(forth[s] + back[s]), shape.parts[s].replicas,
+                                          prediction.stages[s].depth);
+    raise(prediction, loop.count() * items, Limit::kLoop, s);
+  }
+}
+
+// mp is gpipe with one item; only dapple has replicas, which share each item.
+void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) const {
+  const int items = prediction.microbatches;
+  const double first = shape.parts.front().replicas;
+  const bool dapple = conditions_.rule == Rule::kDapple;
+  std::vector<PipelineStep> steps;
+  std::vector<Seconds> exchange;
+  for (std::size_t s = 0; s < shape.parts.size(); ++s) {
+    if (s > 0) {
+      Seconds arriving{0};  // one after the other: they share the receiver's link
+      for (const Shape::Sent& sent : shape.sent)
+        if (sent.to == s) arriving += Seconds(sent.item(items, first));
+      steps.push_back({arriving, arriving});
+      exchange.emplace_back(0);
+    }
+    const double share = first / (items * static_cast<double>(shape.parts[s].replicas));
+    const StagePrediction& stage = prediction.stages[s];
+    steps.push_back({stage.forward * share, stage.backward * share});
+    exchange.push_back(stage.exchange);
+  }
+  prediction.minibatches_per_update = first;
+  prediction.limit = Limit::kLatency;
+  if (!dapple) {
+    prediction.per_minibatch = cost::gpipe_time(steps, items);
+  } else {
+    Seconds way{0};
+    Seconds loop{0};
+    for (std::size_t k = steps.size(); k-- > 0;) {
+      way += steps[k].forward + steps[k].backward;
+      const int depth = prediction.stages[k / 2].depth;
+      // With all items of the minibatch in flight there is no loop to wait for.
+      if (k % 2 == 0 && depth < items) loop = std::max(loop, cost::loop_limit(way, 1, depth));
+    }
+    prediction.per_minibatch = cost::dapple_time(steps, exchange, items, loop) / first;
+  }
+  raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+}
+
+void Predictor::time_data_parallel(const Shape& shape, Prediction& prediction) const {
+  const double replicas = shape.parts.front().replicas;
+  prediction.minibatches_per_update = replicas;
+  const StagePrediction& stage = prediction.stages.front();
+  const double weights = static_cast<double>(shape.parts.front().size.weights.count);
+  const double speed = shape.parts.front().speed;
+  std::vector<PipelineStep> layers;
+  std::vector<Seconds> exchange;
+  for (const LayerId id : cuts_.layers(0, cuts_.last())) {
+    const profile::LayerCost& layer = cuts_.profile().cost(id);
+    layers.push_back(
+        {Seconds(to_seconds(layer.forward) / speed), Seconds(to_seconds(layer.backward) / speed)});
+    const double share = weights > 0 ? static_cast<double>(layer.weights.count) / weights : 0;
+    exchange.push_back(stage.exchange * share);
+  }
+  const Seconds step = cost::overlapped_step(layers, exchange);
+  const Seconds compute = stage.forward + stage.backward;
+  raise(prediction, step.count() / replicas,
+        compute.count() * 1.001 < step.count() ? Limit::kExchange : Limit::kCompute, 0);
+}
+
+Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& prediction,
+             std::string system) {
+  Plan plan;
+  plan.system = std::move(system);
+  plan.microbatches = prediction.microbatches;
+  for (std::size_t s = 0; s < layout.stages(); ++s)
+    plan.stages.push_back({cuts.layers(layout.ends[s], layout.ends[s + 1]), layout.workers[s],
+                           prediction.stages[s].depth, prediction.stages[s].recompute});
+  return plan;
+}
+
+}  // namespace pipedream::plan

@@ -1,0 +1,124 @@
+// How fast a plan will be and what memory it needs, by the default cost model (docs/planner.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cost/links.h"
+#include "cost/memory.h"
+#include "plan/cuts.h"
+#include "plan/plan.h"
+
+namespace pipedream::plan {
+
+// A plan as the planners build it: stages between consecutive cuts, and their workers.
+struct Layout {
+  std::vector<std::size_t> ends{0};  // 0, …, the last cut: one more than there are stages
+  std::vector<std::vector<WorkerId>> workers;
+  // Items in flight where a planner has its own rule for them; else the prediction chooses.
+  std::vector<int> depths;
+
+  [[nodiscard]] std::size_t stages() const { return workers.size(); }
+};
+
+enum class Recompute { kNever, kAlways, kWhereNeeded };
+
+// Items in flight (cost/memory.h): the better of slack 1 and 2, the paper's NOAM, or as many as a
+// number allows. Where memory is short, stages have fewer.
+enum class Depth { kBest, kNoam, kUpTo };
+
+// What holds for all plans that are compared with each other.
+struct Conditions {
+  cost::Rule rule = cost::Rule::kPipedream;
+  std::optional<Bytes> memory;  // the most a worker may use; its device's, where that is less
+  int optimiser_copies = 1;     // of the weights: 0 plain SGD, 1 momentum, 2 Adam
+  cost::Exchange exchange = cost::Exchange::kRing;
+  Recompute recompute = Recompute::kNever;
+  std::optional<int> microbatches;  // else the best of 1, 2, 4, … up to kMicrobatchesPerStage·S
+  Depth depth = Depth::kBest;
+  int most_depth = 0;  // for Depth::kUpTo: of the first stage
+};
+
+// GPipe's advice: with 4·S microbatches the bubble is small. A profile does not say how much less
+// efficient small batches are, so more are taken only when asked for.
+inline constexpr int kMicrobatchesPerStage = 4;
+
+enum class Limit {
+  kCompute,   // of one stage
+  kExchange,  // of one stage's gradients
+  kLink,      // one link carries more than anything else takes
+  kLoop,      // too few items in flight to hide the transfers
+  kLatency,   // a synchronous pipeline fills and drains for every update
+};
+
+struct StagePrediction {
+  Seconds forward{0};     // one minibatch on one replica
+  Seconds backward{0};    // re-computation included
+  Seconds exchange{0};    // one averaging of the gradients
+  Seconds transfer{0};    // one item's values to the stages that follow
+  double sent_bytes = 0;  // to them, per minibatch
+  cost::MemoryUse memory;
+  Bytes memory_limit;
+  int depth = 1;
+  bool recompute = false;
+};
+
+struct MemoryMiss {
+  StageId stage;
+  Bytes bytes;  // by which the stage's need exceeds its limit
+};
+
+struct Prediction {
+  Seconds per_minibatch{0};
+  Limit limit = Limit::kCompute;
+  std::size_t limiting_stage = 0;     // for kCompute, kExchange, kLoop
+  cost::LinkLoads::Busiest busiest;   // link
+  double bytes_per_minibatch = 0;     // over all links
+  double minibatches_per_update = 1;  // of the first stage's weights
+  int microbatches = 1;
+  std::vector<StagePrediction> stages;
+  std::optional<MemoryMiss> miss;  // the stage that exceeds its memory most; none: it fits
+};
+
+// Answers for any number of layouts of one model on one cluster. Keeps references to its
+// arguments; immutable, so thread-safe.
+class Predictor {
+ public:
+  Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions);
+
+  // With the microbatches, depths and re-computation that make it fastest within the memory; where
+  // nothing fits, those that miss by least. Of equals the fewest microbatches, then the least
+  // depth.
+  [[nodiscard]] Prediction predict(const Layout& layout) const;
+
+  [[nodiscard]] const Cuts& cuts() const { return cuts_; }
+  [[nodiscard]] const cluster::Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] const cost::Network& network() const { return network_; }
+  [[nodiscard]] const Conditions& conditions() const { return conditions_; }
+  [[nodiscard]] Bytes memory_of(WorkerId worker) const;
+
+ private:
+  struct Shape;
+  struct Choice;
+  [[nodiscard]] Shape shape_of(const Layout& layout) const;
+  [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
+  [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;
+  [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
+  void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
+  void time_steady(const Shape& shape, Prediction& prediction) const;
+  void time_synchronous(const Shape& shape, Prediction& prediction) const;
+  void time_data_parallel(const Shape& shape, Prediction& prediction) const;
+
+  const Cuts& cuts_;
+  const cluster::Cluster& cluster_;
+  cost::Network network_;
+  Conditions conditions_;
+};
+
+// The plan that a prediction describes.
+[[nodiscard]] Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& prediction,
+                           std::string system);
+
+}  // namespace pipedream::plan

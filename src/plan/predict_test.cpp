@@ -1,0 +1,603 @@
+// Predictions that can be checked by hand. Times are whole seconds, a link carries one byte per
+// second unless a test says otherwise, so that bytes are seconds too.
+#include "plan/predict.h"
+
+#include <gtest/gtest.h>
+
+namespace pipedream::plan {
+namespace {
+
+using cost::Rule;
+
+struct LayerOf {
+  int forward;
+  int backward;
+  std::int64_t weights = 0;
+  std::int64_t out = 0;  // bytes to the next layer
+  std::int64_t stash = 0;
+};
+
+// data → layer0 → layer1 → …
+profile::Profile chain(const std::vector<LayerOf>& layers) {
+  graph::Builder builder;
+  profile::Profile profile;
+  profile.model = "chain";
+  builder.add_input("data", {{"out", {}, Bytes{1000}}});
+  profile.costs.emplace_back();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    builder.add_layer("layer" + std::to_string(i), "", {{"out", {}, Bytes{layers[i].out}}});
+    builder.add_edge(id_at<LayerId>(i), 0, id_at<LayerId>(i + 1));
+    profile::LayerCost cost;
+    cost.forward = std::chrono::seconds(layers[i].forward);
+    cost.backward = std::chrono::seconds(layers[i].backward);
+    cost.weights = Bytes{layers[i].weights};
+    cost.stash = Bytes{layers[i].stash};
+    profile.costs.push_back(cost);
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+constexpr Bytes kPlenty{1 << 30};
+
+cluster::Cluster flat(int workers, double bandwidth = 1, Nanos latency = Nanos(0)) {
+  return {"flat",
+          {{.name = "server", .count = workers, .bandwidth = {bandwidth}, .latency = latency}},
+          std::vector<cluster::Device>(static_cast<std::size_t>(workers), {kPlenty, 1})};
+}
+
+// Links inside a server are so fast that they do not count; one network card for each server.
+cluster::Cluster servers(int count, int inside, double between) {
+  return {"servers",
+          {{.name = "server", .count = inside, .bandwidth = {1e9}},
+           {.name = "network", .count = count, .bandwidth = {between}, .shared = true}},
+          std::vector<cluster::Device>(static_cast<std::size_t>(count * inside), {kPlenty, 1})};
+}
+
+// One layer per stage, on the workers given by number.
+Layout layer_by_layer(const std::vector<std::vector<int>>& workers) {
+  Layout layout;
+  for (std::size_t s = 0; s < workers.size(); ++s) {
+    layout.ends.push_back(s + 1);
+    layout.workers.emplace_back();
+    for (const int worker : workers[s]) layout.workers.back().push_back(WorkerId{worker});
+  }
+  return layout;
+}
+
+Layout straight(int stages) {
+  std::vector<std::vector<int>> workers;
+  for (int s = 0; s < stages; ++s) workers.push_back({s});
+  return layer_by_layer(workers);
+}
+
+std::vector<int> up_to(int end) {
+  std::vector<int> numbers;
+  for (int i = 0; i < end; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+Prediction predict(const profile::Profile& profile, const cluster::Cluster& cluster,
+                   const Layout& layout, const Conditions& conditions = {}) {
+  const Cuts cuts(profile);
+  return Predictor(cuts, cluster, conditions).predict(layout);
+}
+
+std::vector<int> depths_of(const Prediction& prediction) {
+  std::vector<int> depths;
+  for (const StagePrediction& stage : prediction.stages) depths.push_back(stage.depth);
+  return depths;
+}
+
+// SYSTEMS' example for the loop limit: F = 1, B = 2, transfers of 1.
+profile::Profile four_equal(std::int64_t weights = 0) {
+  return chain(
+      std::vector<LayerOf>(4, {.forward = 1, .backward = 2, .weights = weights, .out = 1}));
+}
+
+TEST(PredictPipedream, TheSlowestStageOfAStraightPipelineSetsThePace) {
+  const Prediction found = predict(
+      chain({{.forward = 1, .backward = 2}, {.forward = 2, .backward = 3}}), flat(2), straight(2));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 5);
+  EXPECT_EQ(found.limit, Limit::kCompute);
+  EXPECT_EQ(found.limiting_stage, 1u);
+  EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
+  EXPECT_EQ(found.minibatches_per_update, 1);
+  EXPECT_EQ(found.microbatches, 1);
+  EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 2);
+  EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 3);
+  EXPECT_FALSE(found.miss.has_value());
+}
+
+TEST(PredictPipedream, WithTheLeastDepthTransfersAreNotHidden) {
+  Layout layout = straight(4);
+  layout.depths = {4, 3, 2, 1};
+  const Prediction found = predict(four_equal(), flat(4), layout);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4.5);  // (4·3 + 2·3·1) / 4
+  EXPECT_EQ(found.limit, Limit::kLoop);
+  EXPECT_EQ(found.limiting_stage, 0u);
+  EXPECT_DOUBLE_EQ(found.stages[0].transfer.count(), 1);
+  EXPECT_DOUBLE_EQ(found.stages[3].transfer.count(), 0);
+}
+
+TEST(PredictPipedream, TheBestDepthHidesTransfers) {
+  const Prediction found = predict(four_equal(), flat(4), straight(4));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 3);
+  EXPECT_EQ(found.limit, Limit::kCompute);
+  EXPECT_EQ(depths_of(found), (std::vector{7, 5, 3, 1}));
+}
+
+TEST(PredictPipedream, TheLeastDepthIsKeptWhereMoreWouldNotHelp) {
+  const profile::Profile profile =
+      chain(std::vector<LayerOf>(4, {.forward = 1, .backward = 2}));  // nothing to transfer
+  EXPECT_EQ(depths_of(predict(profile, flat(4), straight(4))), (std::vector{4, 3, 2, 1}));
+}
+
+// Stage 0 with depth d: d versions of 10, a gradient, an optimiser state, d outputs, 1 to work
+// with.
+TEST(PredictPipedream, TheLeastDepthIsKeptWhereMoreWouldNotFit) {
+  const Prediction tight =
+      predict(four_equal(10), flat(4), straight(4), {.memory = Bytes{40 + 10 + 10 + 4 + 1}});
+  EXPECT_FALSE(tight.miss.has_value());
+  EXPECT_DOUBLE_EQ(tight.per_minibatch.count(), 4.5);
+  EXPECT_EQ(depths_of(tight), (std::vector{4, 3, 2, 1}));
+  const Prediction roomy =
+      predict(four_equal(10), flat(4), straight(4), {.memory = Bytes{70 + 10 + 10 + 7 + 1}});
+  EXPECT_DOUBLE_EQ(roomy.per_minibatch.count(), 3);
+}
+
+TEST(PredictPipedream, LatencyIsPartOfEveryTransfer) {
+  Layout layout = straight(2);
+  layout.depths = {1, 1};
+  const Prediction found =
+      predict(chain({{.forward = 1, .backward = 2, .out = 3}, {.forward = 1, .backward = 2}}),
+              flat(2, 1, std::chrono::seconds(5)), layout);
+  EXPECT_DOUBLE_EQ(found.stages[0].transfer.count(), 8);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6 + 2 * 8);
+  EXPECT_EQ(found.limit, Limit::kLoop);
+}
+
+TEST(PredictPipedream, ReplicasTakeMinibatchesInTurn) {
+  const Prediction found =
+      predict(chain({{.forward = 2, .backward = 4}}), flat(3), layer_by_layer({{0, 1, 2}}));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2);
+  EXPECT_EQ(found.limit, Limit::kCompute);
+  EXPECT_EQ(found.minibatches_per_update, 3);
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 2);  // of one replica
+}
+
+TEST(PredictPipedream, ReplicasAreHeldUpByTheirExchangeWhereThatTakesLonger) {
+  const profile::Profile profile = chain({{.forward = 2, .backward = 4, .weights = 12}});
+  const Prediction found = predict(profile, flat(2), layer_by_layer({{0, 1}}));
+  EXPECT_DOUBLE_EQ(found.stages[0].exchange.count(), 12);  // 2·(1/2)·12 bytes
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6);        // for two minibatches
+  EXPECT_EQ(found.limit, Limit::kExchange);
+  EXPECT_EQ(found.limiting_stage, 0u);
+  const Prediction faster = predict(profile, flat(2, 10), layer_by_layer({{0, 1}}));
+  EXPECT_DOUBLE_EQ(faster.per_minibatch.count(), 3);
+  EXPECT_EQ(faster.limit, Limit::kCompute);
+}
+
+// Stage 0 has a replica on each server, stage 1 is on the first server. Each two minibatches the
+// first server's card carries 8 bytes of the ring each way, and 6 bytes forth and back of the
+// minibatch that comes from the other server.
+TEST(PredictPipedream, ASharedNetworkCardCarriesTransfersAndExchangeTogether) {
+  const Prediction found = predict(
+      chain({{.forward = 1, .backward = 1, .weights = 8, .out = 6}, {.forward = 1, .backward = 1}}),
+      servers(2, 2, 1), layer_by_layer({{0, 2}, {1}}));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (8 + 6) / 2.0);
+  EXPECT_EQ(found.limit, Limit::kLink);
+  EXPECT_EQ(found.busiest.level, 1u);
+  EXPECT_DOUBLE_EQ(found.busiest.bytes, 7);
+  // Each of two workers sends 8 bytes of a ring per two minibatches; 6 go forth and 6 back.
+  EXPECT_DOUBLE_EQ(found.bytes_per_minibatch, 8 + 12);
+  EXPECT_DOUBLE_EQ(found.stages[0].sent_bytes, 6);
+}
+
+TEST(PredictPipedream, FifteenAndOneOnFourServersOfFour) {
+  const profile::Profile profile =
+      chain({{.forward = 15, .backward = 30, .weights = 15, .out = 15}, {1, 1}});
+  const Layout layout = layer_by_layer({up_to(15), {15}});
+  const Prediction fast = predict(profile, servers(4, 4, 10), layout);
+  EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), 3);  // 45 / 15
+  EXPECT_EQ(fast.limit, Limit::kCompute);
+  EXPECT_EQ(depths_of(fast), (std::vector{2, 1}));
+  EXPECT_EQ(fast.minibatches_per_update, 15);
+  // Twelve of fifteen minibatches reach the last server through its card, which also carries an
+  // edge of the ring: 2·(14/15)·15 bytes per fifteen minibatches.
+  const Prediction slow = predict(profile, servers(4, 4, 1), layout);
+  EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 12 + 28.0 / 15);
+  EXPECT_EQ(slow.limit, Limit::kLink);
+  EXPECT_EQ(slow.busiest.level, 1u);
+  EXPECT_EQ(slow.busiest.link, 3u);
+}
+
+TEST(PredictPipedream, TheSlowestReplicaCounts) {
+  cluster::Cluster cluster = flat(3);
+  cluster.devices[0].speed = 2;
+  cluster.devices[1].speed = 0.5;
+  const Prediction found =
+      predict(chain({{.forward = 2, .backward = 4}, {.forward = 2, .backward = 4}}), cluster,
+              layer_by_layer({{0, 1}, {2}}));
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4);
+  EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 8);
+  EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 2);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6);
+}
+
+TEST(PredictPipedream, TheLongestWayDecidesWhereAValueSkipsAStage) {
+  graph::Builder builder;
+  profile::Profile profile;
+  builder.add_input("data", {{"out", {}, Bytes{0}}});
+  builder.add_layer("a", "", {{"near", {}, Bytes{1}}, {"far", {}, Bytes{9}}});
+  builder.add_layer("b", "", {{"out", {}, Bytes{1}}});
+  builder.add_layer("c", "", {{"out", {}, Bytes{0}}});
+  builder.add_edge("data", "", "a");
+  builder.add_edge("a", "near", "b");
+  builder.add_edge("b", "", "c");
+  builder.add_edge("a", "far", "c");
+  profile.graph = std::move(builder).build();
+  profile.costs.resize(4);
+  for (std::size_t i = 1; i < 4; ++i) profile.costs[i].forward = std::chrono::seconds(1);
+  Layout layout = straight(3);
+  layout.depths = {1, 1, 1};
+  const Prediction found = predict(profile, flat(3), layout);
+  // Forth: a, 9 to c, c; not a, 1, b, 1, c. Back: 9, for backwards take no time.
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 9 + 1 + 9);
+  EXPECT_EQ(found.limit, Limit::kLoop);
+  EXPECT_DOUBLE_EQ(found.stages[0].sent_bytes, 10);
+  EXPECT_DOUBLE_EQ(found.stages[0].transfer.count(), 9);
+}
+
+TEST(PredictDepth, TheRecursionIsDeeperThanNoamForGeneralReplicas) {
+  const profile::Profile profile = chain(std::vector<LayerOf>(3, {.forward = 1, .backward = 2}));
+  const Layout layout = layer_by_layer({{0}, {1, 2}, {3}});
+  EXPECT_EQ(depths_of(predict(profile, flat(4), layout)), (std::vector{5, 2, 1}));
+  EXPECT_EQ(depths_of(predict(profile, flat(4), layout, {.depth = Depth::kNoam})),
+            (std::vector{4, 2, 1}));
+}
+
+TEST(PredictDepth, ANumberAllowsTheDeepestPipelineUpToIt) {
+  const profile::Profile profile = chain(std::vector<LayerOf>(3, {.forward = 1, .backward = 2}));
+  const auto with = [&](int most) {
+    return depths_of(
+        predict(profile, flat(3), straight(3), {.depth = Depth::kUpTo, .most_depth = most}));
+  };
+  EXPECT_EQ(with(5), (std::vector{5, 3, 1}));
+  EXPECT_EQ(with(4), (std::vector{3, 2, 1}));
+  EXPECT_EQ(with(2), (std::vector{2, 2, 1}));
+  EXPECT_EQ(with(1), (std::vector{1, 1, 1}));
+}
+
+TEST(PredictDepth, WithOneInFlightAPipelineDoesOneMinibatchAtATime) {
+  const Prediction found =
+      predict(four_equal(), flat(4), straight(4), {.depth = Depth::kUpTo, .most_depth = 1});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 18);
+  EXPECT_EQ(found.limit, Limit::kLoop);
+}
+
+TEST(PredictDepth, ThePlannersOwnDepthsAreKept) {
+  Layout layout = straight(4);
+  layout.depths = {6, 3, 2, 1};
+  const Prediction found = predict(four_equal(), flat(4), layout);
+  EXPECT_EQ(depths_of(found), layout.depths);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 13.0 / 3);  // stage 1: (3·3 + 2·2·1) / 3
+  EXPECT_EQ(found.limiting_stage, 1u);
+}
+
+// Of 16 bytes of gradients the second layer's 12 can be averaged from 2 + 3 s on, for 6 s; the
+// first layer's backward is done at 7 s, and its 4 bytes follow from 11 s to 13 s.
+TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
+  const profile::Profile profile = chain(
+      {{.forward = 1, .backward = 2, .weights = 4}, {.forward = 1, .backward = 3, .weights = 12}});
+  Layout layout;
+  layout.ends = {0, 2};
+  layout.workers = {{WorkerId{0}, WorkerId{1}}};
+  const Conditions conditions{.rule = Rule::kDataParallel};
+  const Prediction slow = predict(profile, flat(2, 2), layout, conditions);
+  EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 13 / 2.0);
+  EXPECT_EQ(slow.limit, Limit::kExchange);
+  EXPECT_EQ(slow.minibatches_per_update, 2);
+  const Prediction fast = predict(profile, flat(2, 1000), layout, conditions);
+  EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004) / 2);  // 4 bytes at the end
+  EXPECT_EQ(fast.limit, Limit::kCompute);
+}
+
+TEST(PredictDataParallel, TheSlowestWorkerHoldsUpAll) {
+  cluster::Cluster cluster = flat(2);
+  cluster.devices[1].speed = 0.5;
+  const Prediction found = predict(chain({{.forward = 1, .backward = 2}}), cluster,
+                                   layer_by_layer({{0, 1}}), {.rule = Rule::kDataParallel});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6 / 2.0);
+}
+
+TEST(PredictModelParallel, AMinibatchPassesAllStagesForthAndBackAlone) {
+  const Prediction found =
+      predict(chain({{.forward = 1, .backward = 2, .out = 2}, {.forward = 2, .backward = 3}}),
+              flat(2), straight(2), {.rule = Rule::kModelParallel});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 2 + 2 + 3 + 2 + 2);
+  EXPECT_EQ(found.limit, Limit::kLatency);
+  EXPECT_EQ(found.microbatches, 1);
+  EXPECT_EQ(depths_of(found), (std::vector{1, 1}));
+}
+
+profile::Profile two_stages() {
+  return chain({{.forward = 4, .backward = 8, .weights = 10, .out = 2, .stash = 16},
+                {.forward = 2, .backward = 4, .weights = 10, .stash = 16}});
+}
+
+// A quarter of a minibatch: 1 + 2 on stage 0, 1/2 on the link each way, 1/2 + 1 on stage 1.
+TEST(PredictGpipe, FillsAndDrainsForEveryMinibatch) {
+  const Prediction found =
+      predict(two_stages(), flat(2), straight(2), {.rule = Rule::kGpipe, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 0.5 + 0.5) + (1 + 0.5 + 2) + 3 * (1 + 2));
+  EXPECT_EQ(found.limit, Limit::kLatency);
+  EXPECT_EQ(found.microbatches, 4);
+  EXPECT_DOUBLE_EQ(found.stages[0].transfer.count(), 0.5);
+  EXPECT_EQ(depths_of(found), (std::vector{4, 4}));
+  EXPECT_EQ(found.stages[0].memory.weights, Bytes{10});          // one version
+  EXPECT_EQ(found.stages[0].memory.activations, Bytes{18});      // all four quarters of 16 + 2
+  EXPECT_EQ(found.stages[1].memory.activations, Bytes{16 + 2});  // its own and what it received
+}
+
+TEST(PredictGpipe, RecomputationRunsForwardsTwiceAndKeepsOnlyWhatCameIn) {
+  const Prediction found =
+      predict(two_stages(), flat(2), straight(2),
+              {.rule = Rule::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 0.5 + 0.5) + (1.5 + 0.5 + 3) + 3 * (1 + 3));
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4);
+  EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 12);
+  EXPECT_TRUE(found.stages[0].recompute);
+  EXPECT_TRUE(found.stages[1].recompute);
+  EXPECT_EQ(found.stages[0].memory.activations, Bytes{5});      // a quarter of 18, rounded up
+  EXPECT_EQ(found.stages[1].memory.activations, Bytes{4 + 2});  // and all that came in
+}
+
+TEST(PredictGpipe, TakesFourMicrobatchesPerStageWhereNothingSpeaksAgainstIt) {
+  const Prediction found = predict(two_stages(), flat(2), straight(2), {.rule = Rule::kGpipe});
+  EXPECT_EQ(found.microbatches, 8);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 1.75 + 7 * 1.5);
+}
+
+TEST(PredictGpipe, DoesNotCutAMinibatchIntoMoreThanItsSamples) {
+  profile::Profile profile = two_stages();
+  profile.batch = 3;
+  const Prediction found = predict(profile, flat(2), straight(2), {.rule = Rule::kGpipe});
+  EXPECT_EQ(found.microbatches, 2);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 + 7 + 6);
+}
+
+TEST(PredictGpipe, LatencySpeaksForFewMicrobatches) {
+  const Prediction found = predict(two_stages(), flat(2, 1, std::chrono::seconds(10)), straight(2),
+                                   {.rule = Rule::kGpipe});
+  EXPECT_EQ(found.microbatches, 1);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 18 + 2 * 12);
+}
+
+// Items of 1 + 2 and 2 + 3. The last stage is the pivot: it waits for one forward, works for four
+// items, and the last backward passes stage 0.
+TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
+  const Prediction found =
+      predict(chain({{.forward = 4, .backward = 8}, {.forward = 8, .backward = 12}}), flat(2),
+              straight(2), {.rule = Rule::kDapple, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 2) + 3 * (2 + 3) + (3 + 2));
+  EXPECT_EQ(found.limit, Limit::kLatency);
+  EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
+  EXPECT_EQ(found.minibatches_per_update, 1);
+}
+
+// Items of 2 + 4 and 1 + 1: stage 0 never waits.
+TEST(PredictDapple, AnEarlierStageIsThePivotWhereItIsTheSlowest) {
+  const Prediction found =
+      predict(chain({{.forward = 8, .backward = 16}, {.forward = 4, .backward = 4}}), flat(2),
+              straight(2), {.rule = Rule::kDapple, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 * (2 + 4));
+}
+
+// Two minibatches are an update: each item is half a minibatch, shared by the replicas of stage 0.
+TEST(PredictDapple, ReplicasShareEveryMicrobatch) {
+  const Prediction found =
+      predict(chain({{.forward = 8, .backward = 16, .weights = 4, .stash = 8},
+                     {.forward = 4, .backward = 4, .stash = 8}}),
+              flat(3), layer_by_layer({{0, 1}, {2}}), {.rule = Rule::kDapple, .microbatches = 4});
+  // Stage 0 is the pivot with items of 2 + 4, and averages 4 bytes at the end.
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (2 + 3 * 6 + 4 + 4) / 2.0);
+  EXPECT_EQ(found.minibatches_per_update, 2);
+  EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
+  EXPECT_EQ(found.stages[0].memory.activations, Bytes{4});  // 2 items of 8 / 4
+  EXPECT_EQ(found.stages[1].memory.activations, Bytes{4});  // 1 item of 2·8 / 4
+}
+
+// Both replicas of stage 0 send their halves to one worker: two minibatches of 4 bytes.
+TEST(PredictDapple, WhoeverReceivesFromAllReplicasReceivesAllOfIt) {
+  const Prediction found =
+      predict(chain({{.forward = 1, .backward = 2, .out = 4}, {.forward = 1, .backward = 1}}),
+              flat(3), layer_by_layer({{0, 1}, {2}}), {.rule = Rule::kDapple, .microbatches = 1});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 8 + 2 + 2 + 8 + 2) / 2.0);
+}
+
+// Stage 0 has 8 bytes of activations per minibatch, 2 per item: 3 bytes hold one item.
+TEST(PredictDapple, FewerInFlightIsBetterThanRecomputationWhereForwardsAreLong) {
+  const profile::Profile profile =
+      chain({{.forward = 8, .backward = 4, .stash = 8}, {.forward = 1, .backward = 1}});
+  const Conditions conditions{.rule = Rule::kDapple,
+                              .memory = Bytes{3},
+                              .recompute = Recompute::kWhereNeeded,
+                              .microbatches = 4};
+  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  EXPECT_FALSE(found.miss.has_value());
+  EXPECT_FALSE(found.stages[0].recompute);
+  EXPECT_EQ(depths_of(found), (std::vector{1, 1}));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2 + 3 * (2 + 0.25 + 0.25 + 1) + 1);
+  Conditions roomy = conditions;
+  roomy.memory = Bytes{4};
+  const Prediction all = predict(profile, flat(2), straight(2), roomy);
+  EXPECT_EQ(depths_of(all), (std::vector{2, 1}));
+  EXPECT_DOUBLE_EQ(all.per_minibatch.count(), 4 * (2 + 1));
+}
+
+TEST(PredictDapple, RecomputationIsBetterThanFewerInFlightWhereForwardsAreShort) {
+  const profile::Profile profile =
+      chain({{.forward = 4, .backward = 8, .stash = 8}, {.forward = 4, .backward = 8}});
+  Conditions conditions{.rule = Rule::kDapple,
+                        .memory = Bytes{3},
+                        .recompute = Recompute::kWhereNeeded,
+                        .microbatches = 4};
+  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  EXPECT_FALSE(found.miss.has_value());
+  EXPECT_TRUE(found.stages[0].recompute);
+  EXPECT_FALSE(found.stages[1].recompute);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 1) + 3 * 3 + (2 + 3));
+  conditions.recompute = Recompute::kNever;
+  const Prediction shallow = predict(profile, flat(2), straight(2), conditions);
+  EXPECT_FALSE(shallow.miss.has_value());
+  EXPECT_EQ(depths_of(shallow), (std::vector{1, 1}));
+  EXPECT_DOUBLE_EQ(shallow.per_minibatch.count(), (1 + 1) + 3 * 6 + (2 + 2));
+}
+
+TEST(PredictTwoBuffered, KeepsTwoVersionsAndAsManyMicrobatchesAsStages) {
+  const profile::Profile profile =
+      chain(std::vector<LayerOf>(3, {.forward = 4, .backward = 8, .weights = 10, .stash = 12}));
+  const Prediction found = predict(profile, flat(3), straight(3), {.rule = Rule::kTwoBuffered});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 12);  // no flush: as fast as its slowest stage
+  EXPECT_EQ(found.limit, Limit::kCompute);
+  EXPECT_EQ(found.microbatches, 3);
+  EXPECT_EQ(depths_of(found), (std::vector{3, 2, 1}));
+  for (const StagePrediction& stage : found.stages) {
+    EXPECT_EQ(stage.memory.weights, Bytes{20});
+    EXPECT_EQ(stage.memory.gradients, Bytes{10});
+  }
+  EXPECT_EQ(found.stages[0].memory.activations, Bytes{12});  // 3 items of a third
+  EXPECT_EQ(found.stages[2].memory.activations, Bytes{4});
+}
+
+TEST(PredictTwoBuffered, ReplicasNeedASecondGradient) {
+  const Prediction found = predict(chain({{.forward = 4, .backward = 8, .weights = 10}}), flat(2),
+                                   layer_by_layer({{0, 1}}), {.rule = Rule::kTwoBuffered});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6);
+  EXPECT_EQ(found.minibatches_per_update, 2);
+  EXPECT_EQ(found.stages[0].memory.weights, Bytes{20});
+  EXPECT_EQ(found.stages[0].memory.gradients, Bytes{20});
+}
+
+TEST(PredictTwoBuffered, RecomputationTakesTimeAndSavesMemory) {
+  const profile::Profile profile = chain(
+      {{.forward = 4, .backward = 8, .stash = 12}, {.forward = 4, .backward = 8, .stash = 12}});
+  Conditions conditions{.rule = Rule::kTwoBuffered,
+                        .memory = Bytes{6},
+                        .recompute = Recompute::kWhereNeeded,
+                        .microbatches = 2};
+  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  EXPECT_FALSE(found.miss.has_value());
+  EXPECT_TRUE(found.stages[0].recompute);   // 2 items of 6 bytes
+  EXPECT_FALSE(found.stages[1].recompute);  // 1
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 + 4 + 8);
+}
+
+// 65 bytes on stage 0 (above); stage 1: 30 + 10 + 10, 3 outputs, 3 inputs, 2 ahead, 2 to work with.
+TEST(PredictMemory, AMissNamesTheStageThatLacksMostAndHowMuch) {
+  Layout layout = straight(4);
+  layout.depths = {4, 3, 2, 1};  // given, so that they may not shrink
+  const Prediction found = predict(four_equal(10), flat(4), layout, {.memory = Bytes{58}});
+  ASSERT_TRUE(found.miss.has_value());
+  EXPECT_EQ(found.miss->stage, StageId{0});
+  EXPECT_EQ(found.miss->bytes, Bytes{65 - 58});
+  EXPECT_EQ(found.stages[0].memory.total(), Bytes{65});
+  EXPECT_EQ(found.stages[1].memory.total(), Bytes{60});
+  EXPECT_EQ(found.stages[1].memory.buffers, Bytes{2});
+  const Prediction just = predict(four_equal(10), flat(4), layout, {.memory = Bytes{64}});
+  ASSERT_TRUE(just.miss.has_value());
+  EXPECT_EQ(just.miss->bytes, Bytes{1});
+}
+
+TEST(PredictMemory, TheDevicesOwnMemoryCountsWhereItIsLess) {
+  cluster::Cluster cluster = flat(4);
+  for (cluster::Device& device : cluster.devices) device.memory = Bytes{100};
+  cluster.devices[1].memory = Bytes{50};
+  Layout layout = straight(4);
+  layout.depths = {4, 3, 2, 1};
+  const Prediction found = predict(four_equal(10), cluster, layout, {.memory = Bytes{1000}});
+  EXPECT_EQ(found.stages[0].memory_limit, Bytes{100});
+  ASSERT_TRUE(found.miss.has_value());
+  EXPECT_EQ(found.miss->stage, StageId{1});
+  EXPECT_EQ(found.miss->bytes, Bytes{10});
+  const Prediction less = predict(four_equal(10), cluster, layout, {.memory = Bytes{40}});
+  EXPECT_EQ(less.stages[0].memory_limit, Bytes{40});
+  EXPECT_EQ(less.stages[1].memory_limit, Bytes{40});
+}
+
+// Stage 0 would have 4 in flight; with 50 bytes only 2 fit: 20 + 10 + 10 of weights, gradients and
+// state, 2 × 1 of outputs, and 1 to work with. The loop (4 × 3 through all stages) is then the
+// limit.
+TEST(PredictMemory, WhereItIsShortStagesHaveFewerInFlight) {
+  const Prediction found = predict(four_equal(10), flat(4), straight(4), {.memory = Bytes{50}});
+  EXPECT_FALSE(found.miss.has_value());
+  EXPECT_LT(found.stages[0].depth, 4);
+  EXPECT_EQ(found.stages[3].depth, 1);
+  EXPECT_LE(found.stages[0].memory.total(), Bytes{50});
+  EXPECT_EQ(found.limit, Limit::kLoop);
+  const Prediction ample = predict(four_equal(10), flat(4), straight(4));
+  EXPECT_GT(found.per_minibatch, ample.per_minibatch);
+}
+
+TEST(PredictMemory, TheSmallestReplicaCounts) {
+  cluster::Cluster cluster = flat(3);
+  cluster.devices[1].memory = Bytes{35};
+  const Prediction found = predict(chain({{.forward = 1, .backward = 1, .weights = 10}}), cluster,
+                                   layer_by_layer({{0, 1, 2}}));
+  EXPECT_EQ(found.stages[0].memory_limit, Bytes{35});
+  // A version, two gradients (one is averaged while the next is computed), an optimiser state.
+  EXPECT_EQ(found.stages[0].memory.total(), Bytes{40});
+  ASSERT_TRUE(found.miss.has_value());
+  EXPECT_EQ(found.miss->bytes, Bytes{5});
+}
+
+TEST(PredictMemory, TheOptimisersStateIsCountedInCopiesOfTheWeights) {
+  const profile::Profile profile = chain({{.forward = 1, .backward = 1, .weights = 10}});
+  for (const int copies : {0, 1, 2})
+    EXPECT_EQ(predict(profile, flat(1), straight(1), {.optimiser_copies = copies})
+                  .stages[0]
+                  .memory.optimiser,
+              Bytes{10 * copies});
+}
+
+TEST(PredictExchange, AllToAllSendsThroughTheCardWhatARingSendsToNeighbours) {
+  const profile::Profile profile = chain({{.forward = 1, .backward = 1, .weights = 16}});
+  const Layout layout = layer_by_layer({up_to(4)});
+  // 2·(3/4)·16 bytes over each card.
+  EXPECT_DOUBLE_EQ(predict(profile, servers(2, 2, 1), layout).per_minibatch.count(), 24 / 4.0);
+  // Both workers of a server send a shard of 4 bytes to both of the other, twice.
+  EXPECT_DOUBLE_EQ(
+      predict(profile, servers(2, 2, 1), layout, {.exchange = cost::Exchange::kAllToAll})
+          .per_minibatch.count(),
+      32 / 4.0);
+}
+
+TEST(ToPlan, SaysWhatTheLayoutAndThePredictionSay) {
+  const profile::Profile profile =
+      chain(std::vector<LayerOf>(3, {.forward = 2, .backward = 4, .stash = 4}));
+  const Cuts cuts(profile);
+  Layout layout;
+  layout.ends = {0, 2, 3};
+  layout.workers = {{WorkerId{2}, WorkerId{0}}, {WorkerId{1}}};
+  Prediction prediction;
+  prediction.microbatches = 4;
+  prediction.stages.resize(2);
+  prediction.stages[0].depth = 3;
+  prediction.stages[1].recompute = true;
+  const Plan plan = to_plan(cuts, layout, prediction, "2bw");
+  EXPECT_EQ(plan.system, "2bw");
+  EXPECT_EQ(plan.microbatches, 4);
+  EXPECT_EQ(config_text(plan), "2-1");
+  ASSERT_EQ(plan.stages.size(), 2u);
+  EXPECT_EQ(plan.stages[0].layers, (std::vector{LayerId{1}, LayerId{2}}));
+  EXPECT_EQ(plan.stages[1].layers, (std::vector{LayerId{3}}));
+  EXPECT_EQ(plan.stages[0].workers, (std::vector{WorkerId{2}, WorkerId{0}}));
+  EXPECT_EQ(plan.stages[0].depth, 3);
+  EXPECT_EQ(plan.stages[1].depth, 1);
+  EXPECT_FALSE(plan.stages[0].recompute);
+  EXPECT_TRUE(plan.stages[1].recompute);
+}
+
+}  // namespace
+}  // namespace pipedream::plan

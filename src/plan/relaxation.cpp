@@ -1,0 +1,196 @@
+#include "plan/relaxation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/check.h"
+
+namespace pipedream::plan {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kMostTableWork = 2e7;
+constexpr int kBisections = 50;
+constexpr double kCloseEnough = 1e-5;         // of the bound
+constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another order
+
+// Averaging over a ring of m workers, per byte and minibatch: some link of a level that joins so
+// many carries 2(m−1)/m per round of m minibatches. Other patterns may use all levels at once.
+double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, int m) {
+  double best = 0;
+  for (std::size_t k = 0; k < network.levels(); ++k) {
+    const double bandwidth = network.level(k).bandwidth.bytes_per_second;
+    const int joined = network.inside(k) * network.level(k).count;
+    if (pattern != cost::Exchange::kRing)
+      best += bandwidth;
+    else if (joined >= m)
+      best = std::max(best, bandwidth);
+  }
+  return 2.0 * (m - 1) / m / best / m;
+}
+
+}  // namespace
+
+Relaxation::Relaxation(const Predictor& predictor, bool straight)
+    : cuts_(predictor.cuts()),
+      workers_(predictor.network().workers()),
+      straight_(straight),
+      speed_(0) {
+  for (const cluster::Device& device : predictor.cluster().devices)
+    speed_ = std::max(speed_, device.speed);
+  for (std::size_t cut = 0; cut < cuts_.count(); ++cut)
+    time_.push_back(cuts_.compute(0, cut) / speed_);
+  const cost::Rule rule = predictor.conditions().rule;
+  const bool once_a_round = rule == cost::Rule::kPipedream || rule == cost::Rule::kTwoBuffered;
+  for (int m = 1; m <= workers_; ++m)
+    exchange_.push_back(
+        once_a_round ? exchange_per_byte(predictor.network(), predictor.conditions().exchange, m)
+                     : 0);
+  for (std::size_t k = 0; k < predictor.network().levels(); ++k)
+    levels_end_.push_back(predictor.network().inside(k) * predictor.network().level(k).count);
+  if (!cuts_.complete()) {
+    // Stages need not follow this order of the layers: only what holds for any partition counts.
+    bound_ = cuts_.compute(0, cuts_.last()) / speed_ / workers_ * kBelowRounding;
+    return;
+  }
+  fill_table();
+  bound_ = table_.empty() ? bisect(1, &whole_) : rest(0, workers_);
+}
+
+double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
+  const double compute = cuts_.compute(a, b) / speed_ / workers;
+  const double exchange = cuts_.weights(a, b) * exchange_[static_cast<std::size_t>(workers - 1)];
+  return std::max(compute, exchange) * kBelowRounding;
+}
+
+// The smallest multiple of `copies` with stage(a, b, ·) ≤ time; more than there are: none.
+int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int copies) const {
+  // Rounding must not hide a count that is just enough.
+  const double wanted = std::ceil((time_[b] - time_[a]) / time * kBelowRounding);
+  if (wanted > workers_) return workers_ + 1;
+  const double weights = cuts_.weights(a, b);
+  const auto fits = [&](int m) {
+    return weights * exchange_[static_cast<std::size_t>(m - 1)] * kBelowRounding <= time;
+  };
+  if (straight_) return copies == 1 && wanted <= 1 ? 1 : workers_ + 1;
+  const auto round_up = [&](int m) { return (m + copies - 1) / copies * copies; };
+  int least = round_up(std::max(1, static_cast<int>(wanted)));
+  for (const int end : levels_end_) {  // from 2 on, more of one level fit better; 1 always does
+    if (least <= end && fits(least)) return least;
+    int low = 0;
+    int high = std::max(0, (end - least) / copies + (least <= end ? 1 : 0));
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (fits(least + middle * copies))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    if (least + low * copies <= end) return least + low * copies;
+    least = std::max(least, round_up(end + 1));
+  }
+  return workers_ + 1;
+}
+
+std::vector<Relaxation::Step> Relaxation::within(double time, int copies) const {
+  constexpr int kMany = std::numeric_limits<int>::max() / 2;
+  std::vector<int> used(cuts_.count(), kMany);
+  std::vector<Step> from(cuts_.count(), {0, 0});  // the stage that ends at a cut: its begin
+  used[0] = 0;
+  for (std::size_t a = 0; a < cuts_.last(); ++a) {
+    if (used[a] >= workers_) continue;
+    for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
+      if (!cuts_.precedes(a, b)) continue;
+      if (used[a] + (time_[b] - time_[a]) / time > workers_ + 1) {
+        if (cuts_.in_line()) break;  // later ends need even more
+        continue;
+      }
+      const int count = fewest_workers(a, b, time, copies);
+      if (count > workers_ - used[a] || used[a] + count >= used[b]) continue;
+      used[b] = used[a] + count;
+      from[b] = {a, count};
+    }
+  }
+  std::vector<Step> steps;
+  if (used.back() > workers_) return steps;
+  for (std::size_t cut = cuts_.last(); cut != 0; cut = from[cut].end)
+    steps.insert(steps.begin(), {cut, from[cut].workers});
+  return steps;
+}
+
+// Narrows down between a time that is too short for sure and one that is long enough; returns the
+// first.
+double Relaxation::bisect(int copies, std::vector<Step>* steps) const {
+  double low = cuts_.compute(0, cuts_.last()) / speed_ / workers_ * kBelowRounding;
+  double high = std::max(stage(0, cuts_.last(), copies), low);
+  std::vector<Step> found = within(low, copies);
+  if (found.empty()) {
+    found = within(high, copies);
+    for (int i = 0; i < kBisections && !found.empty() && low < high * (1 - kCloseEnough); ++i) {
+      const double middle = (low + high) / 2;
+      std::vector<Step> better = within(middle, copies);
+      (better.empty() ? low : high) = middle;
+      if (!better.empty()) found = std::move(better);
+    }
+  }
+  if (steps != nullptr) *steps = std::move(found);
+  return low;
+}
+
+std::vector<Relaxation::Step> Relaxation::solution(int copies) const {
+  std::vector<Step> steps = whole_;
+  if (copies > 1 || steps.empty()) (void)bisect(copies, &steps);
+  if (steps.empty() || straight_) return steps;
+  // Give what is left to the stages that need it most.
+  int left = workers_;
+  for (const Step& step : steps) left -= step.workers;
+  for (; left >= copies; left -= copies) {
+    std::size_t worst = 0;
+    double most = 0;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      const double time = stage(s == 0 ? 0 : steps[s - 1].end, steps[s].end, steps[s].workers);
+      if (time > most) {
+        most = time;
+        worst = s;
+      }
+    }
+    steps[worst].workers += copies;
+  }
+  return steps;
+}
+
+// rest(a, w) = min over the first stage (a, b) and its workers m of max(stage, rest(b, w − m)).
+void Relaxation::fill_table() {
+  const double pairs =
+      0.5 * static_cast<double>(cuts_.count()) * static_cast<double>(cuts_.count());
+  if (pairs * workers_ * workers_ / 2 > kMostTableWork) return;
+  const auto width = static_cast<std::size_t>(workers_);
+  table_.assign(cuts_.count() * width, kNever);
+  for (std::size_t w = 0; w < width; ++w) table_[cuts_.last() * width + w] = 0;
+  for (std::size_t a = cuts_.last(); a-- > 0;)
+    for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
+      if (!cuts_.precedes(a, b)) continue;
+      for (int m = 1; m <= (straight_ ? 1 : workers_); ++m) {
+        const double first = stage(a, b, m);
+        if (b == cuts_.last()) {
+          for (std::size_t w = static_cast<std::size_t>(m); w <= width; ++w)
+            table_[a * width + w - 1] = std::min(table_[a * width + w - 1], first);
+          continue;
+        }
+        for (std::size_t w = static_cast<std::size_t>(m) + 1; w <= width; ++w) {
+          const double rest = table_[b * width + w - 1 - static_cast<std::size_t>(m)];
+          table_[a * width + w - 1] = std::min(table_[a * width + w - 1], std::max(first, rest));
+        }
+      }
+    }
+}
+
+double Relaxation::rest(std::size_t a, int workers) const {
+  if (a == cuts_.last()) return 0;
+  if (workers < 1) return kNever;
+  if (table_.empty()) return cuts_.compute(a, cuts_.last()) / speed_ / workers;
+  return table_[a * static_cast<std::size_t>(workers_) + static_cast<std::size_t>(workers - 1)];
+}
+
+}  // namespace pipedream::plan

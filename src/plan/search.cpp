@@ -1,0 +1,240 @@
+#include "plan/search.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/check.h"
+
+namespace pipedream::plan {
+namespace {
+
+constexpr std::int64_t kPriceOfNode = 1;
+constexpr std::int64_t kWorkersPerPrice = 4;
+constexpr std::int64_t kSmallestPrice = 16;
+constexpr std::size_t kMostStarts = 4;
+
+}  // namespace
+
+Search::Rank Search::rank(const Prediction& prediction) {
+  if (prediction.miss) return {prediction.miss->bytes.count, 0, prediction.stages.size()};
+  return {0, prediction.per_minibatch.count(), prediction.stages.size()};
+}
+
+Layout place(const Draft& draft, const cost::Network& network) {
+  Layout layout;
+  Places places(network);
+  const int block = network.workers() / draft.copies;
+  int next = 0;
+  for (const Draft::Stage& stage : draft.stages) {
+    layout.ends.push_back(stage.end);
+    std::vector<WorkerId> workers;
+    if (stage.placement == Placement::kInOrder) {
+      workers.reserve(static_cast<std::size_t>(stage.replicas * draft.copies));
+      for (int r = 0; r < stage.replicas; ++r)
+        for (int c = 0; c < draft.copies; ++c) workers.push_back(WorkerId{c * block + next + r});
+      next += stage.replicas;
+    } else {
+      workers = places.take(stage.replicas, stage.placement);
+    }
+    layout.workers.push_back(std::move(workers));
+  }
+  return layout;
+}
+
+Search::Search(const Predictor& predictor, const Relaxation& relaxation, Space space,
+               std::int64_t budget)
+    : predictor_(predictor),
+      relaxation_(relaxation),
+      space_(std::move(space)),
+      price_(std::max<std::int64_t>(kSmallestPrice,
+                                    predictor.network().workers() / kWorkersPerPrice)) {
+  budget_ = budget * kSmallestPrice;
+}
+
+const Prediction& Search::take(std::optional<Draft> draft, Layout layout) {
+  budget_ -= price_;
+  last_ = predictor_.predict(layout);
+  if (!best_ || rank(last_) < rank(best_->prediction))
+    best_ = Candidate{std::move(draft), std::move(layout), last_};
+  return last_;
+}
+
+void Search::offer(const Draft& draft) {
+  if (!is_draft(draft)) return;
+  Start start{rank(take(draft, place(draft, predictor_.network()))), draft};
+  const auto at = std::lower_bound(starts_.begin(), starts_.end(), start,
+                                   [](const Start& a, const Start& b) { return a.rank < b.rank; });
+  if (at != starts_.end() && at->draft == draft) return;
+  starts_.insert(at, std::move(start));
+  if (starts_.size() > kMostStarts) starts_.pop_back();
+}
+
+void Search::offer(const Layout& layout) { (void)take(std::nullopt, layout); }
+
+bool Search::is_draft(const Draft& draft) const {
+  int used = 0;
+  std::size_t from = 0;
+  for (const Draft::Stage& stage : draft.stages) {
+    if (stage.replicas < 1 || (space_.straight && stage.replicas * draft.copies > 1)) return false;
+    if (stage.end > predictor_.cuts().last()) return false;
+    if (!predictor_.cuts().precedes(from, stage.end)) return false;
+    used += stage.replicas;
+    from = stage.end;
+  }
+  return from == predictor_.cuts().last() && used <= predictor_.network().workers() / draft.copies;
+}
+
+void Search::climb() {
+  const std::int64_t reserve = budget_ / 2;  // for exhaust()
+  for (Start start : starts_)
+    for (bool better = true; better && budget_ > reserve;) {
+      better = false;
+      for (Draft& next : neighbours(start.draft)) {
+        if (budget_ <= reserve) break;
+        if (!is_draft(next)) continue;
+        const Rank found = rank(take(next, place(next, predictor_.network())));
+        if (found >= start.rank) continue;
+        start = {found, std::move(next)};
+        better = true;
+      }
+    }
+}
+
+std::vector<Draft> Search::neighbours(const Draft& draft) const {
+  std::vector<Draft> all;
+  add_moved_workers(draft, all);
+  add_moved_cuts(draft, all);
+  add_merged(draft, all);
+  add_split(draft, all);
+  return all;
+}
+
+void Search::add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const {
+  for (std::size_t s = 0; s + 1 < draft.stages.size(); ++s)
+    for (const std::size_t by : {1, 2, 3, 5, 8, 13, 21}) {
+      Draft later = draft;
+      later.stages[s].end += by;
+      into.push_back(std::move(later));
+      if (draft.stages[s].end <= by) continue;
+      Draft earlier = draft;
+      earlier.stages[s].end -= by;
+      into.push_back(std::move(earlier));
+    }
+}
+
+void Search::add_moved_workers(const Draft& draft, std::vector<Draft>& into) const {
+  if (space_.straight) return;
+  const std::size_t count = draft.stages.size();
+  for (std::size_t s = 0; s < count; ++s) {
+    Draft more = draft;
+    ++more.stages[s].replicas;
+    into.push_back(more);
+    for (std::size_t t = 0; t < count; ++t) {
+      if (t == s || draft.stages[t].replicas == 1) continue;
+      // All pairs where there are few stages, else neighbours.
+      if (count > 12 && t != s + 1 && s != t + 1) continue;
+      Draft moved = more;
+      --moved.stages[t].replicas;
+      into.push_back(std::move(moved));
+    }
+    if (draft.stages[s].replicas == 1) continue;
+    Draft fewer = draft;
+    --fewer.stages[s].replicas;
+    into.push_back(std::move(fewer));
+  }
+}
+
+void Search::add_merged(const Draft& draft, std::vector<Draft>& into) const {
+  for (std::size_t s = 0; s + 1 < draft.stages.size(); ++s) {
+    Draft merged = draft;
+    if (!space_.straight) merged.stages[s + 1].replicas += merged.stages[s].replicas;
+    merged.stages.erase(merged.stages.begin() + static_cast<std::ptrdiff_t>(s));
+    into.push_back(std::move(merged));
+  }
+}
+
+// A stage gives one of its workers, or a free one, to its first or last layers.
+void Search::add_split(const Draft& draft, std::vector<Draft>& into) const {
+  std::size_t from = 0;
+  for (std::size_t s = 0; s < draft.stages.size(); from = draft.stages[s].end, ++s) {
+    const Draft::Stage& stage = draft.stages[s];
+    const std::size_t step = std::max<std::size_t>(1, (stage.end - from) / 8);
+    for (std::size_t cut = from + step; cut < stage.end; cut += step) {
+      const int keep = std::max(1, stage.replicas - 1);
+      for (const bool front : {true, false}) {
+        Draft split = draft;
+        split.stages[s].replicas = front ? keep : 1;
+        split.stages.insert(split.stages.begin() + static_cast<std::ptrdiff_t>(s),
+                            {cut, front ? 1 : keep, stage.placement});
+        into.push_back(std::move(split));
+        if (keep == 1) break;
+      }
+    }
+  }
+}
+
+// Plans on few workers come first, each time for half of what is left of the budget: a large
+// cluster must not hide the best of a small one.
+void Search::exhaust() {
+  const int workers = predictor_.network().workers();
+  std::int64_t left = budget_;
+  for (int most = 2; most < workers && space_.straight; most *= 2) {
+    budget_ = left / 2;
+    Draft draft;
+    extend(draft, most, 0);
+    left -= left / 2 - std::max<std::int64_t>(0, budget_);
+  }
+  budget_ = left;
+  for (const int copies : space_.copies) {
+    Draft draft{copies, {}};
+    extend(draft, workers / copies, 0);
+  }
+  complete_ = !spent();
+}
+
+bool Search::hopeless(double at_least, std::size_t stages) const {
+  if (!best_ || best_->prediction.miss) return false;
+  const double best = best_->prediction.per_minibatch.count();
+  return at_least > best || (at_least == best && stages >= best_->layout.stages());
+}
+
+// All ways to go on from a draft that ends before the last cut, with `left` workers per copy.
+void Search::extend(Draft& draft, int left, double at_least) {
+  const Cuts& cuts = predictor_.cuts();
+  const std::size_t from = draft.stages.empty() ? 0 : draft.stages.back().end;
+  const std::size_t stages = draft.stages.size() + 1;
+  for (std::size_t end = from + 1; end < cuts.count(); ++end) {
+    if (!cuts.precedes(from, end)) continue;
+    const int most = space_.straight ? std::min(1, left) : left;
+    for (int replicas = 1; replicas <= most; ++replicas) {
+      if (spent()) return;
+      budget_ -= kPriceOfNode;
+      const int workers = replicas * draft.copies;
+      double bound = std::max(at_least, relaxation_.stage(from, end, workers));
+      const bool done = end == cuts.last();
+      if (!done && left == replicas) continue;
+      if (!done) bound = std::max(bound, relaxation_.rest(end, (left - replicas) * draft.copies));
+      if (hopeless(bound, stages + (done ? 0 : 1))) continue;
+      for (const Placement placement : space_.placements) {
+        draft.stages.push_back({end, replicas, placement});
+        if (done)
+          (void)take(draft, place(draft, predictor_.network()));
+        else
+          extend(draft, left - replicas, bound);
+        draft.stages.pop_back();
+      }
+    }
+  }
+}
+
+Outcome Search::outcome() const {
+  PD_CHECK(best_.has_value());
+  const Prediction& prediction = best_->prediction;
+  if (prediction.miss) return out_of_memory(*prediction.miss);
+  const Seconds time = prediction.per_minibatch;
+  const bool proved = complete_ && predictor_.cuts().complete();
+  const Seconds bound(proved ? time.count() : std::min(time.count(), relaxation_.bound()));
+  return Answer{best_->layout, prediction, time, bound};
+}
+
+}  // namespace pipedream::plan

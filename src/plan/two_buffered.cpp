@@ -1,0 +1,51 @@
+#include "plan/two_buffered.h"
+
+#include "plan/balance.h"
+#include "plan/search.h"
+
+namespace pipedream::plan {
+namespace {
+
+Draft equal_pipelines(const std::vector<std::size_t>& ends, int width) {
+  Draft draft{width, {}};
+  for (std::size_t s = 1; s < ends.size(); ++s) draft.stages.push_back({ends[s], 1});
+  return draft;
+}
+
+bool better(const Prediction& a, const Prediction& b) {
+  if (a.miss || b.miss) return a.miss && b.miss ? a.miss->bytes < b.miss->bytes : !a.miss;
+  return a.per_minibatch < b.per_minibatch;
+}
+
+}  // namespace
+
+Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
+                          const Conditions& conditions) {
+  std::optional<std::pair<Layout, Prediction>> best;
+  const int workers = cluster.workers();
+  const std::int64_t most_microbatches =
+      conditions.microbatches.value_or(cuts.profile().batch.value_or(INT32_MAX));
+  for (const Recompute recompute : {Recompute::kNever, Recompute::kAlways}) {
+    if (conditions.recompute != Recompute::kWhereNeeded && conditions.recompute != recompute)
+      continue;
+    Conditions tried = conditions;
+    tried.recompute = recompute;
+    const Predictor predictor(cuts, cluster, tried);
+    for (int depth = 1; depth <= std::min(workers, static_cast<int>(cuts.unit_count())); ++depth) {
+      if (most_microbatches < depth) break;  // two weight versions need one per stage
+      const auto ends = balanced_ends(predictor, Balance::kTime, depth);
+      for (int width = 1; width * depth <= workers; ++width) {
+        if (workers % width != 0) continue;
+        Layout layout = place(equal_pipelines(ends, width), predictor.network());
+        Prediction prediction = predictor.predict(layout);
+        if (!best || better(prediction, best->second))
+          best.emplace(std::move(layout), std::move(prediction));
+      }
+    }
+  }
+  if (best->second.miss) return out_of_memory(*best->second.miss);
+  const Seconds time = best->second.per_minibatch;
+  return Answer{std::move(best->first), std::move(best->second), time, time};
+}
+
+}  // namespace pipedream::plan
