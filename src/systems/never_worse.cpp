@@ -1,0 +1,90 @@
+#include "systems/never_worse.h"
+
+#include "plan/dapple.h"
+#include "plan/general.h"
+#include "plan/hierarchical.h"
+#include "systems/systems.h"
+
+namespace pipedream::systems {
+namespace {
+
+using plan::Predictor;
+
+std::string config_of(const plan::Layout& layout) {
+  std::string text;
+  for (const auto& workers : layout.workers)
+    text += (text.empty() ? "" : "-") + std::to_string(workers.size());
+  return text;
+}
+
+// By the default cost model, whatever the planner's own objective was.
+std::optional<Measured> measured(const plan::Outcome& outcome) {
+  const auto* answer = std::get_if<plan::Answer>(&outcome);
+  if (answer == nullptr || answer->prediction.miss) return std::nullopt;
+  return Measured{config_of(answer->layout), answer->prediction.per_minibatch.count()};
+}
+
+// The best cut for all workers but one on the first stage and one on the last.
+std::optional<Measured> best_all_but_one(const Predictor& predictor) {
+  std::optional<Measured> best;
+  const int workers = predictor.network().workers();
+  for (std::size_t cut = 1; workers > 1 && cut < predictor.cuts().last(); ++cut) {
+    plan::Layout layout;
+    layout.ends = {0, cut, predictor.cuts().last()};
+    layout.workers.resize(2);
+    for (int w = 0; w < workers; ++w)
+      layout.workers[w + 1 < workers ? 0 : 1].push_back(WorkerId{w});
+    const plan::Prediction prediction = predictor.predict(layout);
+    const double seconds = prediction.per_minibatch.count();
+    if (!prediction.miss && (!best || seconds < best->seconds))
+      best = Measured{config_of(layout), seconds};
+  }
+  return best;
+}
+
+constexpr double kRounding = 1 + 1e-9;
+
+}  // namespace
+
+Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster& cluster) {
+  const Model model(profile);
+  Comparison comparison{profile.model, cluster.name, {}, {}, {}, {}, {}, {}, {}, {}};
+  const Choice choice = plan_for_all(model, cluster, {});
+  const auto of_system = [&](const std::string& name) -> std::optional<Measured> {
+    for (const Candidate& candidate : choice.candidates) {
+      const auto* planned = std::get_if<Planned>(&candidate.result);
+      if (planned != nullptr && planned->system == name)
+        return Measured{plan::config_text(planned->plan), planned->time().count()};
+    }
+    return std::nullopt;
+  };
+  if (choice.best) {
+    comparison.chosen = choice.candidates[*choice.best].system->name;
+    comparison.best = of_system(*comparison.chosen);
+  }
+  comparison.ours = of_system("pipedream");
+  comparison.data_parallel = of_system("dp-bsp");
+  comparison.dapple = of_system("dapple");
+  const Predictor predictor(model.cuts, cluster, {});
+  comparison.straight = measured(plan::plan_general(predictor, {.straight = true}));
+  comparison.hierarchical = measured(plan::plan_hierarchical(predictor, {}));
+  comparison.all_but_one = best_all_but_one(predictor);
+  return comparison;
+}
+
+std::vector<std::string> better_ones(const Comparison& comparison) {
+  std::vector<std::string> found;
+  const auto check = [&](const char* name, const std::optional<Measured>& other,
+                         const std::optional<Measured>& than, double tolerance = kRounding) {
+    if (other && (!than || than->seconds > other->seconds * tolerance)) found.emplace_back(name);
+  };
+  check("data parallelism", comparison.data_parallel, comparison.best, kAsFast);
+  check("DAPPLE", comparison.dapple, comparison.best, kAsFast);
+  check("pipedream", comparison.ours, comparison.best, kAsFast);
+  check("the straight pipeline", comparison.straight, comparison.ours);
+  check("the hierarchical planner", comparison.hierarchical, comparison.ours);
+  check("all but one", comparison.all_but_one, comparison.ours);
+  return found;
+}
+
+}  // namespace pipedream::systems

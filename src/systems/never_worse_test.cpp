@@ -1,0 +1,65 @@
+#include "systems/never_worse.h"
+
+#include <gtest/gtest.h>
+
+#include "systems/systems.h"
+
+namespace pipedream::systems {
+namespace {
+
+// Nothing is better than 1 s per minibatch.
+Comparison all_alike() {
+  const Measured second{"4", 1};
+  return {"model", "cluster", "dp-bsp", second, second, second, second, second, second, second};
+}
+
+TEST(BetterOnes, AreNoneAmongEquals) {
+  EXPECT_EQ(better_ones(all_alike()), std::vector<std::string>{});
+}
+
+TEST(BetterOnes, AreNamed) {
+  const Measured faster{"3-1", 0.99};
+  const auto with = [&](std::optional<Measured> Comparison::*which) {
+    Comparison comparison = all_alike();
+    comparison.*which = faster;
+    return better_ones(comparison);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(with(&Comparison::data_parallel), Names{"data parallelism"});
+  EXPECT_EQ(with(&Comparison::dapple), Names{"DAPPLE"});
+  EXPECT_EQ(with(&Comparison::ours), Names{"pipedream"});
+  EXPECT_EQ(with(&Comparison::straight), Names{"the straight pipeline"});
+  EXPECT_EQ(with(&Comparison::hierarchical), Names{"the hierarchical planner"});
+  EXPECT_EQ(with(&Comparison::all_but_one), Names{"all but one"});
+  EXPECT_EQ(with(&Comparison::best), Names{});
+}
+
+TEST(BetterOnes, AreAllThatFitWhereOursDoesNot) {
+  Comparison comparison = all_alike();
+  comparison.ours.reset();
+  EXPECT_EQ(better_ones(comparison),
+            (std::vector<std::string>{"the straight pipeline", "the hierarchical planner",
+                                      "all but one"}));
+  comparison = {"model", "cluster", {}, {}, {}, {}, {}, {}, {}, {}};
+  EXPECT_EQ(better_ones(comparison), std::vector<std::string>{});
+}
+
+TEST(BetterOnes, DifferByMoreThanRounding) {
+  Comparison comparison = all_alike();
+  comparison.straight->seconds = 1 - 1e-12;
+  EXPECT_EQ(better_ones(comparison), std::vector<std::string>{});
+  comparison.straight->seconds = 1 - 1e-6;
+  EXPECT_EQ(better_ones(comparison), std::vector<std::string>{"the straight pipeline"});
+}
+
+TEST(BetterOnes, AreNotThoseThatAutoCountsAsEqual) {
+  Comparison comparison = all_alike();
+  comparison.ours->seconds = 1 / (1 + 0.9 * (kAsFast - 1));
+  comparison.straight = comparison.hierarchical = comparison.all_but_one = comparison.ours;
+  EXPECT_EQ(better_ones(comparison), std::vector<std::string>{});
+  comparison.ours->seconds = 1 / (1 + 1.1 * (kAsFast - 1));
+  EXPECT_EQ(better_ones(comparison), std::vector<std::string>{"pipedream"});
+}
+
+}  // namespace
+}  // namespace pipedream::systems

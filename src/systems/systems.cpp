@@ -1,0 +1,276 @@
+#include "systems/systems.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "core/nearest.h"
+#include "plan/dapple.h"
+#include "plan/data_parallel.h"
+#include "plan/general.h"
+#include "plan/hierarchical.h"
+#include "plan/relaxation.h"
+#include "plan/two_buffered.h"
+
+namespace pipedream::systems {
+
+using cost::Rule;
+using plan::Outcome;
+using plan::Predictor;
+using plan::Recompute;
+
+const std::vector<System>& all_systems() {
+  static const std::vector<System> systems{
+      {"pipedream",
+       "1F1B without flush, weight stashing, replicated stages",
+       Rule::kPipedream,
+       6,
+       {"--straight", "--depth", "--hierarchical"}},
+      {"dapple",
+       "1F1B inside each minibatch, flush, replicas share microbatches",
+       Rule::kDapple,
+       1,
+       {"--microbatches", "--no-recompute", "--depth"}},
+      {"torchgpipe",
+       "GPipe on one machine, balanced stages",
+       Rule::kGpipe,
+       3,
+       {"--microbatches", "--no-recompute", "--stages", "--balance"}},
+      {"gpipe",
+       "all forwards, all backwards, flush; the user's split or balanced stages",
+       Rule::kGpipe,
+       2,
+       {"--microbatches", "--no-recompute", "--stages", "--balance", "--split"}},
+      {"2bw",
+       "1F1B over microbatches, two weight versions, equal pipelines side by side",
+       Rule::kTwoBuffered,
+       5,
+       {"--microbatches", "--no-recompute", "--depth"}},
+      {"dp-bsp",
+       "every worker holds every layer; gradients averaged for every update",
+       Rule::kDataParallel,
+       0,
+       {}},
+      {"mp",
+       "balanced stages, one minibatch at a time",
+       Rule::kModelParallel,
+       4,
+       {"--stages", "--balance", "--split"}},
+  };
+  return systems;
+}
+
+const System& find_system(std::string_view name) {
+  std::vector<std::string> names{"auto"};
+  for (const System& system : all_systems()) {
+    if (system.name == name) return system;
+    names.push_back(system.name);
+  }
+  throw BadUsage("there is no system '" + std::string(name) + "'" +
+                 suggestion(std::string(name), names));
+}
+
+namespace {
+
+std::vector<std::string> flags_given(const Wishes& wishes) {
+  std::vector<std::string> given;
+  const auto note = [&](bool is_given, const char* flag) {
+    if (is_given) given.emplace_back(flag);
+  };
+  note(wishes.straight, "--straight");
+  note(wishes.hierarchical, "--hierarchical");
+  note(!wishes.recompute, "--no-recompute");
+  note(!wishes.split.empty(), "--split");
+  note(wishes.stages.has_value(), "--stages");
+  note(wishes.microbatches.has_value(), "--microbatches");
+  note(wishes.depth != plan::Depth::kBest, "--depth");
+  note(wishes.balance != plan::Balance::kTime, "--balance");
+  return given;
+}
+
+bool knows(const System& system, const std::string& flag) {
+  return std::find(system.options.begin(), system.options.end(), flag) != system.options.end();
+}
+
+void refuse_meaningless(const System& system, const Wishes& wishes) {
+  if (!wishes.split.empty() && wishes.stages)
+    throw BadUsage("--split says how many stages there are: leave out --stages");
+  for (const std::string& flag : flags_given(wishes)) {
+    if (knows(system, flag)) continue;
+    std::string others;
+    for (const System& other : all_systems())
+      if (knows(other, flag)) others += (others.empty() ? "" : ", ") + other.name;
+    throw BadUsage(flag + " means nothing to " + system.name + "; it is for " + others);
+  }
+}
+
+Wishes only_known(const System& system, Wishes wishes) {
+  const Wishes none;
+  if (!knows(system, "--straight")) wishes.straight = none.straight;
+  if (!knows(system, "--hierarchical")) wishes.hierarchical = none.hierarchical;
+  if (!knows(system, "--no-recompute")) wishes.recompute = none.recompute;
+  if (!knows(system, "--split")) wishes.split = none.split;
+  if (!knows(system, "--stages")) wishes.stages = none.stages;
+  if (!knows(system, "--microbatches")) wishes.microbatches = none.microbatches;
+  if (!knows(system, "--depth")) wishes.depth = none.depth;
+  if (!knows(system, "--balance")) wishes.balance = none.balance;
+  return wishes;
+}
+
+Recompute recompute_of(Rule rule, bool allowed) {
+  if (!allowed) return Recompute::kNever;
+  switch (rule) {
+    case Rule::kGpipe:
+      return Recompute::kAlways;
+    case Rule::kDapple:
+    case Rule::kTwoBuffered:
+      return Recompute::kWhereNeeded;
+    default:
+      return Recompute::kNever;
+  }
+}
+
+plan::Conditions conditions_of(Rule rule, const Wishes& wishes) {
+  return {.rule = rule,
+          .memory = wishes.memory,
+          .optimiser_copies = wishes.optimiser_copies,
+          .exchange = wishes.exchange,
+          .recompute = recompute_of(rule, wishes.recompute),
+          .microbatches = wishes.microbatches,
+          .depth = wishes.depth,
+          .most_depth = wishes.most_depth};
+}
+
+Outcome plan_blocks(const System& system, const Predictor& predictor, const Wishes& wishes) {
+  if (!wishes.split.empty()) return plan::plan_split(predictor, wishes.split);
+  const int workers = predictor.network().workers();
+  int most = workers;
+  if (system.name == "torchgpipe" && predictor.network().levels() > 1)
+    most = predictor.network().inside(1);  // it knows one machine only
+  if (wishes.stages) {
+    const int layers = static_cast<int>(predictor.cuts().unit_count());
+    if (*wishes.stages > std::min(most, layers))
+      return plan::Refusal{"--stages " + std::to_string(*wishes.stages) + ": at most " +
+                               std::to_string(std::min(most, layers)) + " are possible here (" +
+                               std::to_string(layers) + " layers, " + std::to_string(most) +
+                               " workers)",
+                           {}};
+    return plan::plan_balanced(predictor, wishes.balance, {*wishes.stages, *wishes.stages});
+  }
+  const bool all = system.rule == Rule::kModelParallel;  // more stages are never faster there
+  return plan::plan_balanced(predictor, wishes.balance, {all ? most : 2, most});
+}
+
+Outcome plan_like_pipedream(const Predictor& predictor, const Wishes& wishes) {
+  if (wishes.depth == plan::Depth::kUpTo)
+    return plan::Refusal{"--depth N is for our planner: PipeDream's has its own rule (noam)", {}};
+  Outcome outcome = plan::plan_hierarchical(
+      predictor, {.variant = wishes.variant,
+                  .straight = wishes.straight,
+                  // The published optimiser uses every machine unless told otherwise.
+                  .fewer_workers = wishes.variant != cost::Variant::kPublished});
+  auto* answer = std::get_if<plan::Answer>(&outcome);
+  if (answer != nullptr && wishes.variant == cost::Variant::kDefault) {
+    // Our own model knows more than the recurrence, and says what the plan is worth.
+    answer->objective = answer->prediction.per_minibatch;
+    answer->bound = Seconds(
+        std::min(answer->objective.count(), plan::Relaxation(predictor, wishes.straight).bound()));
+  }
+  return outcome;
+}
+
+Outcome plan_pipedream(const Predictor& predictor, const Wishes& wishes) {
+  if (wishes.variant != cost::Variant::kDefault || wishes.hierarchical)
+    return plan_like_pipedream(predictor, wishes);
+  return plan::plan_general(predictor, {.straight = wishes.straight});
+}
+
+// Those that look for partitions themselves, and those that take the layers as they come.
+const plan::Cuts& cuts_for(const System& system, const Model& model) {
+  const bool searches = system.rule == Rule::kPipedream || system.rule == Rule::kDapple;
+  return searches ? model.cuts : model.in_order;
+}
+
+Outcome outcome_of(const System& system, const Model& model, const cluster::Cluster& cluster,
+                   const Wishes& wishes) {
+  const plan::Conditions conditions = conditions_of(system.rule, wishes);
+  const plan::Cuts& cuts = cuts_for(system, model);
+  const Predictor predictor(cuts, cluster, conditions);
+  switch (system.rule) {
+    case Rule::kPipedream:
+      return plan_pipedream(predictor, wishes);
+    case Rule::kDapple:
+      return plan::plan_dapple(predictor);
+    case Rule::kGpipe:
+    case Rule::kModelParallel:
+      return plan_blocks(system, predictor, wishes);
+    case Rule::kTwoBuffered:
+      return plan::plan_two_buffered(cuts, cluster, conditions);
+    case Rule::kDataParallel:
+      break;
+  }
+  Outcome outcome = plan::plan_data_parallel(predictor);
+  auto* answer = std::get_if<plan::Answer>(&outcome);
+  if (answer != nullptr && wishes.variant != cost::Variant::kDefault)
+    answer->objective = answer->bound = plan::data_parallel_time(predictor, wishes.variant);
+  return outcome;
+}
+
+std::optional<Seconds> data_parallel(const Model& model, const cluster::Cluster& cluster,
+                                     const Wishes& wishes) {
+  const System& system = find_system("dp-bsp");
+  const Outcome outcome = outcome_of(system, model, cluster, only_known(system, wishes));
+  const auto* answer = std::get_if<plan::Answer>(&outcome);
+  return answer == nullptr ? std::nullopt : std::optional(answer->objective);
+}
+
+}  // namespace
+
+Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
+                const Wishes& wishes) {
+  refuse_meaningless(system, wishes);
+  const plan::Cuts& cuts = cuts_for(system, model);
+  if (cuts.compute(0, cuts.last()) <= 0)
+    return plan::Refusal{"no layer of the profile takes any time: there is nothing to plan", {}};
+  if (wishes.microbatches && *wishes.microbatches > model.profile.batch.value_or(INT32_MAX))
+    return plan::Refusal{"--microbatches " + std::to_string(*wishes.microbatches) +
+                             ": a minibatch has only " + std::to_string(*model.profile.batch) +
+                             " samples",
+                         {}};
+  const bool has_recurrence = system.rule == Rule::kPipedream || system.rule == Rule::kDataParallel;
+  if (wishes.variant != cost::Variant::kDefault && !has_recurrence)
+    return plan::Refusal{
+        "the cost models 'paper' and 'published' describe PipeDream's planner and data "
+        "parallelism only",
+        {}};
+  Outcome outcome = outcome_of(system, model, cluster, wishes);
+  if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
+  auto& answer = std::get<plan::Answer>(outcome);
+  plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
+  const bool every_cut = &cuts == &model.in_order || cuts.complete();
+  return Planned{system.name,    std::move(plan), std::move(answer),
+                 wishes.variant, every_cut,       data_parallel(model, cluster, wishes)};
+}
+
+Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {
+  Choice choice;
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const System& system : all_systems()) {
+    choice.candidates.push_back(
+        {&system, plan_for(system, model, cluster, only_known(system, wishes))});
+    const auto* planned = std::get_if<Planned>(&choice.candidates.back().result);
+    if (planned != nullptr) fastest = std::min(fastest, planned->time().count());
+  }
+  for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+    const Candidate& candidate = choice.candidates[i];
+    const auto* planned = std::get_if<Planned>(&candidate.result);
+    if (planned == nullptr || planned->time().count() > fastest * kAsFast) continue;
+    if (!choice.best ||
+        candidate.system->preference < choice.candidates[*choice.best].system->preference)
+      choice.best = i;
+  }
+  return choice;
+}
+
+}  // namespace pipedream::systems
