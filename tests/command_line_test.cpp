@@ -1,4 +1,5 @@
 // The program as a user calls it: what goes to stdout and stderr, and the exit code.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -8,6 +9,8 @@
 
 #include "core/file.h"
 #include "core/testing.h"
+#include "plan/plan_file.h"
+#include "profile/profile_file.h"
 
 namespace pipedream {
 namespace {
@@ -98,6 +101,18 @@ struct Failure {
   std::string message;
 };
 
+// Each has its exit code, one message, and nothing on stdout.
+void expect_all(const std::vector<Failure>& failures) {
+  for (const Failure& failure : failures) {
+    const Answer answer = call(failure.arguments);
+    EXPECT_EQ(answer.code, failure.code) << failure.arguments << "\n" << answer.err;
+    EXPECT_EQ(answer.out, "") << failure.arguments;
+    EXPECT_EQ(messages(answer.err), 1) << failure.arguments << "\n" << answer.err;
+    EXPECT_NE(answer.err.find(failure.message), std::string::npos) << failure.arguments << "\n"
+                                                                   << answer.err;
+  }
+}
+
 TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
   const std::string bad_json = write("bad.json", "{\"format\": \"pipedream-profile\"");
   const std::string negative = write(
@@ -130,14 +145,146 @@ TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
       {"cluster " + negative, 65, "negative.toml:8: level[0].count: wanted a whole number from 1"},
       {"cluster /", 74, "cannot read /"},
   };
-  for (const Failure& failure : failures) {
-    const Answer answer = call(failure.arguments);
-    EXPECT_EQ(answer.code, failure.code) << failure.arguments << "\n" << answer.err;
-    EXPECT_EQ(answer.out, "") << failure.arguments;
-    EXPECT_EQ(messages(answer.err), 1) << failure.arguments << "\n" << answer.err;
-    EXPECT_NE(answer.err.find(failure.message), std::string::npos) << failure.arguments << "\n"
-                                                                   << answer.err;
-  }
+  expect_all(failures);
+}
+
+const std::string kSmall = PD_SOURCE_DIR "/examples/profiles/small.graph.txt";
+const std::string kPlanSmall =
+    "plan --profile " + kSmall + " --cluster " PD_SOURCE_DIR "/examples/clusters/two-hosts.toml ";
+
+TEST(CommandLine, PlanComparesAllSystemsAndShowsTheBest) {
+  const Answer answer = call(kPlanSmall);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(answer.err, "");
+  for (const char* system : {"pipedream", "dapple", "torchgpipe", "gpipe", "2bw", "dp-bsp", "mp"})
+    EXPECT_NE(answer.out.find("  " + std::string(system) + " "), std::string::npos) << system;
+  EXPECT_NE(answer.out.find("\n▶  "), std::string::npos) << answer.out;
+  EXPECT_NE(answer.out.find("small on 2 hosts of 2 workers, Gigabit Ethernet: "),
+            std::string::npos);
+  EXPECT_NE(answer.out.find("\npredicted   "), std::string::npos);
+  EXPECT_EQ(answer.out.find("Memory of one worker"), std::string::npos);
+}
+
+TEST(CommandLine, PlanShowsOneSystemAlone) {
+  const Answer answer = call(kPlanSmall + "--system gpipe --split 2 --microbatches 4 --explain");
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(answer.out.find("small on 2 hosts of 2 workers, Gigabit Ethernet: gpipe 1-1\n"), 0u);
+  EXPECT_NE(answer.out.find("node2 … node3 (2)"), std::string::npos);
+  EXPECT_NE(answer.out.find("each minibatch is cut into 4 microbatches\n"), std::string::npos);
+  EXPECT_NE(answer.out.find("\nMemory of one worker at its peak\n"), std::string::npos);
+}
+
+TEST(CommandLine, PlanHelpNamesEverySystem) {
+  const Answer answer = call("plan --help");
+  EXPECT_EQ(answer.code, 0);
+  std::string words = answer.out;  // lines may be broken anywhere
+  for (char& c : words) c = c == '\n' ? ' ' : c;
+  words.erase(
+      std::unique(words.begin(), words.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+      words.end());
+  EXPECT_NE(words.find("auto, pipedream, dapple, torchgpipe, gpipe, 2bw, dp-bsp, mp"),
+            std::string::npos)
+      << answer.out;
+}
+
+TEST(CommandLine, PlanAsJsonHasTheKeysOfItsFormat) {
+  const Answer answer = call(kPlanSmall + "--json --system dapple --batch 64");
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  const auto json = nlohmann::json::parse(answer.out);
+  const auto keys = [](const nlohmann::json& object) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : object.items()) names.push_back(name);
+    return names;
+  };
+  using Names = std::vector<std::string>;  // nlohmann sorts them
+  EXPECT_EQ(keys(json),
+            (Names{"config", "format", "gap", "microbatches", "model", "planner_seconds",
+                   "predicted", "stages", "system", "version", "workers"}));
+  EXPECT_EQ(keys(json.at("predicted")), (Names{"bytes_per_minibatch", "samples_per_second",
+                                               "seconds_per_minibatch", "speedup_over_dp"}));
+  EXPECT_EQ(keys(json.at("stages").at(0)),
+            (Names{"depth", "first", "last", "layers", "memory_bytes", "recompute", "replicas",
+                   "seconds", "weight_bytes", "workers"}));
+  EXPECT_EQ(json.at("format"), "pipedream-plan");
+  EXPECT_EQ(json.at("system"), "dapple");
+  EXPECT_EQ(json.at("model"), "small");
+  EXPECT_EQ(json.at("workers"), 4);
+  const double seconds = json.at("predicted").at("seconds_per_minibatch");
+  EXPECT_DOUBLE_EQ(json.at("predicted").at("samples_per_second"), 64 / seconds);
+}
+
+TEST(CommandLine, PlanWritesAFileThatCanBeRead) {
+  const std::string file = scratch("plan.json").string();
+  const Answer answer = call(kPlanSmall + "--system pipedream --straight -o " + file);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(answer.err, "written to " + file + "\n");
+  const profile::Profile profile = profile::read_profile(kSmall);
+  const plan::PlanFile read = plan::read_plan(file, profile.graph);
+  EXPECT_EQ(read.model, "small");
+  EXPECT_EQ(read.workers, 4);
+  EXPECT_EQ(read.plan.system, "pipedream");
+  EXPECT_NE(answer.out.find(": pipedream " + plan::config_text(read.plan) + "\n"),
+            std::string::npos);
+  for (const plan::Stage& stage : read.plan.stages) EXPECT_EQ(stage.workers.size(), 1u);
+  EXPECT_EQ(read.predicted.stages.size(), read.plan.stages.size());
+}
+
+TEST(CommandLine, PlanTwiceIsTheSamePlan) {
+  const auto plan = [] {
+    auto json = nlohmann::json::parse(call(kPlanSmall + "--json").out);
+    json.erase("planner_seconds");
+    return json;
+  };
+  EXPECT_EQ(plan(), plan());
+}
+
+TEST(CommandLine, EveryFailureOfPlanHasItsExitCodeOneMessageAndNoOutput) {
+  const std::string cluster = " --cluster " PD_SOURCE_DIR "/examples/clusters/two-hosts.toml";
+  const std::string bad_profile = write("bad.graph.txt", "node1 -- Input\n");
+  const std::string bad_cluster = write("bad.toml", "format = \"pipedream-cluster\"\n");
+  const std::vector<Failure> failures{
+      {"plan", 2, "--profile is required"},
+      {"plan --profile " + kSmall, 2, "--cluster is required"},
+      {kPlanSmall + "--system pipedrem", 2,
+       "there is no system 'pipedrem' (did you mean 'pipedream'?)"},
+      {kPlanSmall + "--system dp-bsp --straight", 2,
+       "--straight means nothing to dp-bsp; it is for pipedream"},
+      {kPlanSmall + "--system mp --microbatches 4", 2,
+       "--microbatches means nothing to mp; it is for dapple, torchgpipe, gpipe, 2bw"},
+      {kPlanSmall + "--depth 0", 2, "--depth: wanted auto, noam or a number from 1"},
+      {kPlanSmall + "--depth deep", 2, "found 'deep'"},
+      {kPlanSmall + "--depth 3x", 2, "found '3x'"},
+      {kPlanSmall + "--cost-model papr", 2, "did you mean 'paper'?"},
+      {kPlanSmall + "--exchange star", 2,
+       "--exchange: there is no 'star' (known: ring, all-to-all, ps)"},
+      {kPlanSmall + "--optimiser adagrad", 2, "(known: sgd, momentum, adam)"},
+      {kPlanSmall + "--balance weight", 2, "--balance: there is no 'weight' (known: time, size)"},
+      {kPlanSmall + "--memory 16", 2, "the unit is missing"},
+      {kPlanSmall + "--microbatches 0", 2, "wanted a whole number from 1"},
+      {kPlanSmall + "--stages -1", 2, "wanted a whole number from 1"},
+      {kPlanSmall + "--system gpipe --split 3,2", 2, "found 2 after 3"},
+      {kPlanSmall + "--system gpipe --split 5", 2, "ascending numbers of layers from 1 to 4"},
+      {kPlanSmall + "--system gpipe --split 1,2,3,4", 2, "wanted at most 4 stages"},
+      {kPlanSmall + "--system gpipe --split two", 2, "--split"},
+      {kPlanSmall + "--system gpipe --stages 5", 78,
+       "gpipe: --stages 5: at most 4 are possible here"},
+      {kPlanSmall + "--system dapple --cost-model paper", 78, "dapple: the cost models 'paper'"},
+      {kPlanSmall + "--system pipedream --memory 1MB", 78, " bytes) on stage "},
+      {kPlanSmall + "--memory 1MB", 78,
+       "no system has a plan for this:\n  pipedream: no plan fits"},
+      {kPlanSmall + "-o /no/such/folder/plan.json", 74, "No such file"},
+      {"plan --profile /no/such/file" + cluster, 74, "cannot read /no/such/file"},
+      {"plan --cluster /no/such/file --profile " + kSmall, 74, "cannot read /no/such/file"},
+      {"plan --profile " + bad_profile + cluster, 65, "bad.graph.txt:1"},
+      {"plan --cluster " + bad_cluster + " --profile " + kSmall, 65, "bad.toml"},
+  };
+  expect_all(failures);
+}
+
+TEST(CommandLine, AFailedPlanWritesNoFile) {
+  const std::string file = scratch("never.json").string();
+  EXPECT_EQ(call(kPlanSmall + "--memory 1MB -o " + file).code, 78);
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST(CommandLine, ModelsTooLargeForTheMemoryAreRefusedWithAReason) {

@@ -8,5 +8,6 @@ namespace pipedream::cli {
 void add_models(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_cluster(CLI::App& app);
+void add_plan(CLI::App& app);
 
 }  // namespace pipedream::cli

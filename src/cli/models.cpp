@@ -20,14 +20,6 @@ std::int64_t layer_count(const model::Network& network) {
   return count;
 }
 
-// 138357544 → "138,357,544".
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 Json to_json(const model::ZooEntry& entry, const model::Network& network) {
   Json options = Json::array();
   for (const model::OptionSpec& option : entry.options) {
@@ -56,7 +48,7 @@ void print_table() {
     std::string options = "--batch " + std::to_string(entry.batch);
     for (const model::OptionSpec& option : entry.options)
       options += " --" + option.name + " " + brief_number(option.value);
-    table.add_row({entry.name, grouped(model::parameter_count(network)),
+    table.add_row({entry.name, report::grouped(model::parameter_count(network)),
                    std::to_string(layer_count(network)), entry.about});
     table.add_row({"", "", "", "  " + options});
   }

@@ -1,6 +1,5 @@
 // pipedream profile: measures a model layer by layer, or shows a profile that exists.
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <c10/util/Exception.h>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/progress.h"
 #include "core/error.h"
 #include "core/file.h"
@@ -87,23 +87,14 @@ profile::Profile measure(const Flags& flags, const std::vector<std::string>& res
        .progress = [&](double share, const std::string& what) { progress.show(share, what); }});
 }
 
-profile::Profile read(const Flags& flags) {
-  profile::Profile profile = profile::read_profile(flags.file);
-  if (flags.batch && profile.batch && *flags.batch != *profile.batch)
-    throw CannotMeet("--batch " + std::to_string(*flags.batch) + ": " + flags.file +
-                     " was measured with " + std::to_string(*profile.batch) +
-                     "; profile the model anew");
-  if (flags.batch) profile.batch = flags.batch;
-  return profile;
-}
-
 void execute(const Flags& flags, const std::vector<std::string>& rest,
              const std::vector<std::string>& known) {
   if (flags.model.empty()) (void)model_options(rest, {}, known);  // names what was misspelt
   if (flags.model.empty() && flags.file.empty())
     throw BadUsage("profile: wanted --model NAME to measure or --profile FILE to show");
   if (!flags.output.empty()) check_writable(flags.output);
-  const profile::Profile profile = flags.model.empty() ? read(flags) : measure(flags, rest, known);
+  const profile::Profile profile =
+      flags.model.empty() ? read_profile_for(flags.file, flags.batch) : measure(flags, rest, known);
   const std::string json = profile::to_json(profile);
   std::cout << (flags.as_json ? json
                               : report::profile_table(profile, flags.all ? SIZE_MAX : kMostRows));
@@ -119,20 +110,6 @@ std::vector<std::string> flag_names(const CLI::App& command) {
   return names;
 }
 
-// CLI11's own range check says what it found in its own words.
-template <class Number>
-CLI::Validator range(Number least, Number most, const std::string& what) {
-  return {[=](const std::string& text) -> std::string {
-            Number number{};
-            const char* end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, number);
-            if (error == std::errc{} && stop == end && number >= least && number <= most) return "";
-            return "wanted " + what + " from " + brief_number(static_cast<double>(least)) + " to " +
-                   brief_number(static_cast<double>(most)) + ", found '" + text + "'";
-          },
-          ""};
-}
-
 }  // namespace
 
 void add_profile(CLI::App& app) {
@@ -143,22 +120,19 @@ void add_profile(CLI::App& app) {
       "--profile", flags->file, "Profile to show instead: ours (JSON) or PipeDream's graph text");
   // What is said of a measurement has no meaning for a profile that exists.
   const auto measuring = [&](CLI::Option* option) { option->excludes(file); };
-  const std::string whole = "a whole number";
   measuring(command->add_option("--model", flags->model,
                                 "Network to measure ('pipedream models' lists them)"));
   command->add_option("--batch", flags->batch, "Samples of one minibatch")
-      ->check(range<std::int64_t>(1, 1 << 30, whole));
+      ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));
   measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
-                ->check(range<int>(1, 4096, whole)));
+                ->check(range<int>(1, 4096, kWholeNumber)));
   measuring(command->add_option("--seed", flags->seed, "Of the weights and the made-up data [0]")
-                ->check(range<std::int64_t>(0, std::int64_t{1} << 53, whole)));
+                ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber)));
   measuring(command->add_option("--seconds", flags->seconds, "Measure for about this long [20]")
                 ->check(range<double>(0.1, 1e6, "a number")));
   command->add_option("-o,--output", flags->output, "Write the profile to this file (JSON)")
-      ->check([](const std::string& name) {
-        return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
-      });
+      ->check(check_output_name);
   command->add_flag("--json", flags->as_json, "Print the profile as JSON instead of the table");
   command->add_flag("--all", flags->all, "Show all layers, however many");
   command->allow_extras();  // the model's own options; checked against its list

@@ -82,6 +82,7 @@ int run(int count, const char* const* arguments) {
   add_models(app);
   add_profile(app);
   add_cluster(app);
+  add_plan(app);
   try {
     refuse_unknown_command(app, count, arguments);
     TorchWarnings warnings;

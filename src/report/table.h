@@ -1,6 +1,7 @@
 // Text tables for people.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class Table {
 
 // Characters, not bytes.
 [[nodiscard]] std::size_t width_of(const std::string& text);
+
+// 138357544 → "138,357,544".
+[[nodiscard]] std::string grouped(std::int64_t number);
 
 // 0.1234 → "12.3 %".
 [[nodiscard]] std::string percent(double share);

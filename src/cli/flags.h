@@ -1,0 +1,43 @@
+// What the subcommands' flags share.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "core/text.h"
+#include "profile/profile.h"
+
+namespace pipedream::cli {
+
+// CLI11's own range check says what it found in its own words.
+template <class Number>
+[[nodiscard]] CLI::Validator range(Number least, Number most, const std::string& what) {
+  return {[=](const std::string& text) -> std::string {
+            Number number{};
+            const char* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, number);
+            if (error == std::errc{} && stop == end && number >= least && number <= most) return "";
+            return "wanted " + what + " from " + brief_number(static_cast<double>(least)) + " to " +
+                   brief_number(static_cast<double>(most)) + ", found '" + text + "'";
+          },
+          ""};
+}
+
+inline constexpr char kWholeNumber[] = "a whole number";
+inline constexpr std::int64_t kMostSamples = 1 << 30;
+
+// A file to write: not standard output, which --json is for.
+[[nodiscard]] inline std::string check_output_name(const std::string& name) {
+  return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
+}
+
+// --profile FILE with --batch: the samples of one minibatch, which PipeDream's text does not say.
+// Throws CannotMeet where the profile was measured with another number.
+[[nodiscard]] profile::Profile read_profile_for(const std::string& file,
+                                                std::optional<std::int64_t> batch);
+
+}  // namespace pipedream::cli

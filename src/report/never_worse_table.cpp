@@ -1,0 +1,34 @@
+#include "report/never_worse_table.h"
+
+#include <fmt/format.h>
+
+#include "core/units.h"
+
+namespace pipedream::report {
+namespace {
+
+// "15-1, 42.3 ms"; runs of single workers are shortened: "1×4" for 1-1-1-1.
+std::string cell(const std::optional<systems::Measured>& plan) {
+  if (!plan) return "does not fit";
+  const bool straight = plan->config.find_first_not_of("1-") == std::string::npos;
+  const std::string config = straight && plan->config.size() > 5
+                                 ? fmt::format("1×{}", (plan->config.size() + 1) / 2)
+                                 : plan->config;
+  return fmt::format("{}, {}", config, to_text(from_seconds(plan->seconds)));
+}
+
+}  // namespace
+
+std::string never_worse_table(std::span<const systems::Comparison> comparisons) {
+  std::string text =
+      "| model | cluster | `auto` | pipedream, our planner | data parallel | best straight | "
+      "hierarchical | DAPPLE | all but one – one |\n|---|---|---|---|---|---|---|---|---|\n";
+  for (const systems::Comparison& row : comparisons)
+    text += fmt::format("| {} | {} | {} {} | {} | {} | {} | {} | {} | {} |\n", row.model,
+                        row.cluster, row.chosen.value_or("nothing"), cell(row.best), cell(row.ours),
+                        cell(row.data_parallel), cell(row.straight), cell(row.hierarchical),
+                        cell(row.dapple), cell(row.all_but_one));
+  return text;
+}
+
+}  // namespace pipedream::report

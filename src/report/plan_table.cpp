@@ -1,0 +1,229 @@
+#include "report/plan_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/table.h"
+
+namespace pipedream::report {
+namespace {
+
+using plan::Limit;
+using plan::Prediction;
+using plan::StagePrediction;
+using systems::Planned;
+
+constexpr std::size_t kWidestName = 24;
+
+std::string time_text(Seconds time) { return to_text(from_seconds(time.count())); }
+
+std::string bytes_text(double bytes) { return to_text(Bytes{static_cast<std::int64_t>(bytes)}); }
+
+// "0–14", "15", "0–2, 4–6": ascending runs.
+std::string worker_text(std::vector<WorkerId> workers) {
+  std::sort(workers.begin(), workers.end());
+  std::string text;
+  for (std::size_t i = 0; i < workers.size();) {
+    std::size_t end = i;
+    while (end + 1 < workers.size() && workers[end + 1].value == workers[end].value + 1) ++end;
+    text += text.empty() ? "" : ", ";
+    text += end == i ? std::to_string(workers[i].value)
+                     : fmt::format("{}–{}", workers[i].value, workers[end].value);
+    i = end + 1;
+  }
+  return shortened(text, kWidestName);
+}
+
+std::string layer_text(const graph::Graph& graph, const plan::Stage& stage) {
+  const std::string first = shortened(graph.layer(stage.layers.front()).name, kWidestName);
+  const std::string last = shortened(graph.layer(stage.layers.back()).name, kWidestName);
+  return stage.layers.size() == 1 ? first
+                                  : fmt::format("{} … {} ({})", first, last, stage.layers.size());
+}
+
+Table stage_table(const Planned& planned, const profile::Profile& profile) {
+  Table table({{"stage", Align::kRight},
+               {"layers"},
+               {"replicas", Align::kRight},
+               {"workers"},
+               {"compute", Align::kRight},
+               {"per minibatch", Align::kRight},
+               {"weights", Align::kRight},
+               {"memory", Align::kRight},
+               {"in flight", Align::kRight}});
+  const plan::Answer& answer = planned.answer;
+  for (std::size_t s = 0; s < planned.plan.stages.size(); ++s) {
+    const plan::Stage& stage = planned.plan.stages[s];
+    const StagePrediction& of = answer.prediction.stages[s];
+    const auto replicas = static_cast<double>(stage.workers.size());
+    Bytes weights;
+    for (const LayerId layer : stage.layers) weights += profile.cost(layer).weights;
+    table.add_row({std::to_string(s), layer_text(profile.graph, stage),
+                   std::to_string(stage.workers.size()), worker_text(stage.workers),
+                   time_text(of.forward + of.backward),
+                   time_text((of.forward + of.backward) / replicas), to_text(weights),
+                   to_text(of.memory.total()) + (stage.recompute ? " (recomputes)" : ""),
+                   std::to_string(stage.depth)});
+  }
+  return table;
+}
+
+std::string link_text(const Prediction& prediction, const cluster::Cluster& cluster) {
+  const cluster::Level& level = cluster.levels[prediction.busiest.level];
+  const bool of_group = level.shared && prediction.busiest.level > 0;
+  const std::string owner =
+      of_group ? cluster.levels[prediction.busiest.level - 1].name : std::string("worker");
+  return fmt::format("the link of {} {} in its {} ({}): {} per minibatch", owner,
+                     prediction.busiest.link, level.name, to_text(level.bandwidth),
+                     bytes_text(prediction.busiest.bytes));
+}
+
+std::string limit_text(const Prediction& prediction, const cluster::Cluster& cluster) {
+  const std::string stage = "stage " + std::to_string(prediction.limiting_stage);
+  switch (prediction.limit) {
+    case Limit::kCompute:
+      return "the compute of " + stage;
+    case Limit::kExchange:
+      return "the averaging of " + stage + "'s gradients";
+    case Limit::kLink:
+      return link_text(prediction, cluster);
+    case Limit::kLoop:
+      return fmt::format("the way of a minibatch from {} to the end and back with {} in flight",
+                         stage, prediction.stages[prediction.limiting_stage].depth);
+    case Limit::kLatency:
+      return prediction.microbatches > 1
+                 ? fmt::format("filling and draining the pipeline for {} microbatches",
+                               prediction.microbatches)
+                 : std::string("one minibatch passing all stages, forth and back");
+  }
+  return {};
+}
+
+std::string proof_text(const Planned& planned) {
+  const double gap = planned.answer.gap();
+  const std::string where = planned.every_cut ? "" : " (cuts along one order of a wide network)";
+  if (gap < 5e-5) return "best of its kind, proved" + where;
+  return "within " + percent(gap) + " of the best of its kind" + where;
+}
+
+std::string prediction_text(const Planned& planned, const profile::Profile& profile,
+                            const cluster::Cluster& cluster) {
+  const Prediction& prediction = planned.answer.prediction;
+  std::string text = fmt::format("predicted   {} per minibatch, {}\n", time_text(planned.time()),
+                                 rate_text(profile, planned.time()));
+  if (planned.data_parallel)
+    text += fmt::format("            {:.2f} × data parallelism ({} per minibatch)\n",
+                        *planned.data_parallel / planned.time(), time_text(*planned.data_parallel));
+  else
+    text += "            data parallelism does not fit the memory\n";
+  if (planned.variant == cost::Variant::kDefault)
+    text += "limited by  " + limit_text(prediction, cluster) + "\n";
+  else
+    text += fmt::format("            by the cost model '{}'; by ours {}\n",
+                        cost::variant_names()[static_cast<std::size_t>(planned.variant)],
+                        time_text(prediction.per_minibatch));
+  text += fmt::format("on links    {} per minibatch\n", bytes_text(prediction.bytes_per_minibatch));
+  if (planned.plan.microbatches > 1)
+    text += fmt::format("each minibatch is cut into {} microbatches\n", planned.plan.microbatches);
+  return text + "quality     " + proof_text(planned) + "\n";
+}
+
+// What takes longest on a stage, per minibatch.
+std::string stage_limit(const StagePrediction& of, int microbatches) {
+  const double compute = (of.forward + of.backward).count();
+  const double exchange = of.exchange.count();
+  const double transfer = of.transfer.count() * microbatches;
+  if (compute >= exchange && compute >= transfer) return "compute";
+  return exchange >= transfer ? "averaging" : "transfer";
+}
+
+std::string explanation(const Planned& planned) {
+  Table time({{"stage", Align::kRight},
+              {"forward", Align::kRight},
+              {"backward", Align::kRight},
+              {"averaging, per round", Align::kRight},
+              {"sends, per minibatch", Align::kRight},
+              {"one transfer", Align::kRight},
+              {"longest"}});
+  Table memory({{"stage", Align::kRight},
+                {"weights", Align::kRight},
+                {"gradients", Align::kRight},
+                {"optimiser", Align::kRight},
+                {"activations", Align::kRight},
+                {"received", Align::kRight},
+                {"working", Align::kRight},
+                {"in all", Align::kRight},
+                {"of", Align::kRight},
+                {""}});
+  for (std::size_t s = 0; s < planned.plan.stages.size(); ++s) {
+    const StagePrediction& of = planned.answer.prediction.stages[s];
+    const auto replicas = static_cast<double>(planned.plan.stages[s].workers.size());
+    const std::string number = std::to_string(s);
+    time.add_row({number, time_text(of.forward), time_text(of.backward),
+                  replicas > 1 ? time_text(of.exchange) : "–",
+                  of.sent_bytes > 0 ? bytes_text(of.sent_bytes) : "–",
+                  of.sent_bytes > 0 ? time_text(of.transfer) : "–",
+                  stage_limit(of, planned.plan.microbatches)});
+    const double share =
+        static_cast<double>(of.memory.total().count) / static_cast<double>(of.memory_limit.count);
+    memory.add_row({number, to_text(of.memory.weights), to_text(of.memory.gradients),
+                    to_text(of.memory.optimiser), to_text(of.memory.activations),
+                    to_text(of.memory.buffers), to_text(of.memory.working),
+                    to_text(of.memory.total()), to_text(of.memory_limit), percent(share)});
+  }
+  return "\nTime of one minibatch on one replica\n" + time.text() +
+         "\nMemory of one worker at its peak\n" + memory.text();
+}
+
+}  // namespace
+
+std::string rate_text(const profile::Profile& profile, Seconds per_minibatch) {
+  const double rate = static_cast<double>(profile.batch.value_or(1)) / per_minibatch.count();
+  const std::string number = rate < 1000 ? fmt::format("{:.4g}", rate)
+                                         : grouped(static_cast<std::int64_t>(std::llround(rate)));
+  return number + (profile.batch ? " samples/s" : " minibatches/s");
+}
+
+std::string plan_table(const Planned& planned, const profile::Profile& profile,
+                       const cluster::Cluster& cluster, bool explain) {
+  std::string text = fmt::format("{} on {}: {} {}\n\n", profile.model, cluster.name, planned.system,
+                                 plan::config_text(planned.plan));
+  text += stage_table(planned, profile).text() + "\n" + prediction_text(planned, profile, cluster);
+  return explain ? text + explanation(planned) : text;
+}
+
+std::string candidate_table(const systems::Choice& choice, const profile::Profile& profile) {
+  Table table({{""},
+               {"system"},
+               {"plan"},
+               {"per minibatch", Align::kRight},
+               {"rate", Align::kRight},
+               {"× data parallel", Align::kRight},
+               {"largest memory", Align::kRight},
+               {"minibatches per update", Align::kRight}});
+  std::string refused;
+  for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+    const systems::Candidate& candidate = choice.candidates[i];
+    const auto* planned = std::get_if<Planned>(&candidate.result);
+    if (planned == nullptr) {
+      refused += fmt::format("{}: {}\n", candidate.system->name,
+                             std::get<plan::Refusal>(candidate.result).why);
+      continue;
+    }
+    Bytes most;
+    for (const StagePrediction& stage : planned->answer.prediction.stages)
+      most = std::max(most, stage.memory.total());
+    table.add_row(
+        {choice.best == i ? "▶" : " ", planned->system,
+         shortened(plan::config_text(planned->plan), kWidestName), time_text(planned->time()),
+         rate_text(profile, planned->time()),
+         planned->data_parallel ? fmt::format("{:.2f}", *planned->data_parallel / planned->time())
+                                : "–",
+         to_text(most), fmt::format("{:g}", planned->answer.prediction.minibatches_per_update)});
+  }
+  return table.text() + (refused.empty() ? "" : "\n" + refused);
+}
+
+}  // namespace pipedream::report

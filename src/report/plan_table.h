@@ -1,0 +1,23 @@
+// A plan for people: what runs where, how fast it will be, and why.
+#pragma once
+
+#include <string>
+
+#include "systems/systems.h"
+
+namespace pipedream::report {
+
+// The stages, the prediction and what limits it; `explain` adds, per stage, compute, communication
+// and each part of the memory.
+[[nodiscard]] std::string plan_table(const systems::Planned& planned,
+                                     const profile::Profile& profile,
+                                     const cluster::Cluster& cluster, bool explain);
+
+// All that `auto` looked at, the chosen one marked.
+[[nodiscard]] std::string candidate_table(const systems::Choice& choice,
+                                          const profile::Profile& profile);
+
+// "1,234 samples/s"; minibatches where the batch is not known.
+[[nodiscard]] std::string rate_text(const profile::Profile& profile, Seconds per_minibatch);
+
+}  // namespace pipedream::report
