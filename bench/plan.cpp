@@ -1,0 +1,223 @@
+// How fast the planners are, and how their time grows (docs/planner.md has the figures).
+// `times_faster` compares with PipeDream's published optimiser in Python, which takes 31 s of CPU
+// for ResNet-50 on 4 × 4 and 177 s for a chain of 400 layers, on a core such as those it was
+// measured on.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include "core/philox.h"
+#include "plan/general.h"
+#include "plan/hierarchical.h"
+#include "profile/profile_file.h"
+#include "systems/systems.h"
+
+namespace {
+
+using namespace pipedream;
+
+constexpr double kPublishedResnetSeconds = 31;
+constexpr double kPublishedChainSeconds = 177;
+
+// Servers of `inside` workers, joined by one card each.
+cluster::Cluster servers(int count, int inside) {
+  cluster::Cluster cluster;
+  cluster.name = std::to_string(count) + " × " + std::to_string(inside);
+  cluster.levels = {
+      {.name = "server", .count = inside, .bandwidth = {10e9}, .latency = Nanos(10'000)},
+      {.name = "network",
+       .count = count,
+       .bandwidth = {1.25e9},
+       .latency = Nanos(30'000),
+       .shared = true}};
+  cluster.devices.assign(static_cast<std::size_t>(count * inside),
+                         {Bytes{std::int64_t{1} << 34}, 1});
+  return cluster;
+}
+
+// Reproducible numbers from 0 to 1.
+class Numbers {
+ public:
+  explicit Numbers(std::size_t count) : numbers_(count) { fill_uniform(RandomKey{1, 2}, numbers_); }
+  double next() { return numbers_[at_++ % numbers_.size()]; }
+
+ private:
+  std::vector<float> numbers_;
+  std::size_t at_ = 0;
+};
+
+void add_layer(graph::Builder& builder, profile::Profile& profile, Numbers& numbers) {
+  builder.add_layer("layer" + std::to_string(profile.costs.size()), "",
+                    {{"out", {}, Bytes{static_cast<std::int64_t>(1e5 + 1e6 * numbers.next())}}});
+  profile::LayerCost cost;
+  cost.forward = Nanos(static_cast<std::int64_t>(1e6 * (0.2 + numbers.next())));
+  cost.backward = Nanos(static_cast<std::int64_t>(2e6 * (0.2 + numbers.next())));
+  cost.weights = Bytes{static_cast<std::int64_t>(4e6 * numbers.next())};
+  profile.costs.push_back(cost);
+}
+
+profile::Profile chain(std::int64_t layers) {
+  graph::Builder builder;
+  profile::Profile profile;
+  profile.model = "chain";
+  Numbers numbers(static_cast<std::size_t>(4 * layers));
+  for (std::int64_t i = 0; i < layers; ++i) {
+    add_layer(builder, profile, numbers);
+    if (i > 0) builder.add_edge(LayerId{static_cast<int>(i - 1)}, 0, LayerId{static_cast<int>(i)});
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+// Cells as in NASNet: each takes the outputs of the two cells before it through ten branches of
+// four layers, of which the last joins all.
+profile::Profile cells(int count) {
+  constexpr int kBranches = 10;
+  constexpr int kLength = 4;
+  graph::Builder builder;
+  profile::Profile profile;
+  profile.model = "cells";
+  Numbers numbers(4096);
+  const auto add = [&](const std::vector<int>& inputs) {
+    const int layer = static_cast<int>(profile.costs.size());
+    add_layer(builder, profile, numbers);
+    for (const int input : inputs) builder.add_edge(LayerId{input}, 0, LayerId{layer});
+    return layer;
+  };
+  int before = add({});
+  int last = add({before});
+  for (int cell = 0; cell < count; ++cell) {
+    std::vector<int> ends;
+    for (int branch = 0; branch < kBranches; ++branch) {
+      int at = branch % 2 == 0 ? last : before;
+      for (int i = 0; i < kLength; ++i) at = add({at});
+      ends.push_back(at);
+    }
+    before = last;
+    last = add(ends);
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+profile::Profile shared_profile(const std::string& name) {
+  const char* data = std::getenv("PD_SHARED_DATA");
+  const std::filesystem::path folder = data != nullptr ? data : PD_SOURCE_DIR "/../shared/data";
+  return profile::read_profile(folder / "profiles" / (name + ".graph.txt"));
+}
+
+void note(benchmark::State& state, const plan::Outcome& outcome) {
+  const auto& answer = std::get<plan::Answer>(outcome);
+  state.counters["stages"] = static_cast<double>(answer.layout.stages());
+  state.counters["gap_percent"] = 100 * answer.gap();
+}
+
+void hierarchical(benchmark::State& state, const profile::Profile& profile, cost::Variant variant,
+                  double published_seconds) {
+  const cluster::Cluster cluster = servers(4, 4);
+  const auto began = std::chrono::steady_clock::now();
+  for (auto unused : state) {
+    const plan::Cuts cuts(profile);
+    const plan::Predictor predictor(cuts, cluster, {});
+    benchmark::DoNotOptimize(plan::plan_hierarchical(
+        predictor, {.variant = variant, .fewer_workers = false, .limit_memory = false}));
+  }
+  const Seconds took = std::chrono::steady_clock::now() - began;
+  if (published_seconds > 0)
+    state.counters["times_faster"] =
+        published_seconds * static_cast<double>(state.iterations()) / took.count();
+}
+
+void general(benchmark::State& state, const profile::Profile& profile,
+             const cluster::Cluster& cluster) {
+  plan::Outcome outcome;
+  for (auto unused : state) {
+    const plan::Cuts cuts(profile);
+    const plan::Predictor predictor(cuts, cluster, {});
+    outcome = plan::plan_general(predictor);
+  }
+  note(state, outcome);
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  state.counters["peak_MiB"] = static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+void every_system(benchmark::State& state, const profile::Profile& profile) {
+  const cluster::Cluster cluster = servers(4, 4);
+  for (auto unused : state) {
+    const systems::Model model(profile);
+    benchmark::DoNotOptimize(systems::plan_for_all(model, cluster, {}));
+  }
+}
+
+std::string name_of(cost::Variant variant) {
+  return cost::variant_names()[static_cast<std::size_t>(variant)];
+}
+
+template <class Body>
+void add(const std::string& name, Body body) {
+  benchmark::RegisterBenchmark(name.c_str(), body)->Unit(benchmark::kMillisecond);
+}
+
+void register_shared() {
+  for (const std::string name :
+       {"alexnet", "vgg16", "gnmt", "squeezenet1_0", "resnet50", "inception_v3"}) {
+    try {
+      const profile::Profile profile = shared_profile(name);
+      add("all_systems/4x4/" + name,
+          [=](benchmark::State& state) { every_system(state, profile); });
+      if (name != "resnet50") continue;
+      for (const cost::Variant variant : {cost::Variant::kDefault, cost::Variant::kPublished})
+        add("hierarchical/4x4/" + name + "/" + name_of(variant), [=](benchmark::State& state) {
+          hierarchical(state, profile, variant, kPublishedResnetSeconds);
+        });
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "skipped: %s\n", error.what());
+    }
+  }
+}
+
+void register_chains() {
+  for (const cost::Variant variant : {cost::Variant::kDefault, cost::Variant::kPublished})
+    for (const int layers : {50, 100, 200, 400, 800})
+      add("hierarchical/4x4/chain/" + name_of(variant) + "/" + std::to_string(layers),
+          [=](benchmark::State& state) {
+            hierarchical(state, chain(layers), variant, layers == 400 ? kPublishedChainSeconds : 0);
+          });
+  struct Size {
+    int layers, servers, inside;
+  };
+  for (const Size size :
+       {Size{50, 4, 4}, Size{200, 4, 4}, Size{400, 4, 4}, Size{1000, 4, 4}, Size{1000, 16, 8},
+        Size{1000, 64, 8}, Size{128, 64, 8}, Size{128, 250, 8}, Size{128, 1250, 8}})
+    add("general/" + std::to_string(size.servers) + "x" + std::to_string(size.inside) + "/chain/" +
+            std::to_string(size.layers),
+        [=](benchmark::State& state) {
+          general(state, chain(size.layers), servers(size.servers, size.inside));
+        });
+  add("general/4x4/cells/1150",
+      [](benchmark::State& state) { general(state, cells(28), servers(4, 4)); });
+}
+
+}  // namespace
+
+// [--json] and Google Benchmark's own flags.
+int main(int count, char** arguments) {
+  std::vector<std::string> flags(arguments, arguments + count);
+  for (std::string& flag : flags)
+    if (flag == "--json") flag = "--benchmark_format=json";
+  std::vector<char*> pointers;
+  for (std::string& flag : flags) pointers.push_back(flag.data());
+  int left = count;
+  benchmark::Initialize(&left, pointers.data());
+  if (benchmark::ReportUnrecognizedArguments(left, pointers.data())) return 2;
+  register_shared();
+  register_chains();
+  benchmark::RunSpecifiedBenchmarks();
+}
