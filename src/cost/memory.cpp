@@ -12,7 +12,8 @@ std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
   for (std::size_t i = replicas.size(); i-- > 1;) {
     const std::int64_t behind = std::int64_t{replicas[i]} * depths[i];
     const std::int64_t here = replicas[i - 1];
-    depths[i - 1] = static_cast<int>((behind + here - 1) / here) + slack;
+    const std::int64_t depth = (behind + here - 1) / here + slack;
+    depths[i - 1] = static_cast<int>(std::min<std::int64_t>(depth, kMostInFlight));
   }
   return depths;
 }
@@ -20,11 +21,16 @@ std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
 std::vector<int> depths_up_to(std::span<const int> replicas, int most) {
   std::vector<int> depths = pipeline_depths(replicas, 1);
   if (replicas.size() < 2) return depths;
-  for (int slack = 2; depths.front() < most; ++slack) {
-    std::vector<int> deeper = pipeline_depths(replicas, slack);
-    if (deeper.front() > most) break;
-    depths = std::move(deeper);
+  int low = 1;  // the first stage's depth grows with the slack, by at least as much
+  int high = std::max(1, most);
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (pipeline_depths(replicas, middle).front() <= most)
+      low = middle;
+    else
+      high = middle - 1;
   }
+  if (low > 1) depths = pipeline_depths(replicas, low);
   for (int& depth : depths) depth = std::min(depth, most);
   return depths;
 }
@@ -60,7 +66,9 @@ namespace {
 // Rounded up, but not for what the last bit of a product says.
 Bytes times(Bytes bytes, double factor) {
   const double product = static_cast<double>(bytes.count) * factor;
-  return Bytes{static_cast<std::int64_t>(std::ceil(product * (1 - 1e-12)))};
+  const double nearest = std::round(product);
+  const bool is_whole = std::abs(product - nearest) < 1e-6;
+  return Bytes{static_cast<std::int64_t>(is_whole ? nearest : std::ceil(product))};
 }
 
 }  // namespace

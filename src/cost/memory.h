@@ -24,6 +24,8 @@ enum class Rule {
 // Replicas of a dapple stage share each microbatch; those of other rules take items in turn.
 [[nodiscard]] constexpr bool replicas_split_items(Rule rule) { return rule == Rule::kDapple; }
 
+inline constexpr int kMostInFlight = 1 << 20;  // per replica: beyond any use
+
 // Items in flight per replica of each stage, the first stage first:
 //   d_S = 1, d_i = ceil(r_{i+1}·d_{i+1} / r_i) + slack.
 // Slack 1 is the least that keeps all stages busy when transfers take no time; with slack 2
