@@ -115,7 +115,7 @@ profile::Profile shared_profile(const std::string& name) {
 void note(benchmark::State& state, const plan::Outcome& outcome) {
   const auto& answer = std::get<plan::Answer>(outcome);
   state.counters["stages"] = static_cast<double>(answer.layout.stages());
-  state.counters["gap_percent"] = 100 * answer.gap();
+  state.counters["gap_percent"] = 100 * answer.gap().value_or(0);
 }
 
 void hierarchical(benchmark::State& state, const profile::Profile& profile, cost::Variant variant,

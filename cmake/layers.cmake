@@ -11,7 +11,7 @@ set(PD_LAYERS
     "timeline: core schedule"
     "systems: core graph cluster profile cost plan schedule"
     "simulate: core graph cluster profile cost plan schedule timeline"
-    "report: core graph cluster profile plan schedule timeline systems"
+    "report: core graph cluster profile cost plan schedule timeline systems"
     "model: core graph +torch"
     "profiler: core graph profile model +torch"
     "transport: core"

@@ -21,7 +21,7 @@ function(pd_use_precompiled target name)
   endif()
 endfunction()
 
-# Infinity is used there and compares as it should; what the compiler may assume is that nothing is NaN.
+# What is handed to it is finite (src/plan/smallest_larger.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-funroll-loops;-ffinite-math-only;-fno-signed-zeros" SKIP_PRECOMPILE_HEADERS ON)
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "cluster/cluster.h"
@@ -53,11 +52,6 @@ class Network {
   int workers_;
   std::vector<Joined> levels_;
 };
-
-// `bytes` over a link of this level when nothing else uses it.
-[[nodiscard]] inline Seconds time_over(const cluster::Level& level, double bytes) {
-  return Seconds(to_seconds(level.latency) + bytes / level.bandwidth.bytes_per_second);
-}
 
 // `bytes` from one worker to another when nothing else uses the links: the latency and bandwidth
 // of the innermost level that joins them.

@@ -40,10 +40,6 @@ TEST(TransferTime, IsRoundedToTheNearestNanosecond) {
   EXPECT_EQ(transfer_time(fast, WorkerId{0}, WorkerId{1}, Bytes{11}), Nanos(4));
 }
 
-TEST(TimeOver, IsLatencyAndBytesOverBandwidthWithoutRounding) {
-  EXPECT_DOUBLE_EQ(time_over(kTwoServers.levels[1], 0.25).count(), 50e-9 + 0.25e-9);
-}
-
 // Two rooms of three servers of two workers; each server has one card, all else is per worker.
 const cluster::Cluster kTwoRooms{"two rooms",
                                  {{.name = "server", .count = 2, .bandwidth = {8e9}},

@@ -54,8 +54,11 @@ Counts peak_counts(Rule rule, int depth, int replicas, int items) {
       return {.in_flight = std::min(depth, items)};
     case Rule::kPipedream:  // replicas average one round while the next is computed
       return {.versions = depth, .gradients = replicas > 1 ? 2 : 1, .in_flight = depth};
-    case Rule::kTwoBuffered:
-      return {.versions = 2, .gradients = replicas > 1 ? 2 : 1, .in_flight = depth};
+    case Rule::kTwoBuffered:  // a third version would be needed for more than one batch and one
+                              // item
+      return {.versions = 2,
+              .gradients = replicas > 1 ? 2 : 1,
+              .in_flight = std::min(depth, items + 1)};
   }
   PD_CHECK(false && "a rule without counts");
   return {};
@@ -63,12 +66,15 @@ Counts peak_counts(Rule rule, int depth, int replicas, int items) {
 
 namespace {
 
+constexpr double kMostBytes = 1e17;  // more than any device has; the sum of all parts is in range
+
 // Rounded up, but not for what the last bit of a product says.
 Bytes times(Bytes bytes, double factor) {
   const double product = static_cast<double>(bytes.count) * factor;
   const double nearest = std::round(product);
   const bool is_whole = std::abs(product - nearest) < 1e-6;
-  return Bytes{static_cast<std::int64_t>(is_whole ? nearest : std::ceil(product))};
+  const double rounded = is_whole ? nearest : std::ceil(product);
+  return Bytes{static_cast<std::int64_t>(std::min(rounded, kMostBytes))};
 }
 
 }  // namespace

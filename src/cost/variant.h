@@ -3,9 +3,7 @@
 // it. `paper` and `published` are what PipeDream's own planners assume, kept for comparison.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/units.h"
@@ -15,7 +13,6 @@ namespace pipedream::cost {
 enum class Variant { kDefault, kPaper, kPublished };
 
 [[nodiscard]] const std::vector<std::string>& variant_names();  // in the order of the enumerators
-[[nodiscard]] std::optional<Variant> find_variant(std::string_view name);
 
 // The recurrence of the hierarchical planner, one level at a time: m components of a level whose
 // link has `bandwidth`, each of which runs the layers in `inner` seconds by itself.

@@ -77,18 +77,14 @@ Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange ra
   const int layers = static_cast<int>(predictor.cuts().unit_count());
   const int most = std::min({range.most, layers, predictor.network().workers()});
   const int fewest = std::min(range.fewest, most);
-  std::optional<Outcome> best;
-  const auto key = [](const Outcome& outcome) {
-    const auto* answer = std::get_if<Answer>(&outcome);
-    if (answer != nullptr) return std::pair(0.0, answer->objective.count());
-    return std::pair(static_cast<double>(std::get<Refusal>(outcome).nearest->bytes.count), 0.0);
-  };
+  std::optional<std::pair<Rank, Layout>> best;
   for (int stages = fewest; stages <= most; ++stages) {
-    Outcome outcome =
-        as_outcome(predictor, straight_layout(balanced_ends(predictor, balance, stages)));
-    if (!best || key(outcome) < key(*best)) best = std::move(outcome);
+    Layout layout = straight_layout(balanced_ends(predictor, balance, stages));
+    const Rank found = rank(predictor.predict(layout));
+    if (!best || found < best->first) best.emplace(found, std::move(layout));
   }
-  return *best;
+  PD_CHECK(best.has_value());
+  return as_outcome(predictor, std::move(best->second));
 }
 
 Outcome plan_split(const Predictor& predictor, std::span<const int> split) {

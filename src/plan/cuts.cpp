@@ -138,6 +138,10 @@ Units narrow_order(const graph::Graph& graph, const Units& units) {
 Cuts::Cuts(const profile::Profile& profile, std::size_t most)
     : Cuts(profile, layer_units(profile), most) {}
 
+Cuts Cuts::of_single_layers(const profile::Profile& profile, std::size_t most) {
+  return Cuts(profile, single_layers(profile), most);
+}
+
 Cuts Cuts::in_declared_order(const profile::Profile& profile) {
   return Cuts(profile, single_layers(profile), 0);
 }
@@ -146,6 +150,8 @@ Cuts Cuts::in_declared_order(const profile::Profile& profile) {
 Cuts::Cuts(const profile::Profile& profile, Units units, std::size_t most)
     : profile_(profile), units_(std::move(units)) {
   link_units();
+  merged_ = std::any_of(units_.begin(), units_.end(),
+                        [](const std::vector<LayerId>& unit) { return unit.size() > 1; });
   if (is_chain() || most == 0) {
     complete_ = is_chain();
     take_prefixes();

@@ -29,6 +29,9 @@ class Cuts {
   // All down-sets of the network's units (plan/units.h); where there are more than `most`, the
   // prefixes of one order.
   explicit Cuts(const profile::Profile& profile, std::size_t most = kMostDownSets);
+  // The same with every layer as a unit of its own.
+  [[nodiscard]] static Cuts of_single_layers(const profile::Profile& profile,
+                                             std::size_t most = kMostDownSets);
   // The prefixes of the layers in the order of the profile, for planners that know no other.
   [[nodiscard]] static Cuts in_declared_order(const profile::Profile& profile);
 
@@ -38,6 +41,8 @@ class Cuts {
   [[nodiscard]] std::size_t unit_count() const { return units_.size(); }
   // Whether every down-set is a cut here; else what is found is best for this order only.
   [[nodiscard]] bool complete() const { return complete_; }
+  // Whether some unit has several layers.
+  [[nodiscard]] bool merged() const { return merged_; }
   // Whether the cuts are prefixes of one order, so that all of them are comparable.
   [[nodiscard]] bool in_line() const { return in_line_; }
   // Whether `a` lies strictly inside `b`, so that a stage fits between.
@@ -101,6 +106,7 @@ class Cuts {
   std::vector<std::vector<std::size_t>> needs_;  // units that a unit depends on directly
   bool in_line_ = true;                          // the cuts are the prefixes of units_
   bool complete_ = true;
+  bool merged_ = false;
   std::vector<unsigned char> members_;  // count × units, unless in line
   std::vector<unsigned char> inside_;   // count × count, unless in line
   // A cut that lacks one unit, and that unit; per cut, unless in line.

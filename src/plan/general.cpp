@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/check.h"
 #include "plan/candidates.h"
 #include "plan/hierarchical.h"
 
@@ -19,14 +20,7 @@ std::vector<int> divisors(int number) {
 }
 
 void offer_hierarchical(Search& search, const Predictor& predictor, bool straight) {
-  const auto cuts = static_cast<double>(predictor.cuts().count());
-  double work = 0;
-  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
-    const double count = predictor.network().level(k).count;
-    const bool top = k + 1 == predictor.network().levels();
-    work += (top ? 1 : cuts / 6) * cuts * cuts * count * count / 2;
-  }
-  if (work > kMostHierarchicalWork || predictor.conditions().rule != cost::Rule::kPipedream) return;
+  if (hierarchical_work(predictor) > kMostHierarchicalWork) return;
   const Outcome outcome = plan_hierarchical(predictor, {.straight = straight});
   if (const auto* answer = std::get_if<Answer>(&outcome)) {
     Layout layout = answer->layout;
@@ -39,12 +33,11 @@ void offer_hierarchical(Search& search, const Predictor& predictor, bool straigh
 }  // namespace
 
 Outcome plan_general(const Predictor& predictor, const GeneralOptions& options) {
+  PD_CHECK(predictor.conditions().rule == cost::Rule::kPipedream);
   const int workers = predictor.network().workers();
   Space space;
   space.straight = options.straight;
-  // Copies of a pipeline take whole minibatches in turn, which dapple's replicas do not.
-  const bool may_copy = !options.straight && predictor.conditions().rule == cost::Rule::kPipedream;
-  if (may_copy) space.copies = divisors(workers);
+  if (!options.straight) space.copies = divisors(workers);
   const Relaxation relaxation(predictor, options.straight);
   Search search(predictor, relaxation, space, options.budget);
   const auto cuts = static_cast<double>(predictor.cuts().count());

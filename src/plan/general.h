@@ -1,7 +1,8 @@
 // The planner of this project: stages may take any number of workers, laid out over the servers in
 // order (15-1 on 4 servers of 4 is one such plan), as one pipeline or as several equal ones side by
-// side. It chooses partition, replicas, placement, depth, microbatches and re-computation together
-// by the default cost model, and says how far from the best it can be at most.
+// side. It chooses partition, replicas, placement and depth together by the default cost model, and
+// says how far from the best it can be at most. (The synchronous systems, with microbatches and
+// re-computation, are searched in the same way: plan/dapple.h.)
 #pragma once
 
 #include "plan/planner.h"
@@ -13,8 +14,7 @@ struct GeneralOptions {
   std::int64_t budget = 10'000;  // predictions; the answer depends on it, never on a clock
 };
 
-// Needs the default cost model and a rule that allows replicas (pipedream, dapple). The bound is
-// for plans of the form above. Under `dapple` the objective is the latency of SYSTEMS §2.
+// The conditions' rule must be Rule::kPipedream. The bound is for plans of the form above.
 [[nodiscard]] Outcome plan_general(const Predictor& predictor, const GeneralOptions& options = {});
 
 }  // namespace pipedream::plan

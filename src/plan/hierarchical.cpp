@@ -11,7 +11,9 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNever = std::numeric_limits<double>::max();  // smallest_larger wants finite ones
+
+constexpr double kMostWork = 3e10;  // half a minute
 
 enum class Measure { kTime, kMemory };  // of the worst stage: what is made small
 
@@ -318,11 +320,25 @@ class Programme {
 
 }  // namespace
 
+double hierarchical_work(const Predictor& predictor) {
+  const auto cuts = static_cast<double>(predictor.cuts().count());
+  double work = 0;
+  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
+    const double count = predictor.network().level(k).count;
+    const bool top = k + 1 == predictor.network().levels();
+    work += (top ? 1 : cuts / 6) * cuts * cuts * count * count / 2;
+  }
+  return work;
+}
+
 Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions& options) {
+  if (hierarchical_work(predictor) > kMostWork)
+    return Refusal{"the network and the cluster are too large for PipeDream's planner", {}};
   const auto as_answer = [&](std::pair<double, Layout> found) {
     Prediction prediction = predictor.predict(found.second);
-    return Answer{std::move(found.second), std::move(prediction), Seconds(found.first),
-                  Seconds(found.first)};
+    const Seconds time(found.first);
+    return Answer{std::move(found.second), std::move(prediction), time,
+                  predictor.cuts().complete() ? std::optional(time) : std::nullopt};
   };
   // Most plans fit: then the faster programme, which does not look at memory, has the answer.
   auto found = Programme(predictor, options, Measure::kTime, false).best();
@@ -334,12 +350,17 @@ Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions&
   // Nothing fits the smallest device everywhere: how far is the plan that needs least?
   found = Programme(predictor, options, Measure::kMemory, false).best();
   Prediction smallest = predictor.predict(found->second);
-  return out_of_memory(smallest.miss.value_or(*fastest.prediction.miss));
+  if (smallest.miss) return out_of_memory(*smallest.miss);
+  const Seconds time = smallest.per_minibatch;  // larger devices than the smallest make it fit
+  return Answer{std::move(found->second), std::move(smallest), time, std::nullopt};
 }
 
 Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant) {
   const Cuts& cuts = predictor.cuts();
-  double time = cuts.compute(0, cuts.last());
+  double slowest = predictor.cluster().devices.front().speed;
+  for (const cluster::Device& device : predictor.cluster().devices)
+    slowest = std::min(slowest, device.speed);
+  double time = cuts.compute(0, cuts.last()) / slowest;
   int below = 1;
   for (const cluster::Level& level : predictor.cluster().levels) {
     const cost::Recurrence rule{variant, level.bandwidth.bytes_per_second, below};

@@ -23,10 +23,14 @@ struct HierarchicalOptions {
 
 // The best plan of this form under the variant's recurrence, with the paper's number of minibatches
 // in flight (cost::noam over the workers allotted downstream). Ties: the fewest stages, then the
-// earliest cuts. objective = bound = the recurrence's time; the prediction is the default model's.
-// Devices count as the slowest and smallest of the cluster.
+// earliest cuts. objective = bound = the recurrence's time (no bound where not all cuts are known);
+// the prediction is the default model's. Devices count as the slowest and smallest of the cluster.
 [[nodiscard]] Outcome plan_hierarchical(const Predictor& predictor,
                                         const HierarchicalOptions& options);
+
+// Roughly how many steps plan_hierarchical takes without a memory limit. It refuses what would take
+// minutes.
+[[nodiscard]] double hierarchical_work(const Predictor& predictor);
 
 // Plain data parallelism on the whole cluster under the same recurrence, level by level.
 [[nodiscard]] Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant);

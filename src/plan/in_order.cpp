@@ -7,7 +7,8 @@ namespace pipedream::plan {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kMostWork = 1e7;
+constexpr double kMostWork = 1e7;       // pairs of cuts × places
+constexpr double kMostPlaceWork = 1e6;  // places × workers, to know each place
 constexpr double kUnit = 1e9;  // bytes for which times are asked, so that latencies show apart
 
 class Programme {
@@ -153,7 +154,9 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
   std::vector<Draft> found;
   const auto cuts = static_cast<double>(predictor.cuts().count());
   const int block = predictor.network().workers() / copies;
-  if (cuts * cuts / 2 * block * (straight ? 1 : block / 2.0) > kMostWork) return found;
+  const double places = block * (straight ? 1 : block / 2.0);
+  if (cuts * cuts / 2 * places > kMostWork) return found;
+  if (places * predictor.network().workers() > kMostPlaceWork) return found;
   const auto add = [&](int most, bool shallow) {
     Programme programme(predictor, copies, straight, sender, most, shallow);
     for (Draft& draft : programme.drafts()) found.push_back(std::move(draft));
@@ -161,7 +164,7 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
   };
   // Shorter pipelines have fewer minibatches in flight: where memory is short, they are looked at
   // for themselves, and so are those that do with fewer than would keep all stages busy.
-  const int step = straight ? 1 : (block + 3) / 4;
+  const int step = straight ? (block + 15) / 16 : (block + 3) / 4;
   bool is_short = true;
   for (int most = block; most > 0 && is_short; most -= step) {
     is_short = add(most, false);

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "pipedream-plan";
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostMicrobatches = 1 << 30;
-constexpr double kLongest = 1e12;
+constexpr double kLargest = 1e30;  // of any prediction
 
 // Where each layer that computes stands in the network's order, counted from 0.
 std::vector<std::int64_t> positions(const graph::Graph& graph) {
@@ -79,7 +79,7 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
                     {"samples_per_second", or_null(predicted.samples_per_second)},
                     {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
                     {"bytes_per_minibatch", predicted.bytes_per_minibatch}}},
-                  {"gap", predicted.gap},
+                  {"gap", or_null(predicted.gap)},
                   {"planner_seconds", predicted.planner_seconds}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -92,8 +92,24 @@ LayerId layer_named(const Node& node, const graph::Graph& graph) {
   if (found) return *found;
   std::vector<std::string> names;
   for (const graph::Layer& layer : graph.layers()) names.push_back(layer.name);
-  node.fail("the network has no layer '" + printable(name) + "'" + suggestion(name, names) +
-            ": is the plan for another model?");
+  const std::string near = nearest(name, names);
+  node.fail("the network has no layer '" + printable(name) + "'" +
+            (near.empty() ? ": is the plan for another model?"
+                          : " (did you mean '" + printable(near) + "'?)"));
+}
+
+// `first` and `last` of a stage whose layers are in order.
+void check_ends(const Stage& stage, const Node& node, const graph::Graph& graph) {
+  const std::vector<std::int64_t> position = positions(graph);
+  const auto expect = [&](const char* key, LayerId layer) {
+    const std::int64_t wanted = position[layer.index()];
+    const std::int64_t found = node.at(key).integer(0, INT32_MAX);
+    if (found != wanted)
+      node.at(key).fail("wanted " + std::to_string(wanted) + ", the position of layer '" +
+                        printable(graph.layer(layer).name) + "', found " + std::to_string(found));
+  };
+  expect("first", stage.layers.front());
+  expect("last", stage.layers.back());
 }
 
 Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
@@ -103,6 +119,7 @@ Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
   for (const Node& layer : node.at("layers").elements())
     stage.layers.push_back(layer_named(layer, graph));
   if (stage.layers.empty()) node.at("layers").fail("wanted at least one layer");
+  sort_layers(stage, graph);
   std::set<WorkerId> seen;
   for (const Node& worker : node.at("workers").elements()) {
     const WorkerId id{static_cast<std::int32_t>(worker.integer(0, workers - 1))};
@@ -112,7 +129,7 @@ Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
   const auto replicas = static_cast<std::int64_t>(stage.workers.size());
   if (replicas == 0) node.at("workers").fail("wanted at least one worker");
   if (node.at("replicas").integer(1, cluster::kMostWorkers) != replicas)
-    node.at("replicas").fail("wanted as many as there are workers, " + std::to_string(replicas));
+    node.at("replicas").fail("wanted " + std::to_string(replicas) + ", the number of workers");
   stage.depth = static_cast<int>(node.at("depth").integer(1, cost::kMostInFlight));
   stage.recompute = node.at("recompute").boolean();
   return stage;
@@ -120,7 +137,7 @@ Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
 
 std::optional<double> number_or_null(const Node& node) {
   if (node.is_null()) return std::nullopt;
-  return node.number(0, kLongest);
+  return node.number(0, kLargest);
 }
 
 Predicted read_predicted(const Node& root) {
@@ -128,14 +145,14 @@ Predicted read_predicted(const Node& root) {
   const Node node = root.at("predicted");
   node.expect_keys(
       {"seconds_per_minibatch", "samples_per_second", "speedup_over_dp", "bytes_per_minibatch"});
-  predicted.seconds_per_minibatch = node.at("seconds_per_minibatch").number(0, kLongest);
+  predicted.seconds_per_minibatch = node.at("seconds_per_minibatch").number(0, kLargest);
   predicted.samples_per_second = number_or_null(node.at("samples_per_second"));
   predicted.speedup_over_dp = number_or_null(node.at("speedup_over_dp"));
-  predicted.bytes_per_minibatch = node.at("bytes_per_minibatch").number(0, 1e30);
-  predicted.gap = root.at("gap").number(0, kLongest);
-  predicted.planner_seconds = root.at("planner_seconds").number(0, kLongest);
+  predicted.bytes_per_minibatch = node.at("bytes_per_minibatch").number(0, kLargest);
+  predicted.gap = number_or_null(root.at("gap"));
+  predicted.planner_seconds = root.at("planner_seconds").number(0, kLargest);
   for (const Node& stage : root.at("stages").elements())
-    predicted.stages.push_back({stage.at("seconds").number(0, kLongest),
+    predicted.stages.push_back({stage.at("seconds").number(0, kLargest),
                                 stage.at("weight_bytes").byte_count(),
                                 stage.at("memory_bytes").byte_count()});
   return predicted;
@@ -161,6 +178,8 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   } catch (const BadValue& bad) {
     root.at("stages").fail(bad.what());
   }
+  for (std::size_t s = 0; s < read.plan.stages.size(); ++s)
+    check_ends(read.plan.stages[s], root.at("stages").elements()[s], graph);
   if (root.at("config").text() != config_text(read.plan))
     root.at("config").fail("wanted '" + config_text(read.plan) + "', the stages' replicas");
   read.predicted = read_predicted(root);

@@ -24,7 +24,7 @@ struct Predicted {
   std::optional<double> samples_per_second;  // where the batch is known
   std::optional<double> speedup_over_dp;     // where data parallelism fits the memory
   double bytes_per_minibatch = 0;
-  double gap = 0;  // by which the best plan can be faster at most
+  std::optional<double> gap;  // by which the best plan can be faster at most, where that is known
   double planner_seconds = 0;
   std::vector<OfStage> stages;
   friend bool operator==(const Predicted&, const Predicted&) = default;

@@ -150,12 +150,12 @@ inline void expect_best(const Outcome& outcome, const Best& best) {
     return;
   }
   const auto& answer = std::get<Answer>(outcome);
-  RC_LOG() << "found " << answer.objective.count() << ", bound " << answer.bound.count()
+  RC_LOG() << "found " << answer.objective.count() << ", bound " << answer.bound->count()
            << ", best " << best.time() << "\n";
   RC_ASSERT(best.fits());
   RC_ASSERT(!answer.prediction.miss);
   RC_ASSERT(close(answer.objective.count(), best.time()));
-  RC_ASSERT(answer.bound.count() <= best.time() * (1 + 1e-9));
+  RC_ASSERT(answer.bound->count() <= best.time() * (1 + 1e-9));
 }
 
 }  // namespace pipedream::plan::test

@@ -13,7 +13,7 @@ Outcome as_outcome(const Predictor& predictor, Layout layout) {
   Prediction prediction = predictor.predict(layout);
   if (prediction.miss) return out_of_memory(*prediction.miss);
   const Seconds time = prediction.per_minibatch;
-  return Answer{std::move(layout), std::move(prediction), time, time};
+  return Answer{std::move(layout), std::move(prediction), time, std::nullopt};
 }
 
 }  // namespace pipedream::plan

@@ -16,11 +16,12 @@ struct Answer {
   // What the planner made as small as it could: seconds per minibatch under its own cost model.
   Seconds objective{0};
   // No plan of the planner's space has a smaller objective than this. Equal to the objective: the
-  // answer is proved to be the best.
-  Seconds bound{0};
+  // answer is proved to be the best. None where the planner claims nothing.
+  std::optional<Seconds> bound;
 
-  [[nodiscard]] double gap() const {
-    return bound.count() > 0 ? (objective.count() - bound.count()) / bound.count() : 0;
+  [[nodiscard]] std::optional<double> gap() const {
+    if (!bound) return std::nullopt;
+    return bound->count() > 0 ? (objective - *bound) / *bound : 0;
   }
 };
 
@@ -35,8 +36,8 @@ using Outcome = std::variant<Answer, Refusal>;
 // "the best attempt found needs 1.2 GiB too much on stage 0": for what fits no memory.
 [[nodiscard]] Refusal out_of_memory(const MemoryMiss& nearest);
 
-// The answer of a planner that made this layout for the default cost model and claims no more
-// than that; a refusal when it does not fit.
+// The answer of a planner that made this layout by a rule of its own and claims nothing about its
+// speed; a refusal when it does not fit.
 [[nodiscard]] Outcome as_outcome(const Predictor& predictor, Layout layout);
 
 }  // namespace pipedream::plan

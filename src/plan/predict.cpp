@@ -1,6 +1,8 @@
 #include "plan/predict.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/check.h"
 #include "cost/pipeline.h"
@@ -49,9 +51,11 @@ struct Predictor::Shape {
 };
 
 struct Predictor::Choice {
+  static constexpr int kMostDepth = std::numeric_limits<int>::max();
   int microbatches = 1;
   int slack = 1;
   bool shrink = false;  // stages that do not fit have fewer items in flight
+  int most_depth = kMostDepth;
   Recompute recompute = Recompute::kNever;
 };
 
@@ -123,13 +127,14 @@ bool has_depths(Rule rule) {
   return rule == Rule::kDapple || rule == Rule::kPipedream || rule == Rule::kTwoBuffered;
 }
 
-// What fits comes first, then what is faster; what does not fit is ranked by how much it lacks.
-std::pair<double, double> rank(const Prediction& prediction) {
-  if (prediction.miss) return {static_cast<double>(prediction.miss->bytes.count), 0};
+}  // namespace
+
+Rank rank(const Prediction& prediction) {
+  if (prediction.miss) return {prediction.miss->bytes.count, 0};
   return {0, prediction.per_minibatch.count()};
 }
 
-}  // namespace
+constexpr int kMostDepthsTried = 16;
 
 std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
   if (!cuts_minibatches(conditions_.rule)) return {1};
@@ -155,12 +160,17 @@ Prediction Predictor::predict(const Layout& layout) const {
     if (!best || rank(found) < rank(*best)) best = std::move(found);
     return simple;
   };
-  const bool may_shrink = has_depths(conditions_.rule) && layout.depths.empty() &&
-                          conditions_.recompute != Recompute::kAlways;
+  const bool may_shrink = has_depths(conditions_.rule) && layout.depths.empty();
   const auto try_slack = [&](int microbatches, int slack) {
-    const bool simple = offer({microbatches, slack, false, conditions_.recompute});
+    const bool simple =
+        offer({microbatches, slack, false, Choice::kMostDepth, conditions_.recompute});
+    if (simple || !may_shrink) return;
     // Fewer items in flight may fit where all of them do not, or would need forwards run twice.
-    if (!simple && may_shrink) (void)offer({microbatches, slack, true, Recompute::kNever});
+    if (conditions_.recompute != Recompute::kAlways)
+      (void)offer({microbatches, slack, true, Choice::kMostDepth, Recompute::kNever});
+    const int deepest = std::min(slack * (static_cast<int>(layout.stages()) - 1), kMostDepthsTried);
+    for (int most = deepest; most > 0 && conditions_.recompute != Recompute::kNever; --most)
+      (void)offer({microbatches, slack, false, most, conditions_.recompute});
   };
   const bool may_deepen = has_depths(conditions_.rule) && conditions_.depth == Depth::kBest &&
                           layout.depths.empty() && layout.stages() > 1;
@@ -238,13 +248,23 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
     };
     stage.memory_limit = part.memory_limit;
     stage.recompute = choice.recompute == Recompute::kAlways;
-    bool fits = use(depths[s], stage.recompute);
+    const int depth = std::min(depths[s], choice.most_depth);
+    bool fits = use(depth, stage.recompute);
     if (!fits && choice.recompute == Recompute::kWhereNeeded) {
       stage.recompute = true;
-      fits = use(depths[s], true);
+      fits = use(depth, true);
     }
-    for (int depth = depths[s] - 1; !fits && choice.shrink && depth > 0; --depth)
-      fits = use(depth, stage.recompute);
+    if (!fits && choice.shrink) {  // the most that fit, at least one
+      int low = 1;
+      for (int high = depth - 1; low < high;) {
+        const int middle = low + (high - low + 1) / 2;
+        if (use(middle, stage.recompute))
+          low = middle;
+        else
+          high = middle - 1;
+      }
+      (void)use(low, stage.recompute);
+    }
     const Bytes over = stage.memory.total() - part.memory_limit;
     if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
       prediction.miss = MemoryMiss{id_at<StageId>(s), over};
@@ -311,7 +331,11 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
       steps.push_back({arriving, arriving});
       exchange.emplace_back(0);
     }
-    const double share = first / (items * static_cast<double>(shape.parts[s].replicas));
+    // Replicas share an item sample by sample: more of them than it has samples stand idle.
+    const double samples = std::max(
+        1.0,
+        std::floor(static_cast<double>(cuts_.profile().batch.value_or(INT32_MAX)) * first / items));
+    const double share = first / (items * std::min<double>(shape.parts[s].replicas, samples));
     const StagePrediction& stage = prediction.stages[s];
     steps.push_back({stage.forward * share, stage.backward * share});
     exchange.push_back(stage.exchange);
@@ -360,9 +384,11 @@ Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& predictio
   Plan plan;
   plan.system = std::move(system);
   plan.microbatches = prediction.microbatches;
-  for (std::size_t s = 0; s < layout.stages(); ++s)
+  for (std::size_t s = 0; s < layout.stages(); ++s) {
     plan.stages.push_back({cuts.layers(layout.ends[s], layout.ends[s + 1]), layout.workers[s],
                            prediction.stages[s].depth, prediction.stages[s].recompute});
+    sort_layers(plan.stages.back(), cuts.profile().graph);
+  }
   return plan;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cluster/cluster.h"
@@ -82,15 +83,20 @@ struct Prediction {
   std::optional<MemoryMiss> miss;  // the stage that exceeds its memory most; none: it fits
 };
 
+// What fits comes first, then what is faster; what does not fit is ranked by how much it lacks.
+using Rank = std::pair<std::int64_t, double>;
+[[nodiscard]] Rank rank(const Prediction& prediction);
+
 // Answers for any number of layouts of one model on one cluster. Keeps references to its
 // arguments; immutable, so thread-safe.
 class Predictor {
  public:
   Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions);
 
-  // With the microbatches, depths and re-computation that make it fastest within the memory; where
-  // nothing fits, those that miss by least. Of equals the fewest microbatches, then the least
-  // depth.
+  // With the microbatches, depths and re-computation that make it fastest within the memory, of
+  // those that are tried: the depths of a slack; less where a stage does not fit; one limit for all
+  // stages, with re-computation where that is not enough. Where nothing fits, those that miss by
+  // least. Of equals the fewest microbatches, then the least slack.
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }

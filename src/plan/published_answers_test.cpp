@@ -82,7 +82,7 @@ TEST_F(PublishedAnswers, AreMetToTheDigitsPrintedOnChains) {
   }
 }
 
-TEST_F(PublishedAnswers, AreNeverBetterOnGraphs) {
+TEST_F(PublishedAnswers, AreNeverFasterThanOursOnGraphs) {
   for (const Published& wanted : kGraphs) {
     const Ours found = ours(wanted);
     EXPECT_LE(found.seconds, wanted.seconds + wanted.tolerance) << wanted.model;

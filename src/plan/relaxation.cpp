@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.h"
-
 namespace pipedream::plan {
 namespace {
 
@@ -189,7 +187,7 @@ void Relaxation::fill_table() {
 double Relaxation::rest(std::size_t a, int workers) const {
   if (a == cuts_.last()) return 0;
   if (workers < 1) return kNever;
-  if (table_.empty()) return cuts_.compute(a, cuts_.last()) / speed_ / workers;
+  if (table_.empty()) return (time_.back() - time_[a]) / workers * kBelowRounding;
   return table_[a * static_cast<std::size_t>(workers_) + static_cast<std::size_t>(workers - 1)];
 }
 

@@ -19,8 +19,6 @@ class Relaxation {
   [[nodiscard]] double bound() const { return bound_; }
   // The same for the layers behind cut `a` on at most so many workers; weaker for large problems.
   [[nodiscard]] double rest(std::size_t a, int workers) const;
-  // Whether rest() is exact for this relaxation.
-  [[nodiscard]] bool has_table() const { return !table_.empty(); }
   // The same for one stage on so many workers.
   [[nodiscard]] double stage(std::size_t a, std::size_t b, int workers) const;
 
@@ -29,7 +27,7 @@ class Relaxation {
     int workers;
   };
   // Stages that reach the relaxed optimum when every count is a multiple of `copies`; empty when
-  // that is impossible. All workers are given out.
+  // that is impossible. Workers that are left over go to the slowest stages.
   [[nodiscard]] std::vector<Step> solution(int copies) const;
 
  private:

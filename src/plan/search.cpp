@@ -12,12 +12,12 @@ constexpr std::int64_t kPriceOfNode = 1;
 constexpr std::int64_t kWorkersPerPrice = 4;
 constexpr std::int64_t kSmallestPrice = 16;
 constexpr std::size_t kMostStarts = 4;
+constexpr std::size_t kSteps[] = {1, 2, 3, 5, 8, 13, 21};  // by which a cut is moved
 
 }  // namespace
 
-Search::Rank Search::rank(const Prediction& prediction) {
-  if (prediction.miss) return {prediction.miss->bytes.count, 0, prediction.stages.size()};
-  return {0, prediction.per_minibatch.count(), prediction.stages.size()};
+Search::Order Search::order(const Prediction& prediction) {
+  return {rank(prediction), prediction.stages.size()};
 }
 
 Layout place(const Draft& draft, const cost::Network& network) {
@@ -28,6 +28,10 @@ Layout place(const Draft& draft, const cost::Network& network) {
   for (const Draft::Stage& stage : draft.stages) {
     layout.ends.push_back(stage.end);
     std::vector<WorkerId> workers;
+    // One draft is placed in one way: the two do not know of each other's workers.
+    PD_CHECK((stage.placement == Placement::kInOrder) ==
+             (draft.stages.front().placement == Placement::kInOrder));
+    PD_CHECK(draft.copies == 1 || stage.placement == Placement::kInOrder);
     if (stage.placement == Placement::kInOrder) {
       workers.reserve(static_cast<std::size_t>(stage.replicas * draft.copies));
       for (int r = 0; r < stage.replicas; ++r)
@@ -51,25 +55,27 @@ Search::Search(const Predictor& predictor, const Relaxation& relaxation, Space s
   budget_ = budget * kSmallestPrice;
 }
 
-const Prediction& Search::take(std::optional<Draft> draft, Layout layout) {
+const Prediction& Search::take(Layout layout) {
   budget_ -= price_;
   last_ = predictor_.predict(layout);
-  if (!best_ || rank(last_) < rank(best_->prediction))
-    best_ = Candidate{std::move(draft), std::move(layout), last_};
+  missed_ = missed_ || last_.miss.has_value();
+  if (!best_ || order(last_) < order(best_->prediction))
+    best_ = Candidate{std::move(layout), last_};
   return last_;
 }
 
 void Search::offer(const Draft& draft) {
   if (!is_draft(draft)) return;
-  Start start{rank(take(draft, place(draft, predictor_.network()))), draft};
-  const auto at = std::lower_bound(starts_.begin(), starts_.end(), start,
-                                   [](const Start& a, const Start& b) { return a.rank < b.rank; });
+  Start start{order(take(place(draft, predictor_.network()))), draft};
+  const auto at =
+      std::lower_bound(starts_.begin(), starts_.end(), start,
+                       [](const Start& a, const Start& b) { return a.order < b.order; });
   if (at != starts_.end() && at->draft == draft) return;
   starts_.insert(at, std::move(start));
   if (starts_.size() > kMostStarts) starts_.pop_back();
 }
 
-void Search::offer(const Layout& layout) { (void)take(std::nullopt, layout); }
+void Search::offer(const Layout& layout) { (void)take(layout); }
 
 bool Search::is_draft(const Draft& draft) const {
   int used = 0;
@@ -92,8 +98,8 @@ void Search::climb() {
       for (Draft& next : neighbours(start.draft)) {
         if (budget_ <= reserve) break;
         if (!is_draft(next)) continue;
-        const Rank found = rank(take(next, place(next, predictor_.network())));
-        if (found >= start.rank) continue;
+        const Order found = order(take(place(next, predictor_.network())));
+        if (found >= start.order) continue;
         start = {found, std::move(next)};
         better = true;
       }
@@ -111,7 +117,7 @@ std::vector<Draft> Search::neighbours(const Draft& draft) const {
 
 void Search::add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const {
   for (std::size_t s = 0; s + 1 < draft.stages.size(); ++s)
-    for (const std::size_t by : {1, 2, 3, 5, 8, 13, 21}) {
+    for (const std::size_t by : kSteps) {
       Draft later = draft;
       later.stages[s].end += by;
       into.push_back(std::move(later));
@@ -218,7 +224,7 @@ void Search::extend(Draft& draft, int left, double at_least) {
       for (const Placement placement : space_.placements) {
         draft.stages.push_back({end, replicas, placement});
         if (done)
-          (void)take(draft, place(draft, predictor_.network()));
+          (void)take(place(draft, predictor_.network()));
         else
           extend(draft, left - replicas, bound);
         draft.stages.pop_back();
@@ -232,8 +238,10 @@ Outcome Search::outcome() const {
   const Prediction& prediction = best_->prediction;
   if (prediction.miss) return out_of_memory(*prediction.miss);
   const Seconds time = prediction.per_minibatch;
-  const bool proved = complete_ && predictor_.cuts().complete();
-  const Seconds bound(proved ? time.count() : std::min(time.count(), relaxation_.bound()));
+  // Merged units lose nothing but, where memory is short, places for what they keep.
+  const Cuts& cuts = predictor_.cuts();
+  const bool proved = complete_ && cuts.complete() && !(cuts.merged() && missed_);
+  const Seconds bound = proved ? time : std::min(time, Seconds(relaxation_.bound()));
   return Answer{best_->layout, prediction, time, bound};
 }
 

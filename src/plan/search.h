@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "plan/placement.h"
@@ -58,18 +57,17 @@ class Search {
 
  private:
   struct Candidate {
-    std::optional<Draft> draft;
     Layout layout;
     Prediction prediction;
   };
-  // What fits comes first, then what is faster, then what has fewer stages.
-  using Rank = std::tuple<std::int64_t, double, std::size_t>;
-  [[nodiscard]] static Rank rank(const Prediction& prediction);
+  // Of equal rank the one with fewer stages comes first.
+  using Order = std::pair<Rank, std::size_t>;
+  [[nodiscard]] static Order order(const Prediction& prediction);
   struct Start {
-    Rank rank;
+    Order order;
     Draft draft;
   };
-  const Prediction& take(std::optional<Draft> draft, Layout layout);
+  const Prediction& take(Layout layout);
   [[nodiscard]] std::vector<Draft> neighbours(const Draft& draft) const;
   void add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const;
   void add_moved_workers(const Draft& draft, std::vector<Draft>& into) const;
@@ -86,6 +84,7 @@ class Search {
   std::int64_t budget_;
   std::int64_t price_;  // of one prediction
   bool complete_ = false;
+  bool missed_ = false;  // some plan did not fit its memory
   std::optional<Candidate> best_;
   std::vector<Start> starts_;  // the best drafts offered, the best first
   Prediction last_;            // what take() returns

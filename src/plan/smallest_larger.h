@@ -5,7 +5,7 @@
 
 namespace pipedream::plan {
 
-// min(best, min over i < count of max(a[i], b[i])). No entry may be NaN: the file is compiled on
+// min(best, min over i < count of max(a[i], b[i])). All must be finite: the file is compiled on
 // that promise, without which no compiler vectorises a minimum.
 [[nodiscard]] double smallest_larger(const double* a, const double* b, std::size_t count,
                                      double best);

@@ -12,11 +12,6 @@ Draft equal_pipelines(const std::vector<std::size_t>& ends, int width) {
   return draft;
 }
 
-bool better(const Prediction& a, const Prediction& b) {
-  if (a.miss || b.miss) return a.miss && b.miss ? a.miss->bytes < b.miss->bytes : !a.miss;
-  return a.per_minibatch < b.per_minibatch;
-}
-
 }  // namespace
 
 Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
@@ -38,7 +33,7 @@ Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
         if (workers % width != 0) continue;
         Layout layout = place(equal_pipelines(ends, width), predictor.network());
         Prediction prediction = predictor.predict(layout);
-        if (!best || better(prediction, best->second))
+        if (!best || rank(prediction) < rank(best->second))
           best.emplace(std::move(layout), std::move(prediction));
       }
     }

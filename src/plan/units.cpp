@@ -6,7 +6,7 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr std::size_t kMostForReachability = 2000;
+constexpr std::size_t kMostLayers = 2000;  // beyond, nobody looks at all cuts anyway
 
 // Units are named by the layer whose place in the order they have.
 class Contraction {
@@ -82,12 +82,15 @@ class Contraction {
   bool join(LayerId unit) {
     const std::set<LayerId> producers = before(unit);
     const std::set<LayerId> users = behind(unit);
-    if (producers.size() == 1 && bytes(given(unit)) <= bytes_for_it_alone(unit))
+    // Each user may be a stage of its own, and then gets what the unit gives.
+    const Bytes sent{bytes(given(unit)).count * static_cast<std::int64_t>(users.size())};
+    if (producers.size() == 1 && sent <= bytes_for_it_alone(unit))
       return merge(unit, *producers.begin());
     if (users.size() == 1 && bytes(taken(unit)) <= bytes(given(unit)))
       return merge(unit, *users.begin());
-    // What needs nothing may wait for its first user, if the others come behind that one anyway.
-    if (producers.empty() && !users.empty() && graph_.layers().size() <= kMostForReachability) {
+    // What needs nothing and sends nothing may wait for its first user, if the others come behind
+    // that one anyway.
+    if (producers.empty() && !users.empty() && bytes(given(unit)) == Bytes{0}) {
       const LayerId first = *std::min_element(
           users.begin(), users.end(),
           [&](LayerId a, LayerId b) { return position_[a.index()] < position_[b.index()]; });
@@ -144,6 +147,7 @@ class Contraction {
 }  // namespace
 
 std::vector<std::vector<LayerId>> layer_units(const profile::Profile& profile) {
+  if (profile.graph.layers().size() > kMostLayers) return single_layers(profile);
   Contraction contraction(profile);
   contraction.run();
   const graph::Graph& graph = profile.graph;

@@ -1,7 +1,7 @@
 // Layers that no good plan separates. A layer that takes no time and has no weights (taking an item
 // out of a tuple, an addition that the profile rounds to nothing) only multiplies the ways to cut:
-// it goes with the layer that it depends on, or with the one that depends on it, wherever that
-// makes no cut cross more bytes.
+// it goes with the layer that it depends on, or with the one that depends on it, wherever no stage
+// then has to send or receive more. What it keeps in memory goes along.
 #pragma once
 
 #include <vector>

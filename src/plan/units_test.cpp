@@ -68,7 +68,14 @@ TEST(LayerUnits, ALayerThatNobodyUsesJoinsItsProducer) {
 }
 
 TEST(LayerUnits, AnItemOfTheSameSizeJoinsItsTuple) {
+  EXPECT_EQ(units_of({{"t", "i", 90, kTime}, {"i", "x", 90}, {"x", "", 1, 1}}), "ti x");
+}
+
+// From t's stage it would have to be sent to x and to y; from x's, once.
+TEST(LayerUnits, AnItemThatTwoLayersUseJoinsItsTupleOnlyIfItIsHalfAsLarge) {
   EXPECT_EQ(units_of({{"t", "i", 90, kTime}, {"i", "xy", 90}, {"x", "", 1, 1}, {"y", "", 1, 1}}),
+            "t i x y");
+  EXPECT_EQ(units_of({{"t", "i", 90, kTime}, {"i", "xy", 45}, {"x", "", 1, 1}, {"y", "", 1, 1}}),
             "ti x y");
 }
 
@@ -103,7 +110,7 @@ TEST(LayerUnits, ALayerThatNeedsOnlyDataIsASource) {
 //     h ─┬──────┬──────┐
 //     a ─┴▶ b ──┴▶ c ──┴▶ d      the first hidden state, which every cell of a decoder uses
 TEST(LayerUnits, ASourceThatLayersInLineUseJoinsTheFirstOfThem) {
-  EXPECT_EQ(units_of({{"h", "dcb", 50},
+  EXPECT_EQ(units_of({{"h", "dcb", 0},
                       {"a", "b", 1, kTime},
                       {"b", "c", 1, kTime},
                       {"c", "d", 1, kTime},

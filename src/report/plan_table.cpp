@@ -102,7 +102,7 @@ std::string limit_text(const Prediction& prediction, const cluster::Cluster& clu
 }
 
 std::string proof_text(const Planned& planned) {
-  const double gap = planned.answer.gap();
+  const double gap = *planned.answer.gap();
   const std::string where = planned.every_cut ? "" : " (cuts along one order of a wide network)";
   if (gap < 5e-5) return "best of its kind, proved" + where;
   return "within " + percent(gap) + " of the best of its kind" + where;
@@ -127,7 +127,7 @@ std::string prediction_text(const Planned& planned, const profile::Profile& prof
   text += fmt::format("on links    {} per minibatch\n", bytes_text(prediction.bytes_per_minibatch));
   if (planned.plan.microbatches > 1)
     text += fmt::format("each minibatch is cut into {} microbatches\n", planned.plan.microbatches);
-  return text + "quality     " + proof_text(planned) + "\n";
+  return planned.answer.gap() ? text + "quality     " + proof_text(planned) + "\n" : text;
 }
 
 // What takes longest on a stage, per minibatch.

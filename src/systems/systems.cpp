@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/check.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "plan/dapple.h"
@@ -118,6 +117,16 @@ Wishes only_known(const System& system, Wishes wishes) {
   return wishes;
 }
 
+// A wish about the form of the plan that the system cannot have; `auto` passes it over then.
+std::optional<std::string> unmet_wish(const System& system, const Wishes& wishes) {
+  const bool never_replicates = system.rule == Rule::kGpipe || system.rule == Rule::kModelParallel;
+  if (wishes.straight && !knows(system, "--straight") && !never_replicates)
+    return "--straight: its plans have replicas";
+  if (wishes.stages && !knows(system, "--stages")) return "--stages means nothing to it";
+  if (!wishes.split.empty() && !knows(system, "--split")) return "--split means nothing to it";
+  return std::nullopt;
+}
+
 Recompute recompute_of(Rule rule, bool allowed) {
   if (!allowed) return Recompute::kNever;
   switch (rule) {
@@ -174,8 +183,8 @@ Outcome plan_like_pipedream(const Predictor& predictor, const Wishes& wishes) {
   if (answer != nullptr && wishes.variant == cost::Variant::kDefault) {
     // Our own model knows more than the recurrence, and says what the plan is worth.
     answer->objective = answer->prediction.per_minibatch;
-    answer->bound = Seconds(
-        std::min(answer->objective.count(), plan::Relaxation(predictor, wishes.straight).bound()));
+    answer->bound =
+        std::min(answer->objective, Seconds(plan::Relaxation(predictor, wishes.straight).bound()));
   }
   return outcome;
 }
@@ -192,10 +201,9 @@ const plan::Cuts& cuts_for(const System& system, const Model& model) {
   return searches ? model.cuts : model.in_order;
 }
 
-Outcome outcome_of(const System& system, const Model& model, const cluster::Cluster& cluster,
+Outcome outcome_of(const System& system, const plan::Cuts& cuts, const cluster::Cluster& cluster,
                    const Wishes& wishes) {
   const plan::Conditions conditions = conditions_of(system.rule, wishes);
-  const plan::Cuts& cuts = cuts_for(system, model);
   const Predictor predictor(cuts, cluster, conditions);
   switch (system.rule) {
     case Rule::kPipedream:
@@ -213,16 +221,26 @@ Outcome outcome_of(const System& system, const Model& model, const cluster::Clus
   Outcome outcome = plan::plan_data_parallel(predictor);
   auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer != nullptr && wishes.variant != cost::Variant::kDefault)
-    answer->objective = answer->bound = plan::data_parallel_time(predictor, wishes.variant);
+    answer->objective = plan::data_parallel_time(predictor, wishes.variant);
   return outcome;
 }
 
 std::optional<Seconds> data_parallel(const Model& model, const cluster::Cluster& cluster,
                                      const Wishes& wishes) {
   const System& system = find_system("dp-bsp");
-  const Outcome outcome = outcome_of(system, model, cluster, only_known(system, wishes));
+  const Outcome outcome = outcome_of(system, model.in_order, cluster, only_known(system, wishes));
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   return answer == nullptr ? std::nullopt : std::optional(answer->objective);
+}
+
+Result as_result(const System& system, const Model& model, const plan::Cuts& cuts,
+                 const cluster::Cluster& cluster, const Wishes& wishes, Outcome outcome) {
+  if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
+  auto& answer = std::get<plan::Answer>(outcome);
+  plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
+  const bool every_cut = &cuts == &model.in_order || cuts.complete();
+  return Planned{system.name,    std::move(plan), std::move(answer),
+                 wishes.variant, every_cut,       data_parallel(model, cluster, wishes)};
 }
 
 }  // namespace
@@ -230,8 +248,7 @@ std::optional<Seconds> data_parallel(const Model& model, const cluster::Cluster&
 Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
                 const Wishes& wishes) {
   refuse_meaningless(system, wishes);
-  const plan::Cuts& cuts = cuts_for(system, model);
-  if (cuts.compute(0, cuts.last()) <= 0)
+  if (model.cuts.compute(0, model.cuts.last()) <= 0)
     return plan::Refusal{"no layer of the profile takes any time: there is nothing to plan", {}};
   if (wishes.microbatches && *wishes.microbatches > model.profile.batch.value_or(INT32_MAX))
     return plan::Refusal{"--microbatches " + std::to_string(*wishes.microbatches) +
@@ -244,21 +261,25 @@ Result plan_for(const System& system, const Model& model, const cluster::Cluster
         "the cost models 'paper' and 'published' describe PipeDream's planner and data "
         "parallelism only",
         {}};
-  Outcome outcome = outcome_of(system, model, cluster, wishes);
-  if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
-  auto& answer = std::get<plan::Answer>(outcome);
-  plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
-  const bool every_cut = &cuts == &model.in_order || cuts.complete();
-  return Planned{system.name,    std::move(plan), std::move(answer),
-                 wishes.variant, every_cut,       data_parallel(model, cluster, wishes)};
+  const plan::Cuts& cuts = cuts_for(system, model);
+  Outcome outcome = outcome_of(system, cuts, cluster, wishes);
+  const auto* refusal = std::get_if<plan::Refusal>(&outcome);
+  if (refusal == nullptr || !refusal->nearest || !cuts.merged())
+    return as_result(system, model, cuts, cluster, wishes, std::move(outcome));
+  // What free layers keep may just fit elsewhere.
+  const plan::Cuts single = plan::Cuts::of_single_layers(model.profile);
+  outcome = outcome_of(system, single, cluster, wishes);
+  return as_result(system, model, single, cluster, wishes, std::move(outcome));
 }
 
 Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {
   Choice choice;
   double fastest = std::numeric_limits<double>::infinity();
   for (const System& system : all_systems()) {
+    const auto unmet = unmet_wish(system, wishes);
     choice.candidates.push_back(
-        {&system, plan_for(system, model, cluster, only_known(system, wishes))});
+        {&system, unmet ? Result(plan::Refusal{*unmet, {}})
+                        : plan_for(system, model, cluster, only_known(system, wishes))});
     const auto* planned = std::get_if<Planned>(&choice.candidates.back().result);
     if (planned != nullptr) fastest = std::min(fastest, planned->time().count());
   }

@@ -70,7 +70,8 @@ struct Model {
 [[nodiscard]] Result plan_for(const System& system, const Model& model,
                               const cluster::Cluster& cluster, const Wishes& wishes);
 
-// `auto`: every system plans; wishes that mean nothing to one are left out for it.
+// `auto`: every system plans, except those that cannot have the form wished for (--straight,
+// --stages, --split); other wishes that mean nothing to one are left out for it.
 struct Candidate {
   const System* system;
   Result result;
@@ -78,8 +79,8 @@ struct Candidate {
 inline constexpr double kAsFast = 1.001;  // times the fastest counts as equal
 struct Choice {
   std::vector<Candidate> candidates;  // in the order of all_systems()
-  // The fastest that fits; of those that are as fast (kAsFast) the one that changes
-  // training least: synchronous before stale weights, few stages before many. None: nothing fits.
+  // The fastest that fits; of those that are as fast (kAsFast) the one that changes training least:
+  // synchronous before stale weights. None: nothing fits.
   std::optional<std::size_t> best;
 };
 [[nodiscard]] Choice plan_for_all(const Model& model, const cluster::Cluster& cluster,

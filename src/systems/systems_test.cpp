@@ -246,7 +246,7 @@ TEST(Flags, PipedreamsOwnPlannerHasItsOwnDepth) {
 TEST(Flags, UnderOurCostModelTheHierarchicalPlanHasOurPrediction) {
   const Planned planned = plan_of("pipedream", {}, two_servers_of_two(), {.hierarchical = true});
   EXPECT_EQ(planned.time(), planned.answer.prediction.per_minibatch);
-  EXPECT_LE(planned.answer.bound, planned.answer.objective);
+  EXPECT_LE(*planned.answer.bound, planned.answer.objective);
 }
 
 TEST(Flags, WithoutRecomputationGpipeKeepsAllActivations) {
