@@ -30,6 +30,11 @@ struct Flags {
   systems::Wishes wishes;
 };
 
+// An empty value is most likely a variable that was not set.
+std::string check_not_empty(const std::string& text) {
+  return text.empty() ? "wanted a value, found nothing" : "";
+}
+
 // The position of `name` among `names`; throws BadUsage for one that is not there.
 std::size_t position_of(const std::string& flag, const std::string& name,
                         const std::vector<std::string>& names) {
@@ -154,28 +159,41 @@ void add_plan(CLI::App& app) {
   std::string names = "auto";
   for (const systems::System& system : systems::all_systems()) names += ", " + system.name;
   command->add_option("--system", flags->system, names + " [auto]");
-  command->add_option("--cost-model", flags->variant,
-                      "default, paper or published: the last two for pipedream and dp-bsp");
-  command->add_option("--memory", flags->memory, "The most a worker may use, e.g. 16GiB");
+  command
+      ->add_option("--cost-model", flags->variant,
+                   "default, paper or published: the last two for pipedream and dp-bsp")
+      ->check(check_not_empty);
+  command
+      ->add_option("--memory", flags->memory,
+                   "The most a worker may use, where its device has more, e.g. 16GiB")
+      ->check(check_not_empty);
   command
       ->add_option("--batch", flags->batch,
                    "Samples of one minibatch, where the profile does not say")
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
-  command->add_option("--optimiser", flags->optimiser,
-                      "sgd, momentum or adam: its state takes 0, 1 or 2 × the weights [momentum]");
-  command->add_option("--exchange", flags->exchange,
-                      "How replicas average gradients: ring, all-to-all or ps [ring]");
+  command
+      ->add_option("--optimiser", flags->optimiser,
+                   "sgd, momentum or adam: its state takes 0, 1 or 2 × the weights [momentum]")
+      ->check(check_not_empty);
+  command
+      ->add_option("--exchange", flags->exchange,
+                   "How replicas average gradients: ring, all-to-all or ps [ring]")
+      ->check(check_not_empty);
   command->add_flag("--straight", wishes.straight, "No replicated stages");
   command->add_flag("--hierarchical", wishes.hierarchical,
                     "PipeDream's own planner instead of ours");
-  command->add_option("--depth", flags->depth,
-                      "Minibatches in flight: auto, noam (the paper's) or a number [auto]");
+  command
+      ->add_option("--depth", flags->depth,
+                   "Minibatches in flight: auto, noam (the paper's) or a number [auto]")
+      ->check(check_not_empty);
   command->add_option("--stages", wishes.stages, "Number of stages (gpipe, torchgpipe, mp)")
       ->check(range<int>(1, cluster::kMostWorkers, kWholeNumber));
   command->add_option("--split", wishes.split, "Layers before each cut, e.g. 3,7,12 (gpipe, mp)")
       ->delimiter(',');
-  command->add_option("--balance", flags->balance,
-                      "What stages share evenly: time or size (gpipe, torchgpipe, mp) [time]");
+  command
+      ->add_option("--balance", flags->balance,
+                   "What stages share evenly: time or size (gpipe, torchgpipe, mp) [time]")
+      ->check(check_not_empty);
   command
       ->add_option("--microbatches", wishes.microbatches,
                    "That each minibatch is cut into (gpipe, torchgpipe, dapple, 2bw)")

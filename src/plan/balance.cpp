@@ -97,8 +97,8 @@ Outcome plan_split(const Predictor& predictor, std::span<const int> split) {
   for (const int layer : split) {
     if (layer <= before || layer >= layers)
       throw BadValue("--split: wanted ascending numbers of layers from 1 to " +
-                     std::to_string(layers - 1) + ", found " + std::to_string(layer) + " after " +
-                     std::to_string(before));
+                     std::to_string(layers - 1) + ", found " + std::to_string(layer) +
+                     (before > 0 ? " after " + std::to_string(before) : ""));
     ends.push_back(static_cast<std::size_t>(layer));
     before = layer;
   }

@@ -9,7 +9,8 @@ namespace pipedream::plan {
 namespace {
 
 constexpr std::size_t kMostSweep = 300;  // cuts tried for two-stage plans
-constexpr int kMostLengths = 64;         // of straight pipelines
+constexpr std::size_t kMostTwoStagePlans = 1000;
+constexpr int kMostLengths = 64;  // of straight pipelines
 
 Draft from_steps(const std::vector<Relaxation::Step>& steps, int copies) {
   Draft draft{copies, {}};
@@ -18,15 +19,18 @@ Draft from_steps(const std::vector<Relaxation::Step>& steps, int copies) {
   return draft;
 }
 
-// All but one worker on a first stage, the last on what remains, and the other way round.
+// Several workers on a first stage and one on what remains, and the other way round: with all
+// workers, and where that is not too much with fewer.
 void offer_two_stages(Search& search, const Predictor& predictor) {
   const int workers = predictor.network().workers();
   const std::size_t last = predictor.cuts().last();
   const std::size_t step = 1 + last / kMostSweep;
-  for (std::size_t cut = 1; workers > 1 && cut < last; cut += step) {
-    search.offer(Draft{1, {{cut, workers - 1}, {last, 1}}});
-    if (workers > 2) search.offer(Draft{1, {{cut, 1}, {last, workers - 1}}});
-  }
+  const bool few = last * static_cast<std::size_t>(workers) <= kMostTwoStagePlans;
+  for (std::size_t cut = 1; cut < last; cut += step)
+    for (int many = few ? 1 : workers - 1; many > 0 && many < workers; ++many) {
+      search.offer(Draft{1, {{cut, many}, {last, 1}}});
+      if (many > 1) search.offer(Draft{1, {{cut, 1}, {last, many}}});
+    }
 }
 
 // A straight pipeline of each length, as even as can be.

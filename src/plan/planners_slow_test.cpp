@@ -172,15 +172,17 @@ RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAnd
         conditions.microbatches = microbatches;
         const Predictor predictor(cuts, cluster, conditions);
         const auto ends = balanced_ends(predictor, Balance::kTime, depth);
-        for (int width = 1; width * depth <= cluster.workers(); ++width) {
-          if (cluster.workers() % width != 0) continue;
-          const std::vector<int> ones(static_cast<std::size_t>(depth), 1);
-          const Prediction p = predictor.predict(in_order(ends, ones, width, cluster.workers()));
-          if (p.miss)
-            miss = std::min(miss, p.miss->bytes.count);
-          else
-            best = std::min(best, p.per_minibatch.count());
-        }
+        for (int width = 1; width * depth <= cluster.workers(); ++width)
+          for (const bool side_by_side : {true, false}) {
+            const std::vector<int> counts(static_cast<std::size_t>(depth),
+                                          side_by_side ? 1 : width);
+            const Prediction p = predictor.predict(
+                in_order(ends, counts, side_by_side ? width : 1, cluster.workers()));
+            if (p.miss)
+              miss = std::min(miss, p.miss->bytes.count);
+            else
+              best = std::min(best, p.per_minibatch.count());
+          }
       }
   if (const auto* answer = std::get_if<Answer>(&outcome))
     RC_ASSERT(test::close(answer->objective.count(), best));

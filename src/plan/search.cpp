@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kPriceOfNode = 1;
 constexpr std::int64_t kWorkersPerPrice = 4;
 constexpr std::int64_t kSmallestPrice = 16;
-constexpr std::size_t kMostStarts = 4;
+constexpr std::size_t kMostStarts = 8;
 constexpr std::size_t kSteps[] = {1, 2, 3, 5, 8, 13, 21};  // by which a cut is moved
 
 }  // namespace
@@ -66,6 +66,7 @@ const Prediction& Search::take(Layout layout) {
 
 void Search::offer(const Draft& draft) {
   if (!is_draft(draft)) return;
+  budget_ += price_;  // what others found is free
   Start start{order(take(place(draft, predictor_.network()))), draft};
   const auto at =
       std::lower_bound(starts_.begin(), starts_.end(), start,

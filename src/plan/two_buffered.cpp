@@ -6,9 +6,12 @@
 namespace pipedream::plan {
 namespace {
 
-Draft equal_pipelines(const std::vector<std::size_t>& ends, int width) {
-  Draft draft{width, {}};
-  for (std::size_t s = 1; s < ends.size(); ++s) draft.stages.push_back({ends[s], 1});
+constexpr int kMostForEveryWidth = 64;  // workers; on larger clusters divisors and the widest
+
+// `copies` pipelines on equal parts of the cluster, in which every stage has so many replicas.
+Draft equal_pipelines(const std::vector<std::size_t>& ends, int copies, int replicas) {
+  Draft draft{copies, {}};
+  for (std::size_t s = 1; s < ends.size(); ++s) draft.stages.push_back({ends[s], replicas});
   return draft;
 }
 
@@ -29,12 +32,18 @@ Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
     for (int depth = 1; depth <= std::min(workers, static_cast<int>(cuts.unit_count())); ++depth) {
       if (most_microbatches < depth) break;  // two weight versions need one per stage
       const auto ends = balanced_ends(predictor, Balance::kTime, depth);
-      for (int width = 1; width * depth <= workers; ++width) {
-        if (workers % width != 0) continue;
-        Layout layout = place(equal_pipelines(ends, width), predictor.network());
+      const auto offer = [&](const Draft& draft) {
+        Layout layout = place(draft, predictor.network());
         Prediction prediction = predictor.predict(layout);
         if (!best || rank(prediction) < rank(best->second))
           best.emplace(std::move(layout), std::move(prediction));
+      };
+      const int widest = workers / depth;
+      for (int width = 1; width <= widest; ++width) {
+        const bool few = workers <= kMostForEveryWidth || width == widest || workers % width == 0;
+        if (!few) continue;
+        offer(equal_pipelines(ends, width, 1));
+        if (width > 1) offer(equal_pipelines(ends, 1, width));
       }
     }
   }

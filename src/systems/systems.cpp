@@ -52,7 +52,7 @@ const std::vector<System>& all_systems() {
        0,
        {}},
       {"mp",
-       "balanced stages, one minibatch at a time",
+       "balanced stages on all workers, one minibatch at a time",
        Rule::kModelParallel,
        4,
        {"--stages", "--balance", "--split"}},
@@ -163,7 +163,7 @@ Outcome plan_blocks(const System& system, const Predictor& predictor, const Wish
       return plan::Refusal{"--stages " + std::to_string(*wishes.stages) + ": at most " +
                                std::to_string(std::min(most, layers)) + " are possible here (" +
                                std::to_string(layers) + " layers, " + std::to_string(most) +
-                               " workers)",
+                               " workers" + (most < workers ? " of one machine)" : ")"),
                            {}};
     return plan::plan_balanced(predictor, wishes.balance, {*wishes.stages, *wishes.stages});
   }

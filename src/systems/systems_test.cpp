@@ -266,7 +266,7 @@ TEST(Torchgpipe, StaysOnOneMachine) {
   EXPECT_EQ(plan::config_text(plan_of("gpipe", {.layers = 8}, two_servers_of_two()).plan),
             "1-1-1-1");
   EXPECT_EQ(reason("torchgpipe", {.layers = 8}, two_servers_of_two(), {.stages = 3}),
-            "--stages 3: at most 2 are possible here (8 layers, 2 workers)");
+            "--stages 3: at most 2 are possible here (8 layers, 2 workers of one machine)");
 }
 
 TEST(CostModels, OfPipedreamsPlannersRefuseOtherSystemsWithAReason) {
