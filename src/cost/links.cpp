@@ -22,10 +22,6 @@ std::size_t level_between(const Network& network, int a, int b) {
   return k;
 }
 
-double share_of_others(std::size_t members) {
-  return static_cast<double>(members - 1) / static_cast<double>(members);
-}
-
 }  // namespace
 
 Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to, Bytes bytes) {
@@ -69,7 +65,7 @@ Seconds exchange_time(const Network& network, std::span<const WorkerId> group, d
   if (group.size() < 2) return Seconds(0);
   const Seconds latency = largest_latency(network, group);
   if (pattern == Exchange::kRing) {
-    const double volume = 2 * share_of_others(group.size()) * weights;
+    const double volume = exchange_share(static_cast<int>(group.size())) * weights;
     return ring_time(network, group, volume) +
            2.0 * static_cast<double>(group.size() - 1) * latency;
   }
@@ -136,7 +132,7 @@ void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Ex
                              double rounds) {
   if (group.size() < 2) return;
   if (pattern == Exchange::kRing)
-    add_ring(group, 2 * share_of_others(group.size()) * weights * rounds);
+    add_ring(group, exchange_share(static_cast<int>(group.size())) * weights * rounds);
   else
     add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
 }

@@ -19,6 +19,9 @@ namespace pipedream::cost {
 //                    and the links are those of all-to-all
 enum class Exchange { kRing, kAllToAll, kParameterServer };
 
+// What each of m members sends, per byte that they average.
+[[nodiscard]] constexpr double exchange_share(int m) { return 2.0 * (m - 1) / m; }
+
 // A cluster's links, prepared for many questions. A link belongs to a level and is used in two
 // directions at full speed each; where a level is shared there is one per component (a server's
 // network card), else one per worker. Traffic between two workers uses the links of the innermost

@@ -81,7 +81,7 @@ class Filling {
   }
 
   [[nodiscard]] static double averaging(double weights, int m, double bandwidth) {
-    return 2.0 * (m - 1) / m * weights / bandwidth / m;
+    return cost::exchange_share(m) * weights / bandwidth / m;
   }
 
   const Cuts& cuts_;

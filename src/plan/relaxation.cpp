@@ -25,7 +25,7 @@ double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, i
     else if (joined >= m)
       best = std::max(best, bandwidth);
   }
-  return 2.0 * (m - 1) / m / best / m;
+  return cost::exchange_share(m) / best / m;
 }
 
 }  // namespace
