@@ -197,12 +197,9 @@ TEST(PlanSplit, RefusesNumbersThatDoNotAscendOrAreOutOfRange) {
   const auto refusal = [&](const std::vector<int>& split) {
     return message_of<BadValue>([&] { (void)plan_split(problem.predictor, split); });
   };
-  EXPECT_EQ(refusal({0}),
-            "--split: wanted ascending numbers of layers from 1 to 4, found 0");
-  EXPECT_EQ(refusal({-3}),
-            "--split: wanted ascending numbers of layers from 1 to 4, found -3");
-  EXPECT_EQ(refusal({5}),
-            "--split: wanted ascending numbers of layers from 1 to 4, found 5");
+  EXPECT_EQ(refusal({0}), "--split: wanted ascending numbers of layers from 1 to 4, found 0");
+  EXPECT_EQ(refusal({-3}), "--split: wanted ascending numbers of layers from 1 to 4, found -3");
+  EXPECT_EQ(refusal({5}), "--split: wanted ascending numbers of layers from 1 to 4, found 5");
   EXPECT_EQ(refusal({2, 2}),
             "--split: wanted ascending numbers of layers from 1 to 4, found 2 after 2");
   EXPECT_EQ(refusal({1, 3, 2}),
