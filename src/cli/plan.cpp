@@ -100,9 +100,7 @@ plan::PlanFile file_of(const Planned& planned, const profile::Profile& profile,
   predicted.planner_seconds = took.count();
   for (std::size_t s = 0; s < prediction.stages.size(); ++s) {
     const plan::StagePrediction& of = prediction.stages[s];
-    Bytes weights;
-    for (const LayerId layer : planned.plan.stages[s].layers)
-      weights += profile.cost(layer).weights;
+    const Bytes weights = total_weights(profile, planned.plan.stages[s].layers);
     predicted.stages.push_back({(of.forward + of.backward).count(), weights, of.memory.total()});
   }
   return file;

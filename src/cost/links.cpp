@@ -32,11 +32,15 @@ Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to,
 
 namespace {
 
+std::vector<WorkerId> in_worker_order(std::span<const WorkerId> group) {
+  std::vector<WorkerId> sorted(group.begin(), group.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
 // In worker order a ring enters and leaves each component once, so that no link carries more than
 // one of its edges in either direction: the slowest edge is the ring's time.
-Seconds ring_time(const Network& network, std::span<const WorkerId> group, double volume) {
-  std::vector<WorkerId> ring(group.begin(), group.end());
-  if (!std::is_sorted(ring.begin(), ring.end())) std::sort(ring.begin(), ring.end());
+Seconds ring_time(const Network& network, const std::vector<WorkerId>& ring, double volume) {
   Seconds slowest{0};
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int next = ring[(i + 1) % ring.size()].value;
@@ -46,10 +50,8 @@ Seconds ring_time(const Network& network, std::span<const WorkerId> group, doubl
   return slowest;
 }
 
-// Of the levels at which some of the group are joined.
-Seconds largest_latency(const Network& network, std::span<const WorkerId> group) {
-  std::vector<WorkerId> sorted(group.begin(), group.end());
-  std::sort(sorted.begin(), sorted.end());
+// Of the levels at which some of the group, in worker order, are joined.
+Seconds largest_latency(const Network& network, const std::vector<WorkerId>& sorted) {
   Nanos latency{0};
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     const std::size_t k = level_between(network, sorted[i - 1].value, sorted[i].value);
@@ -63,10 +65,11 @@ Seconds largest_latency(const Network& network, std::span<const WorkerId> group)
 Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
-  const Seconds latency = largest_latency(network, group);
+  const std::vector<WorkerId> sorted = in_worker_order(group);
+  const Seconds latency = largest_latency(network, sorted);
   if (pattern == Exchange::kRing) {
     const double volume = exchange_share(static_cast<int>(group.size())) * weights;
-    return ring_time(network, group, volume) +
+    return ring_time(network, sorted, volume) +
            2.0 * static_cast<double>(group.size() - 1) * latency;
   }
   LinkLoads loads(network);
@@ -138,8 +141,7 @@ void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Ex
 }
 
 void LinkLoads::add_ring(std::span<const WorkerId> group, double volume) {
-  std::vector<WorkerId> ring(group.begin(), group.end());
-  std::sort(ring.begin(), ring.end());
+  const std::vector<WorkerId> ring = in_worker_order(group);
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int from = ring[i].value;
     const int to = ring[(i + 1) % ring.size()].value;

@@ -20,6 +20,21 @@ enum class Rule {
   kTwoBuffered,    // 1F1B over microbatches without flush; two weight versions
 };
 
+// A minibatch is cut into microbatches.
+[[nodiscard]] constexpr bool cuts_minibatches(Rule rule) {
+  return rule == Rule::kGpipe || rule == Rule::kDapple || rule == Rule::kTwoBuffered;
+}
+
+// Forwards and backwards alternate, so that a depth limits what is in flight.
+[[nodiscard]] constexpr bool has_depths(Rule rule) {
+  return rule == Rule::kDapple || rule == Rule::kPipedream || rule == Rule::kTwoBuffered;
+}
+
+// Items follow each other without a flush; a stage's weights are averaged once per round.
+[[nodiscard]] constexpr bool never_flushes(Rule rule) {
+  return rule == Rule::kPipedream || rule == Rule::kTwoBuffered;
+}
+
 // Replicas of a dapple stage share each microbatch; those of other rules take items in turn.
 [[nodiscard]] constexpr bool replicas_split_items(Rule rule) { return rule == Rule::kDapple; }
 

@@ -18,11 +18,9 @@ class Filling {
         machine_(predictor.network().inside(1)),
         inside_(predictor.network().level(0).bandwidth.bytes_per_second),
         between_(std::numeric_limits<double>::infinity()),
-        speed_(std::numeric_limits<double>::infinity()) {
+        speed_(predictor.weakest_of_all().speed) {
     for (std::size_t k = 1; k < predictor.network().levels(); ++k)
       between_ = std::min(between_, predictor.network().level(k).bandwidth.bytes_per_second);
-    for (const cluster::Device& device : predictor.cluster().devices)
-      speed_ = std::min(speed_, device.speed);
   }
 
   // Stages that take at most `time` per minibatch, with as few workers as that needs; no stages

@@ -1,6 +1,7 @@
 // Data parallelism: every worker holds every layer.
 #pragma once
 
+#include "plan/placement.h"
 #include "plan/planner.h"
 
 namespace pipedream::plan {
@@ -8,9 +9,8 @@ namespace pipedream::plan {
 [[nodiscard]] inline Outcome plan_data_parallel(const Predictor& predictor) {
   Layout layout;
   layout.ends.push_back(predictor.cuts().last());
-  layout.workers.emplace_back();
-  for (int w = 0; w < predictor.network().workers(); ++w)
-    layout.workers.back().push_back(WorkerId{w});
+  const int workers = predictor.network().workers();
+  layout.workers.push_back(workers_in_order(0, workers, 1, workers));
   return as_outcome(predictor, std::move(layout));
 }
 

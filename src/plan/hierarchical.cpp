@@ -27,7 +27,7 @@ class Programme {
         measure_(measure),
         limited_(limit_memory),
         optimiser_copies_(predictor.conditions().optimiser_copies),
-        memory_(smallest_memory(predictor)),
+        weakest_(predictor.weakest_of_all()),
         n_(cuts_.count()) {
     joins_.push_back({});
     for (const cluster::Level& level : predictor.cluster().levels) {
@@ -36,16 +36,6 @@ class Programme {
                         level.count,
                         below.inside * below.count});
     }
-    slowest_ = predictor.cluster().devices.front().speed;
-    for (const cluster::Device& device : predictor.cluster().devices)
-      slowest_ = std::min(slowest_, device.speed);
-  }
-
-  [[nodiscard]] static Bytes smallest_memory(const Predictor& predictor) {
-    Bytes smallest = predictor.memory_of(WorkerId{0});
-    for (int w = 1; w < predictor.cluster().workers(); ++w)
-      smallest = std::min(smallest, predictor.memory_of(WorkerId{w}));
-    return smallest;
   }
 
   // The best value for the whole network, and the layout that has it; nothing when none fits.
@@ -133,14 +123,14 @@ class Programme {
   }
 
   [[nodiscard]] double one_worker(const Key& key, std::size_t a, std::size_t b) const {
-    const double time = cuts_.compute(a, b) / slowest_;
+    const double time = cuts_.compute(a, b) / weakest_.speed;
     if (!place_matters()) return time;
     const auto counts =
         cost::peak_counts(cost::Rule::kPipedream, key.downstream + 1, key.replicated ? 2 : 1, 1);
     const Bytes used =
         cost::stage_memory(cuts_.size(a, b), counts, {optimiser_copies_, 1, false}).total();
     if (measure_ == Measure::kMemory) return static_cast<double>(used.count);
-    return used > memory_ ? kNever : time;
+    return used > weakest_.memory ? kNever : time;
   }
 
   // A group of m components inside `key` as one stage (or one replicated pipeline).
@@ -308,9 +298,8 @@ class Programme {
   Measure measure_;
   bool limited_;
   int optimiser_copies_;
-  Bytes memory_;
+  cluster::Device weakest_;
   std::size_t n_;
-  double slowest_ = 1;
   std::vector<Join> joins_;
   std::map<Key, std::vector<double>> alone_;
   std::map<std::tuple<std::size_t, Key, int, bool>, std::vector<double>> groups_;
@@ -357,10 +346,7 @@ Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions&
 
 Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant) {
   const Cuts& cuts = predictor.cuts();
-  double slowest = predictor.cluster().devices.front().speed;
-  for (const cluster::Device& device : predictor.cluster().devices)
-    slowest = std::min(slowest, device.speed);
-  double time = cuts.compute(0, cuts.last()) / slowest;
+  double time = cuts.compute(0, cuts.last()) / predictor.weakest_of_all().speed;
   int below = 1;
   for (const cluster::Level& level : predictor.cluster().levels) {
     const cost::Recurrence rule{variant, level.bandwidth.bytes_per_second, below};

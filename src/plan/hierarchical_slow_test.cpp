@@ -81,7 +81,7 @@ class AllPlans {
     const Bytes used = cost::stage_memory(cuts_.size(a, b), counts,
                                           {predictor_.conditions().optimiser_copies, 1, false})
                            .total();
-    if (options_.limit_memory && used > predictor_.memory_of(WorkerId{0})) return kNever;
+    if (options_.limit_memory && used > predictor_.weakest_of_all().memory) return kNever;
     return cuts_.compute(a, b) / slowest_;
   }
 

@@ -43,8 +43,7 @@ class Programme {
   struct Place {
     int offset;
     int replicas;
-    double speed;     // of the slowest device
-    Bytes memory;     // of the smallest
+    cluster::Device weakest;
     double exchange;  // seconds per byte
     double fixed;     // of an exchange, whatever its size
     double cut;       // seconds per byte that arrives
@@ -59,20 +58,9 @@ class Programme {
     return entries_[cut * width_ + static_cast<std::size_t>(used)];
   }
 
-  [[nodiscard]] std::vector<WorkerId> workers(int offset, int count) const {
-    std::vector<WorkerId> all;
-    for (int r = 0; r < count; ++r)
-      for (int c = 0; c < copies_; ++c) all.push_back(WorkerId{c * block_ + offset + r});
-    return all;
-  }
-
   [[nodiscard]] Place place_at(int offset, int r, Sender sender) const {
-    const std::vector<WorkerId> here = workers(offset, r);
-    Place place{offset, r, kNever, predictor_.memory_of(here.front()), 0, 0, 0};
-    for (const WorkerId worker : here) {
-      place.speed = std::min(place.speed, predictor_.cluster().devices[worker.index()].speed);
-      place.memory = std::min(place.memory, predictor_.memory_of(worker));
-    }
+    const std::vector<WorkerId> here = workers_in_order(offset, r, copies_, block_);
+    Place place{offset, r, predictor_.weakest(here), 0, 0, 0};
     const cost::Network& network = predictor_.network();
     const cost::Exchange pattern = predictor_.conditions().exchange;
     place.fixed = cost::exchange_time(network, here, 0, pattern).count();
@@ -81,7 +69,8 @@ class Programme {
     const int senders = sender == Sender::kOneWorker ? 1 : r;
     if (offset >= senders) {
       cost::LinkLoads loads(network);
-      (void)loads.add_transfer(workers(offset - senders, senders), here, kUnit);
+      (void)loads.add_transfer(workers_in_order(offset - senders, senders, copies_, block_), here,
+                               kUnit);
       place.cut = loads.busiest().time.count() / kUnit;
     }
     return place;
@@ -101,7 +90,7 @@ class Programme {
           Entry& entry = at(b, place.offset + place.replicas);
           if (before >= entry.value) continue;
           const double in_all = place.replicas * copies_;
-          const double value = std::max({before, compute / place.speed / in_all,
+          const double value = std::max({before, compute / place.weakest.speed / in_all,
                                          (weights * place.exchange + place.fixed) / in_all,
                                          cuts_.crossing(a) * place.cut});
           if (value >= entry.value) continue;
@@ -121,7 +110,7 @@ class Programme {
     const int depth = shallow_ ? 1 : cost::noam(behind, place.replicas);
     const auto counts = cost::peak_counts(cost::Rule::kPipedream, depth, total, 1);
     return cost::stage_memory(size, counts, {predictor_.conditions().optimiser_copies, 1, false})
-               .total() <= place.memory;
+               .total() <= place.weakest.memory;
   }
 
   [[nodiscard]] Draft draft_ending(int used) {

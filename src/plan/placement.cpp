@@ -6,6 +6,14 @@
 
 namespace pipedream::plan {
 
+std::vector<WorkerId> workers_in_order(int offset, int count, int copies, int block) {
+  std::vector<WorkerId> workers;
+  workers.reserve(static_cast<std::size_t>(count * copies));
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < copies; ++c) workers.push_back(WorkerId{c * block + offset + r});
+  return workers;
+}
+
 Places::Places(const cost::Network& network)
     : size_(network.levels() > 1 ? network.inside(1) : network.workers()),
       used_(static_cast<std::size_t>(network.workers() / size_), 0) {}

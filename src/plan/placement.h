@@ -12,6 +12,10 @@ namespace pipedream::plan {
 // use (over all, when none is).
 enum class Placement { kInOrder, kFreshFirst, kAppendFirst, kScatterFirst };
 
+// `count` workers from `offset` on in each of `copies` blocks of `block` workers; the blocks take
+// turns, so that a minibatch stays in one.
+[[nodiscard]] std::vector<WorkerId> workers_in_order(int offset, int count, int copies, int block);
+
 // A machine is a component of the second level; all workers, where there is only one level.
 class Places {
  public:

@@ -11,17 +11,12 @@ WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch) {
   return workers[static_cast<std::size_t>(minibatch) % workers.size()];
 }
 
-void sort_layers(Stage& stage, const graph::Graph& graph) {
-  std::vector<bool> here(graph.layers().size());
-  std::vector<LayerId> twice;  // which only a bad file has: kept, for whoever checks it
-  for (const LayerId layer : stage.layers) {
-    if (here[layer.index()]) twice.push_back(layer);
-    here[layer.index()] = true;
-  }
-  stage.layers.clear();
-  for (const LayerId layer : graph.order())
-    if (here[layer.index()]) stage.layers.push_back(layer);
-  stage.layers.insert(stage.layers.end(), twice.begin(), twice.end());
+void sort_layers(Plan& plan, const graph::Graph& graph) {
+  std::vector<std::size_t> position(graph.layers().size());
+  for (std::size_t i = 0; i < graph.order().size(); ++i) position[graph.order()[i].index()] = i;
+  for (Stage& stage : plan.stages)
+    std::sort(stage.layers.begin(), stage.layers.end(),
+              [&](LayerId a, LayerId b) { return position[a.index()] < position[b.index()]; });
 }
 
 std::string config_text(const Plan& plan) {

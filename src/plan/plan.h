@@ -31,8 +31,8 @@ struct Plan {
 // goes where its forward went (SYSTEMS: 1F1B-RR).
 [[nodiscard]] WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch);
 
-// Puts a stage's layers into the order of the graph, which has producers first.
-void sort_layers(Stage& stage, const graph::Graph& graph);
+// Puts each stage's layers, which must be the graph's, into its order, producers first.
+void sort_layers(Plan& plan, const graph::Graph& graph);
 
 // The replicas of each stage: "15-1".
 [[nodiscard]] std::string config_text(const Plan& plan);

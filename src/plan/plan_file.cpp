@@ -98,18 +98,20 @@ LayerId layer_named(const Node& node, const graph::Graph& graph) {
                           : " (did you mean '" + printable(near) + "'?)"));
 }
 
-// `first` and `last` of a stage whose layers are in order.
-void check_ends(const Stage& stage, const Node& node, const graph::Graph& graph) {
+// `first` and `last` of every stage; their layers are in order.
+void check_ends(const Plan& plan, const std::vector<Node>& nodes, const graph::Graph& graph) {
   const std::vector<std::int64_t> position = positions(graph);
-  const auto expect = [&](const char* key, LayerId layer) {
+  const auto expect = [&](const Node& node, LayerId layer) {
     const std::int64_t wanted = position[layer.index()];
-    const std::int64_t found = node.at(key).integer(0, INT32_MAX);
+    const std::int64_t found = node.integer(0, INT32_MAX);
     if (found != wanted)
-      node.at(key).fail("wanted " + std::to_string(wanted) + ", the position of layer '" +
-                        printable(graph.layer(layer).name) + "', found " + std::to_string(found));
+      node.fail("wanted " + std::to_string(wanted) + ", the position of layer '" +
+                printable(graph.layer(layer).name) + "', found " + std::to_string(found));
   };
-  expect("first", stage.layers.front());
-  expect("last", stage.layers.back());
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    expect(nodes[s].at("first"), plan.stages[s].layers.front());
+    expect(nodes[s].at("last"), plan.stages[s].layers.back());
+  }
 }
 
 Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
@@ -119,7 +121,6 @@ Stage read_stage(const Node& node, const graph::Graph& graph, int workers) {
   for (const Node& layer : node.at("layers").elements())
     stage.layers.push_back(layer_named(layer, graph));
   if (stage.layers.empty()) node.at("layers").fail("wanted at least one layer");
-  sort_layers(stage, graph);
   std::set<WorkerId> seen;
   for (const Node& worker : node.at("workers").elements()) {
     const WorkerId id{static_cast<std::int32_t>(worker.integer(0, workers - 1))};
@@ -170,16 +171,17 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
   read.plan.system = root.at("system").text();
   read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
-  for (const Node& stage : root.at("stages").elements())
+  const std::vector<Node> stages = root.at("stages").elements();
+  for (const Node& stage : stages)
     read.plan.stages.push_back(read_stage(stage, graph, read.workers));
+  sort_layers(read.plan, graph);
   if (read.plan.stages.empty()) root.at("stages").fail("wanted at least one stage");
   try {
     (void)stage_of_each_layer(read.plan, graph);
   } catch (const BadValue& bad) {
     root.at("stages").fail(bad.what());
   }
-  for (std::size_t s = 0; s < read.plan.stages.size(); ++s)
-    check_ends(read.plan.stages[s], root.at("stages").elements()[s], graph);
+  check_ends(read.plan, stages, graph);
   if (root.at("config").text() != config_text(read.plan))
     root.at("config").fail("wanted '" + config_text(read.plan) + "', the stages' replicas");
   read.predicted = read_predicted(root);

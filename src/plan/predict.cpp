@@ -6,11 +6,17 @@
 
 #include "core/check.h"
 #include "cost/pipeline.h"
+#include "plan/placement.h"
 
 namespace pipedream::plan {
 
+using cost::has_depths;
 using cost::PipelineStep;
 using cost::Rule;
+
+namespace {
+constexpr int kMostDepthsTried = 16;
+}  // namespace
 
 // What does not depend on microbatches, depths and re-computation.
 struct Predictor::Shape {
@@ -62,9 +68,19 @@ struct Predictor::Choice {
 Predictor::Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions)
     : cuts_(cuts), cluster_(cluster), network_(cluster), conditions_(conditions) {}
 
-Bytes Predictor::memory_of(WorkerId worker) const {
-  const Bytes own = cluster_.devices[worker.index()].memory;
-  return conditions_.memory ? std::min(own, *conditions_.memory) : own;
+cluster::Device Predictor::weakest(std::span<const WorkerId> group) const {
+  cluster::Device weakest = cluster_.devices[group.front().index()];
+  for (const WorkerId worker : group) {
+    const cluster::Device& device = cluster_.devices[worker.index()];
+    weakest.speed = std::min(weakest.speed, device.speed);
+    weakest.memory = std::min(weakest.memory, device.memory);
+  }
+  if (conditions_.memory) weakest.memory = std::min(weakest.memory, *conditions_.memory);
+  return weakest;
+}
+
+cluster::Device Predictor::weakest_of_all() const {
+  return weakest(workers_in_order(0, network_.workers(), 1, network_.workers()));
 }
 
 Predictor::Shape Predictor::shape_of(const Layout& layout) const {
@@ -78,12 +94,7 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
     const std::size_t a = layout.ends[s];
     const std::size_t b = layout.ends[s + 1];
     const auto& workers = layout.workers[s];
-    double speed = cluster_.devices[workers.front().index()].speed;
-    Bytes limit = memory_of(workers.front());
-    for (const WorkerId worker : workers) {
-      speed = std::min(speed, cluster_.devices[worker.index()].speed);
-      limit = std::min(limit, memory_of(worker));
-    }
+    const auto [limit, speed] = weakest(workers);
     const double weights = cuts_.weights(a, b);
     // Every update averages once: after a round of the replicas, or of the first stage's where
     // replicas share each item.
@@ -117,27 +128,13 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
   return shape;
 }
 
-namespace {
-
-bool cuts_minibatches(Rule rule) {
-  return rule == Rule::kGpipe || rule == Rule::kDapple || rule == Rule::kTwoBuffered;
-}
-
-bool has_depths(Rule rule) {
-  return rule == Rule::kDapple || rule == Rule::kPipedream || rule == Rule::kTwoBuffered;
-}
-
-}  // namespace
-
 Rank rank(const Prediction& prediction) {
   if (prediction.miss) return {prediction.miss->bytes.count, 0};
   return {0, prediction.per_minibatch.count()};
 }
 
-constexpr int kMostDepthsTried = 16;
-
 std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
-  if (!cuts_minibatches(conditions_.rule)) return {1};
+  if (!cost::cuts_minibatches(conditions_.rule)) return {1};
   if (conditions_.microbatches) return {*conditions_.microbatches};
   const std::int64_t batch = cuts_.profile().batch.value_or(INT32_MAX);
   const std::int64_t wanted =
@@ -384,11 +381,10 @@ Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& predictio
   Plan plan;
   plan.system = std::move(system);
   plan.microbatches = prediction.microbatches;
-  for (std::size_t s = 0; s < layout.stages(); ++s) {
+  for (std::size_t s = 0; s < layout.stages(); ++s)
     plan.stages.push_back({cuts.layers(layout.ends[s], layout.ends[s + 1]), layout.workers[s],
                            prediction.stages[s].depth, prediction.stages[s].recompute});
-    sort_layers(plan.stages.back(), cuts.profile().graph);
-  }
+  sort_layers(plan, cuts.profile().graph);
   return plan;
 }
 

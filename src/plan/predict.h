@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,10 @@ class Predictor {
   [[nodiscard]] const cluster::Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const cost::Network& network() const { return network_; }
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
-  [[nodiscard]] Bytes memory_of(WorkerId worker) const;
+  // The smallest memory that a worker of the group may use, and the lowest speed: what a stage on
+  // all of them can count on. The group has at least one worker.
+  [[nodiscard]] cluster::Device weakest(std::span<const WorkerId> group) const;
+  [[nodiscard]] cluster::Device weakest_of_all() const;
 
  private:
   struct Shape;

@@ -39,8 +39,7 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
     speed_ = std::max(speed_, device.speed);
   for (std::size_t cut = 0; cut < cuts_.count(); ++cut)
     time_.push_back(cuts_.compute(0, cut) / speed_);
-  const cost::Rule rule = predictor.conditions().rule;
-  const bool once_a_round = rule == cost::Rule::kPipedream || rule == cost::Rule::kTwoBuffered;
+  const bool once_a_round = cost::never_flushes(predictor.conditions().rule);
   for (int m = 1; m <= workers_; ++m)
     exchange_.push_back(
         once_a_round ? exchange_per_byte(predictor.network(), predictor.conditions().exchange, m)

@@ -1,7 +1,6 @@
 #include "plan/search.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "core/check.h"
 
@@ -33,9 +32,7 @@ Layout place(const Draft& draft, const cost::Network& network) {
              (draft.stages.front().placement == Placement::kInOrder));
     PD_CHECK(draft.copies == 1 || stage.placement == Placement::kInOrder);
     if (stage.placement == Placement::kInOrder) {
-      workers.reserve(static_cast<std::size_t>(stage.replicas * draft.copies));
-      for (int r = 0; r < stage.replicas; ++r)
-        for (int c = 0; c < draft.copies; ++c) workers.push_back(WorkerId{c * block + next + r});
+      workers = workers_in_order(next, stage.replicas, draft.copies, block);
       next += stage.replicas;
     } else {
       workers = places.take(stage.replicas, stage.placement);

@@ -45,6 +45,12 @@ Bytes total_weights(const Profile& profile) {
   return sum;
 }
 
+Bytes total_weights(const Profile& profile, std::span<const LayerId> layers) {
+  Bytes sum;
+  for (const LayerId layer : layers) sum += profile.cost(layer).weights;
+  return sum;
+}
+
 namespace {
 
 // Whether a list of flags, one per value, has one at `at`; `unknown` where the list is empty.

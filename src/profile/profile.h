@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,5 +59,7 @@ void check_totals(const Profile& profile);
 [[nodiscard]] Nanos total_forward(const Profile& profile);
 [[nodiscard]] Nanos total_backward(const Profile& profile);
 [[nodiscard]] Bytes total_weights(const Profile& profile);
+// Over these.
+[[nodiscard]] Bytes total_weights(const Profile& profile, std::span<const LayerId> layers);
 
 }  // namespace pipedream::profile

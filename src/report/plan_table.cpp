@@ -59,8 +59,7 @@ Table stage_table(const Planned& planned, const profile::Profile& profile) {
     const plan::Stage& stage = planned.plan.stages[s];
     const StagePrediction& of = answer.prediction.stages[s];
     const auto replicas = static_cast<double>(stage.workers.size());
-    Bytes weights;
-    for (const LayerId layer : stage.layers) weights += profile.cost(layer).weights;
+    const Bytes weights = total_weights(profile, stage.layers);
     table.add_row({std::to_string(s), layer_text(profile.graph, stage),
                    std::to_string(stage.workers.size()), worker_text(stage.workers),
                    time_text(of.forward + of.backward),

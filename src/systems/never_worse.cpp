@@ -10,18 +10,20 @@ namespace {
 
 using plan::Predictor;
 
-std::string config_of(const plan::Layout& layout) {
-  std::string text;
-  for (const auto& workers : layout.workers)
-    text += (text.empty() ? "" : "-") + std::to_string(workers.size());
-  return text;
+// By the default cost model; nothing where it misses the memory.
+std::optional<Measured> measured(const Predictor& predictor, const plan::Layout& layout,
+                                 const plan::Prediction& prediction) {
+  if (prediction.miss) return std::nullopt;
+  return Measured{
+      plan::config_text(plan::to_plan(predictor.cuts(), layout, prediction, "pipedream")),
+      prediction.per_minibatch.count()};
 }
 
-// By the default cost model, whatever the planner's own objective was.
-std::optional<Measured> measured(const plan::Outcome& outcome) {
+// The same of a planner's answer, whatever its own objective was.
+std::optional<Measured> measured(const Predictor& predictor, const plan::Outcome& outcome) {
   const auto* answer = std::get_if<plan::Answer>(&outcome);
-  if (answer == nullptr || answer->prediction.miss) return std::nullopt;
-  return Measured{config_of(answer->layout), answer->prediction.per_minibatch.count()};
+  if (answer == nullptr) return std::nullopt;
+  return measured(predictor, answer->layout, answer->prediction);
 }
 
 // The best cut for all workers but one on the first stage and one on the last.
@@ -34,10 +36,8 @@ std::optional<Measured> best_all_but_one(const Predictor& predictor) {
     layout.workers.resize(2);
     for (int w = 0; w < workers; ++w)
       layout.workers[w + 1 < workers ? 0 : 1].push_back(WorkerId{w});
-    const plan::Prediction prediction = predictor.predict(layout);
-    const double seconds = prediction.per_minibatch.count();
-    if (!prediction.miss && (!best || seconds < best->seconds))
-      best = Measured{config_of(layout), seconds};
+    const auto found = measured(predictor, layout, predictor.predict(layout));
+    if (found && (!best || found->seconds < best->seconds)) best = found;
   }
   return best;
 }
@@ -66,8 +66,8 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   comparison.data_parallel = of_system("dp-bsp");
   comparison.dapple = of_system("dapple");
   const Predictor predictor(model.cuts, cluster, {});
-  comparison.straight = measured(plan::plan_general(predictor, {.straight = true}));
-  comparison.hierarchical = measured(plan::plan_hierarchical(predictor, {}));
+  comparison.straight = measured(predictor, plan::plan_general(predictor, {.straight = true}));
+  comparison.hierarchical = measured(predictor, plan::plan_hierarchical(predictor, {}));
   comparison.all_but_one = best_all_but_one(predictor);
   return comparison;
 }

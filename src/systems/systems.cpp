@@ -72,20 +72,34 @@ const System& find_system(std::string_view name) {
 
 namespace {
 
-std::vector<std::string> flags_given(const Wishes& wishes) {
-  std::vector<std::string> given;
-  const auto note = [&](bool is_given, const char* flag) {
-    if (is_given) given.emplace_back(flag);
+// The flags that mean something to some systems only: whether a wish gives one, and how to take it
+// back.
+struct Flag {
+  const char* name;
+  bool (*is_given)(const Wishes&);
+  void (*take_back)(Wishes&);
+};
+
+const std::vector<Flag>& all_flags() {
+  static const std::vector<Flag> flags{
+      {"--straight", [](const Wishes& w) { return w.straight; },
+       [](Wishes& w) { w.straight = false; }},
+      {"--hierarchical", [](const Wishes& w) { return w.hierarchical; },
+       [](Wishes& w) { w.hierarchical = false; }},
+      {"--no-recompute", [](const Wishes& w) { return !w.recompute; },
+       [](Wishes& w) { w.recompute = true; }},
+      {"--split", [](const Wishes& w) { return !w.split.empty(); },
+       [](Wishes& w) { w.split.clear(); }},
+      {"--stages", [](const Wishes& w) { return w.stages.has_value(); },
+       [](Wishes& w) { w.stages.reset(); }},
+      {"--microbatches", [](const Wishes& w) { return w.microbatches.has_value(); },
+       [](Wishes& w) { w.microbatches.reset(); }},
+      {"--depth", [](const Wishes& w) { return w.depth != plan::Depth::kBest; },
+       [](Wishes& w) { w.depth = plan::Depth::kBest; }},
+      {"--balance", [](const Wishes& w) { return w.balance != plan::Balance::kTime; },
+       [](Wishes& w) { w.balance = plan::Balance::kTime; }},
   };
-  note(wishes.straight, "--straight");
-  note(wishes.hierarchical, "--hierarchical");
-  note(!wishes.recompute, "--no-recompute");
-  note(!wishes.split.empty(), "--split");
-  note(wishes.stages.has_value(), "--stages");
-  note(wishes.microbatches.has_value(), "--microbatches");
-  note(wishes.depth != plan::Depth::kBest, "--depth");
-  note(wishes.balance != plan::Balance::kTime, "--balance");
-  return given;
+  return flags;
 }
 
 bool knows(const System& system, const std::string& flag) {
@@ -95,25 +109,19 @@ bool knows(const System& system, const std::string& flag) {
 void refuse_meaningless(const System& system, const Wishes& wishes) {
   if (!wishes.split.empty() && wishes.stages)
     throw BadUsage("--split says how many stages there are: leave out --stages");
-  for (const std::string& flag : flags_given(wishes)) {
-    if (knows(system, flag)) continue;
+  for (const Flag& flag : all_flags()) {
+    if (!flag.is_given(wishes) || knows(system, flag.name)) continue;
     std::string others;
     for (const System& other : all_systems())
-      if (knows(other, flag)) others += (others.empty() ? "" : ", ") + other.name;
-    throw BadUsage(flag + " means nothing to " + system.name + "; it is for " + others);
+      if (knows(other, flag.name)) others += (others.empty() ? "" : ", ") + other.name;
+    throw BadUsage(std::string(flag.name) + " means nothing to " + system.name + "; it is for " +
+                   others);
   }
 }
 
 Wishes only_known(const System& system, Wishes wishes) {
-  const Wishes none;
-  if (!knows(system, "--straight")) wishes.straight = none.straight;
-  if (!knows(system, "--hierarchical")) wishes.hierarchical = none.hierarchical;
-  if (!knows(system, "--no-recompute")) wishes.recompute = none.recompute;
-  if (!knows(system, "--split")) wishes.split = none.split;
-  if (!knows(system, "--stages")) wishes.stages = none.stages;
-  if (!knows(system, "--microbatches")) wishes.microbatches = none.microbatches;
-  if (!knows(system, "--depth")) wishes.depth = none.depth;
-  if (!knows(system, "--balance")) wishes.balance = none.balance;
+  for (const Flag& flag : all_flags())
+    if (!knows(system, flag.name)) flag.take_back(wishes);
   return wishes;
 }
 
@@ -234,19 +242,17 @@ std::optional<Seconds> data_parallel(const Model& model, const cluster::Cluster&
 }
 
 Result as_result(const System& system, const Model& model, const plan::Cuts& cuts,
-                 const cluster::Cluster& cluster, const Wishes& wishes, Outcome outcome) {
+                 const Wishes& wishes, Outcome outcome) {
   if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
   auto& answer = std::get<plan::Answer>(outcome);
   plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
   const bool every_cut = &cuts == &model.in_order || cuts.complete();
-  return Planned{system.name,    std::move(plan), std::move(answer),
-                 wishes.variant, every_cut,       data_parallel(model, cluster, wishes)};
+  return Planned{system.name, std::move(plan), std::move(answer), wishes.variant, every_cut, {}};
 }
 
-}  // namespace
-
-Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
-                const Wishes& wishes) {
+// plan_for without what is said about data parallelism.
+Result plan_alone(const System& system, const Model& model, const cluster::Cluster& cluster,
+                  const Wishes& wishes) {
   refuse_meaningless(system, wishes);
   if (model.cuts.compute(0, model.cuts.last()) <= 0)
     return plan::Refusal{"no layer of the profile takes any time: there is nothing to plan", {}};
@@ -265,11 +271,21 @@ Result plan_for(const System& system, const Model& model, const cluster::Cluster
   Outcome outcome = outcome_of(system, cuts, cluster, wishes);
   const auto* refusal = std::get_if<plan::Refusal>(&outcome);
   if (refusal == nullptr || !refusal->nearest || !cuts.merged())
-    return as_result(system, model, cuts, cluster, wishes, std::move(outcome));
+    return as_result(system, model, cuts, wishes, std::move(outcome));
   // What free layers keep may just fit elsewhere.
   const plan::Cuts single = plan::Cuts::of_single_layers(model.profile);
   outcome = outcome_of(system, single, cluster, wishes);
-  return as_result(system, model, single, cluster, wishes, std::move(outcome));
+  return as_result(system, model, single, wishes, std::move(outcome));
+}
+
+}  // namespace
+
+Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
+                const Wishes& wishes) {
+  Result result = plan_alone(system, model, cluster, wishes);
+  if (auto* planned = std::get_if<Planned>(&result))
+    planned->data_parallel = data_parallel(model, cluster, wishes);
+  return result;
 }
 
 Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {
@@ -279,14 +295,18 @@ Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const W
     const auto unmet = unmet_wish(system, wishes);
     choice.candidates.push_back(
         {&system, unmet ? Result(plan::Refusal{*unmet, {}})
-                        : plan_for(system, model, cluster, only_known(system, wishes))});
+                        : plan_alone(system, model, cluster, only_known(system, wishes))});
     const auto* planned = std::get_if<Planned>(&choice.candidates.back().result);
     if (planned != nullptr) fastest = std::min(fastest, planned->time().count());
   }
+  if (fastest == std::numeric_limits<double>::infinity()) return choice;  // nobody has a plan
+  const std::optional<Seconds> compared = data_parallel(model, cluster, wishes);
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
-    const Candidate& candidate = choice.candidates[i];
-    const auto* planned = std::get_if<Planned>(&candidate.result);
-    if (planned == nullptr || planned->time().count() > fastest * kAsFast) continue;
+    Candidate& candidate = choice.candidates[i];
+    auto* planned = std::get_if<Planned>(&candidate.result);
+    if (planned == nullptr) continue;
+    planned->data_parallel = compared;
+    if (planned->time().count() > fastest * kAsFast) continue;
     if (!choice.best ||
         candidate.system->preference < choice.candidates[*choice.best].system->preference)
       choice.best = i;
