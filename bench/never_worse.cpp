@@ -1,31 +1,18 @@
 // Is our plan ever worse than a simpler one? Prints the table of docs/never_worse.md (with --json:
 // one JSON object) for the profiles of PipeDream's authors on the paper's clusters.
-#include <cstdlib>
-#include <filesystem>
 #include <iostream>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "cluster/cluster_file.h"
-#include "profile/profile_file.h"
+#include "profile/shared_profiles_testing.h"
 #include "report/never_worse_table.h"
 
 namespace {
 
 using namespace pipedream;
 
-// Samples of a minibatch, where the profiles' authors say them.
-const std::map<std::string, std::optional<std::int64_t>> kModels{
-    {"alexnet", 256},  {"gnmt", {}},          {"inception_v3", 128},
-    {"resnet50", 128}, {"squeezenet1_0", {}}, {"vgg16", 128}};
 const std::vector<std::string> kClusters{"a-1x4", "a-3x4", "a-4x4", "b-2x8", "c-4x1"};
-
-std::filesystem::path profiles() {
-  const char* data = std::getenv("PD_SHARED_DATA");
-  return std::filesystem::path(data != nullptr ? data : PD_SOURCE_DIR "/../shared/data") /
-         "profiles";
-}
 
 nlohmann::ordered_json seconds(const std::optional<systems::Measured>& plan) {
   if (!plan) return nullptr;
@@ -39,9 +26,8 @@ int main(int count, char** arguments) {
   std::vector<systems::Comparison> comparisons;
   auto results = nlohmann::ordered_json::array();
   bool never = true;
-  for (const auto& [name, batch] : kModels) {
-    profile::Profile profile = profile::read_profile(profiles() / (name + ".graph.txt"));
-    profile.batch = batch;
+  for (const auto& [name, batch] : profile::kSharedProfiles) {
+    const profile::Profile profile = profile::read_shared_profile(name);
     for (const std::string& cluster : kClusters) {
       systems::Comparison row = systems::compare_plans(
           profile, cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + cluster + ".toml"));

@@ -4,8 +4,6 @@
 // measured on.
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,7 +13,7 @@
 #include "core/philox.h"
 #include "plan/general.h"
 #include "plan/hierarchical.h"
-#include "profile/profile_file.h"
+#include "profile/shared_profiles_testing.h"
 #include "systems/systems.h"
 
 namespace {
@@ -106,12 +104,6 @@ profile::Profile cells(int count) {
   return profile;
 }
 
-profile::Profile shared_profile(const std::string& name) {
-  const char* data = std::getenv("PD_SHARED_DATA");
-  const std::filesystem::path folder = data != nullptr ? data : PD_SOURCE_DIR "/../shared/data";
-  return profile::read_profile(folder / "profiles" / (name + ".graph.txt"));
-}
-
 void note(benchmark::State& state, const plan::Outcome& outcome) {
   const auto& answer = std::get<plan::Answer>(outcome);
   state.counters["stages"] = static_cast<double>(answer.layout.stages());
@@ -166,10 +158,9 @@ void add(const std::string& name, Body body) {
 }
 
 void register_shared() {
-  for (const std::string name :
-       {"alexnet", "vgg16", "gnmt", "squeezenet1_0", "resnet50", "inception_v3"}) {
+  for (const auto& [name, batch] : profile::kSharedProfiles) {
     try {
-      const profile::Profile profile = shared_profile(name);
+      const profile::Profile profile = profile::read_shared_profile(name);
       add("all_systems/4x4/" + name,
           [=](benchmark::State& state) { every_system(state, profile); });
       if (name != "resnet50") continue;

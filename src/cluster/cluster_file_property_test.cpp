@@ -4,14 +4,12 @@
 #include <rapidcheck/gtest.h>
 
 #include "cluster/cluster_file.h"
+#include "core/property_testing.h"
 
 namespace pipedream::cluster {
 namespace {
 
-template <class Int>
-Int any_of_range(Int begin, Int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Int>(begin, end));
-}
+using test::any_of_range;
 
 // Any text without control characters, in ASCII and beyond.
 std::string any_name() {

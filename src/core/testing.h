@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+
+#include "core/shared_data.h"
 
 namespace pipedream::test {
 
@@ -73,11 +76,14 @@ class TemporaryFolder {
   return blocks;
 }
 
-// Data that is not part of this project: beside it, or in the folder that PD_SHARED_DATA names.
-// Tests that need it are skipped where it is absent.
-[[nodiscard]] inline std::filesystem::path shared_data() {
-  const char* data = std::getenv("PD_SHARED_DATA");
-  return data != nullptr ? data : PD_SOURCE_DIR "/../shared/data";
-}
+// Tests that need shared profiles are skipped, with a line, where there are none.
+class WithSharedProfiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::filesystem::is_directory(shared_profiles())) return;
+    std::printf("skipped: there is no folder %s\n", shared_profiles().c_str());
+    GTEST_SKIP();
+  }
+};
 
 }  // namespace pipedream::test

@@ -8,15 +8,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/property_testing.h"
 #include "cost/links.h"
 
 namespace pipedream::cost {
 namespace {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
-int any_of_range(int begin, int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
-}
+using test::any_of_range;
 
 // One to three levels of one to twelve workers in all.
 cluster::Cluster any_cluster() {

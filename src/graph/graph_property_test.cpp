@@ -6,15 +6,13 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/error.h"
+#include "core/property_testing.h"
 #include "graph/cut.h"
 
 namespace pipedream::graph {
 namespace {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
-int any_of_range(int begin, int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
-}
+using test::any_of_range;
 
 // A random graph: layers of zero to three outputs, some of them inputs, declared in random order.
 // Edges lead from lower to higher rank, so that there is no cycle.

@@ -13,7 +13,7 @@
 #include "plan/hierarchical.h"
 #include "plan/units.h"
 #include "profile/graph_text.h"
-#include "profile/profile_file.h"
+#include "profile/shared_profiles_testing.h"
 
 namespace pipedream::plan {
 namespace {
@@ -338,18 +338,7 @@ TEST(NarrowOrder, TakesAValueOffOnceThatTwoLayersOfAUnitUse) {
 }
 
 // The profiles that PipeDream's authors measured. They are not part of this project.
-class CutsOfSharedProfiles : public testing::Test {
- protected:
-  void SetUp() override {
-    if (std::filesystem::is_directory(folder())) return;
-    std::printf("skipped: there is no folder %s\n", folder().c_str());
-    GTEST_SKIP();
-  }
-  static std::filesystem::path folder() { return test::shared_data() / "profiles"; }
-  static profile::Profile read(const std::string& model) {
-    return profile::read_profile(folder() / (model + ".graph.txt"));
-  }
-};
+class CutsOfSharedProfiles : public test::WithSharedProfiles {};
 
 // So that every layer stands alone: none is free any more.
 void let_free_layers_take_a_nanosecond(profile::Profile& profile) {
@@ -365,7 +354,7 @@ TEST_F(CutsOfSharedProfiles, AreThePublishedStatesAndNothingWhereEachLayerStands
   const std::map<std::string, std::size_t> states{
       {"alexnet", 22}, {"vgg16", 40}, {"squeezenet1_0", 99}, {"resnet50", 240}};
   for (const auto& [model, count] : states) {
-    profile::Profile profile = read(model);
+    profile::Profile profile = profile::read_shared_profile(model);
     let_free_layers_take_a_nanosecond(profile);
     const Cuts cuts(profile);
     EXPECT_EQ(cuts.count(), count + 1) << model;
@@ -377,7 +366,7 @@ TEST_F(CutsOfSharedProfiles, AreFewerWhereFreeLayersGoWithTheirNeighbours) {
   const std::map<std::string, std::size_t> counts{
       {"alexnet", 21}, {"vgg16", 39}, {"squeezenet1_0", 91}, {"resnet50", 241}, {"gnmt", 42}};
   for (const auto& [model, count] : counts) {
-    const profile::Profile profile = read(model);
+    const profile::Profile profile = profile::read_shared_profile(model);
     const Cuts cuts(profile);
     EXPECT_EQ(cuts.count(), count) << model;
     EXPECT_TRUE(cuts.complete()) << model;
@@ -401,7 +390,7 @@ profile::Profile gnmt_as_published(const std::filesystem::path& file) {
 // PipeDream starts from the first source, node4: the decoder's other sources, node20 to node22,
 // count as taken when the decoder (node23) is, and neither sooner nor later.
 TEST_F(CutsOfSharedProfiles, OfGnmtHoldThePublishedStatesBesidesOthers) {
-  profile::Profile gnmt = gnmt_as_published(folder() / "gnmt.graph.txt");
+  profile::Profile gnmt = gnmt_as_published(test::shared_profiles() / "gnmt.graph.txt");
   EXPECT_EQ(gnmt.graph.layers().size(), 40U);
   let_free_layers_take_a_nanosecond(gnmt);
   const Cuts cuts(gnmt, 1000);
@@ -430,16 +419,16 @@ Seconds best_time_on_four(const profile::Profile& profile, std::size_t most) {
 }
 
 TEST_F(CutsOfSharedProfiles, OfGnmtLoseNoPlanByBeingFew) {
-  profile::Profile single = gnmt_as_published(folder() / "gnmt.graph.txt");
+  profile::Profile single = gnmt_as_published(test::shared_profiles() / "gnmt.graph.txt");
   let_free_layers_take_a_nanosecond(single);
   const Seconds all = best_time_on_four(single, 1000);
-  const Seconds few = best_time_on_four(read("gnmt"), kMostDownSets);
+  const Seconds few = best_time_on_four(profile::read_shared_profile("gnmt"), kMostDownSets);
   EXPECT_GT(all, Seconds(0));
   EXPECT_NEAR(few / all, 1, 1e-4);
 }
 
 TEST_F(CutsOfSharedProfiles, OfAWideOneAreThePrefixesOfAnOrder) {
-  const profile::Profile profile = read("inception_v3");
+  const profile::Profile profile = profile::read_shared_profile("inception_v3");
   const Cuts cuts(profile);
   EXPECT_FALSE(cuts.complete());
   EXPECT_TRUE(cuts.in_line());
@@ -450,7 +439,7 @@ TEST_F(CutsOfSharedProfiles, OfAWideOneAreThePrefixesOfAnOrder) {
 TEST_F(CutsOfSharedProfiles, SumTheWholeModelFromTheFirstToTheLast) {
   for (const char* model :
        {"alexnet", "vgg16", "gnmt", "squeezenet1_0", "resnet50", "inception_v3"}) {
-    const profile::Profile profile = read(model);
+    const profile::Profile profile = profile::read_shared_profile(model);
     const Cuts cuts(profile);
     EXPECT_EQ(cuts.weights(0, cuts.last()), static_cast<double>(total_weights(profile).count))
         << model;

@@ -5,28 +5,15 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/error.h"
+#include "core/property_testing.h"
 #include "plan/plan_file.h"
 #include "plan/plan_file_testing.h"
 
 namespace pipedream::plan {
 namespace {
 
-template <class Int>
-Int any_of_range(Int begin, Int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Int>(begin, end));
-}
-
-// Any text without control characters, in ASCII and beyond; also what JSON must escape.
-std::string any_text() {
-  std::string text;
-  for (int i = any_of_range(0, 6); i > 0; --i) {
-    if (any_of_range(0, 8) == 0)
-      text += "→";
-    else
-      text += static_cast<char>(any_of_range(32, 127));
-  }
-  return text;
-}
+using test::any_of_range;
+using test::any_text;
 
 Bytes any_bytes() {
   return Bytes{any_of_range<std::int64_t>(0, (std::int64_t{1} << any_of_range(0, 54)) + 1)};

@@ -4,23 +4,13 @@
 
 #include "core/error.h"
 #include "core/testing.h"
+#include "graph/graph_testing.h"
 
 namespace pipedream::plan {
 namespace {
 
+using graph::skipping_graph;
 using test::message_of;
-
-// data ─▶ a ─▶ b ─▶ c, and a skips to c; layers 0, 1, 2, 3.
-graph::Graph skipping_graph() {
-  graph::Builder builder;
-  builder.add_input("data", {{"out", {}, Bytes{1}}});
-  for (const char* name : {"a", "b", "c"}) builder.add_layer(name, "", {{"out", {}, Bytes{1}}});
-  builder.add_edge("data", "", "a");
-  builder.add_edge("a", "", "b");
-  builder.add_edge("b", "", "c");
-  builder.add_edge("a", "", "c");
-  return std::move(builder).build();
-}
 
 constexpr LayerId kData{0}, kA{1}, kB{2}, kC{3};
 

@@ -7,15 +7,13 @@
 
 #include <rapidcheck.h>
 
+#include "core/property_testing.h"
 #include "plan/predict.h"
 #include "plan/search.h"
 
 namespace pipedream::plan::test {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
-inline int any_of_range(int begin, int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
-}
+using pipedream::test::any_of_range;
 
 struct Limits {
   int layers = 7;

@@ -1,12 +1,10 @@
 // What PipeDream's own optimiser answered for its authors' profiles (run by others, with use of
 // fewer machines off and no memory limit). The profiles are not part of this project.
-#include <cstdio>
-
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
 #include "plan/hierarchical.h"
-#include "profile/profile_file.h"
+#include "profile/shared_profiles_testing.h"
 
 namespace pipedream::plan {
 namespace {
@@ -31,14 +29,7 @@ const std::vector<Published> kGraphs{
     {"gnmt", {4}, {10e9}, 0.0259, 5e-5, {}},
 };
 
-class PublishedAnswers : public testing::Test {
- protected:
-  void SetUp() override {
-    if (std::filesystem::is_directory(test::shared_data() / "profiles")) return;
-    std::printf("skipped: there is no folder %s/profiles\n", test::shared_data().c_str());
-    GTEST_SKIP();
-  }
-};
+class PublishedAnswers : public test::WithSharedProfiles {};
 
 cluster::Cluster cluster_of(const Published& wanted) {
   cluster::Cluster cluster;
@@ -60,8 +51,7 @@ struct Ours {
 };
 
 Ours ours(const Published& wanted, cost::Variant variant = cost::Variant::kPublished) {
-  const profile::Profile profile =
-      profile::read_profile(test::shared_data() / "profiles" / (wanted.model + ".graph.txt"));
+  const profile::Profile profile = profile::read_shared_profile(wanted.model);
   const cluster::Cluster cluster = cluster_of(wanted);
   const Cuts cuts(profile);
   const Predictor predictor(cuts, cluster, {});

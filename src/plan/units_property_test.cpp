@@ -5,19 +5,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/property_testing.h"
 #include "graph/cut.h"
 #include "plan/units.h"
 
 namespace pipedream::plan {
 namespace {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
-int any_of_range(int begin, int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
-}
-std::size_t any_index(std::size_t size) {
-  return static_cast<std::size_t>(any_of_range(0, static_cast<int>(size)));
-}
+using test::any_index;
+using test::any_of_range;
 
 // Up to `most` layers of zero to two outputs, declared producers first or last, a few of them
 // inputs; most take no time. Small numbers, so that sizes are often equal.

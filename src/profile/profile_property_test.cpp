@@ -2,32 +2,19 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/error.h"
+#include "core/property_testing.h"
 #include "profile/profile_file.h"
 #include "profile/profile_testing.h"
 
 namespace pipedream::profile {
 namespace {
 
-template <class Int>
-Int any_of_range(Int begin, Int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Int>(begin, end));
-}
+using test::any_of_range;
+using test::any_text;
 
 // Small and large, round and crooked; at most 2^bits.
 std::int64_t any_count(int bits) {
   return any_of_range<std::int64_t>(0, (std::int64_t{1} << any_of_range(0, bits)) + 1);
-}
-
-// Any text without control characters, in ASCII and beyond; also what JSON must escape.
-std::string any_text() {
-  std::string text;
-  for (int i = any_of_range(0, 6); i > 0; --i) {
-    if (any_of_range(0, 8) == 0)
-      text += "→";
-    else
-      text += static_cast<char>(any_of_range(32, 127));
-  }
-  return text;
 }
 
 Nanos any_time() { return Nanos(any_count(44)); }  // thirteen layers stay below the total

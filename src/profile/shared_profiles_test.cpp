@@ -1,7 +1,6 @@
 // The profiles that PipeDream's authors measured. They are not part of this project: the tests look
 // for them beside it, or in the folder that PD_SHARED_DATA names, and are skipped where there are
 // none.
-#include <cstdio>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -13,19 +12,11 @@
 namespace pipedream::profile {
 namespace {
 
-std::filesystem::path folder() { return test::shared_data() / "profiles"; }
-
-class SharedProfiles : public testing::Test {
+class SharedProfiles : public test::WithSharedProfiles {
  protected:
-  void SetUp() override {
-    if (std::filesystem::is_directory(folder())) return;
-    std::printf("skipped: there is no folder %s\n", folder().c_str());
-    GTEST_SKIP();
-  }
-
   static std::map<std::string, Profile> all() {
     std::map<std::string, Profile> profiles;
-    for (const auto& entry : std::filesystem::directory_iterator(folder()))
+    for (const auto& entry : std::filesystem::directory_iterator(test::shared_profiles()))
       if (entry.path().string().ends_with(".graph.txt"))
         profiles[entry.path().filename().string()] = read_profile(entry.path());
     return profiles;
@@ -57,7 +48,7 @@ TEST_F(SharedProfiles, SurviveTheRoundTripThroughJson) {
 }
 
 TEST_F(SharedProfiles, OfVgg16HasTheWeightsAndTimesOfItsFile) {
-  const Profile vgg = read_profile(folder() / "vgg16.graph.txt");
+  const Profile vgg = read_profile(test::shared_profiles() / "vgg16.graph.txt");
   EXPECT_EQ(total_weights(vgg).count, 4 * 138'357'544);  // its parameters, as 4-byte floats
   const auto first = vgg.graph.find("node2");
   ASSERT_TRUE(first.has_value());
@@ -65,7 +56,7 @@ TEST_F(SharedProfiles, OfVgg16HasTheWeightsAndTimesOfItsFile) {
 }
 
 TEST_F(SharedProfiles, OfGnmtHasThreeInputsWhoseTimeIsNotCompute) {
-  const Profile gnmt = read_profile(folder() / "gnmt.graph.txt");
+  const Profile gnmt = read_profile(test::shared_profiles() / "gnmt.graph.txt");
   int inputs = 0;
   for (const graph::Layer& layer : gnmt.graph.layers()) inputs += layer.is_input ? 1 : 0;
   EXPECT_EQ(inputs, 3);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/property_testing.h"
 #include "graph/cut.h"
 #include "schedule/lower.h"
 #include "schedule/one_f_one_b.h"
@@ -17,13 +18,8 @@
 namespace pipedream::schedule {
 namespace {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
-int any_of_range(int begin, int end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(begin, end));
-}
-std::size_t any_index(std::size_t size) {
-  return static_cast<std::size_t>(any_of_range(0, static_cast<int>(size)));
-}
+using test::any_index;
+using test::any_of_range;
 
 // Up to eleven layers with one or two outputs, some of them inputs; any edge to a later layer.
 graph::Graph any_graph() {
