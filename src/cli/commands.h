@@ -9,5 +9,8 @@ void add_models(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_cluster(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_schedule(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_compare(CLI::App& app);
 
 }  // namespace pipedream::cli

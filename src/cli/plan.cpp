@@ -4,87 +4,22 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/planning.h"
 #include "cluster/cluster_file.h"
-#include "core/error.h"
 #include "core/file.h"
-#include "core/nearest.h"
 #include "plan/plan_file.h"
 #include "report/plan_table.h"
-#include "systems/systems.h"
 
 namespace pipedream::cli {
 namespace {
 
 using systems::Planned;
 
-struct Flags {
-  std::string profile;
-  std::string cluster;
-  std::string system = "auto";
-  std::optional<std::int64_t> batch;
+struct Flags : PlanningFlags {
   std::string output;
   bool as_json = false;
   bool explain = false;
-  std::string memory, variant, optimiser, exchange, depth, balance;  // as written
-  bool no_recompute = false;
-  systems::Wishes wishes;
 };
-
-// An empty value is most likely a variable that was not set.
-std::string check_not_empty(const std::string& text) {
-  return text.empty() ? "wanted a value, found nothing" : "";
-}
-
-// The position of `name` among `names`; throws BadUsage for one that is not there.
-std::size_t position_of(const std::string& flag, const std::string& name,
-                        const std::vector<std::string>& names) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return i;
-  throw BadUsage(flag + ": there is no '" + name + "'" + suggestion(name, names));
-}
-
-void read_depth(const std::string& text, systems::Wishes& wishes) {
-  if (text.empty() || text == "auto") return;
-  if (text == "noam") {
-    wishes.depth = plan::Depth::kNoam;
-    return;
-  }
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, wishes.most_depth);
-  if (error != std::errc{} || stop != end || wishes.most_depth < 1 ||
-      wishes.most_depth > cost::kMostInFlight)
-    throw BadUsage("--depth: wanted auto, noam or a number from 1 to " +
-                   std::to_string(cost::kMostInFlight) + ", found '" + text + "'");
-  wishes.depth = plan::Depth::kUpTo;
-}
-
-Bytes memory_of(const std::string& text) {
-  try {
-    return parse_bytes(text);
-  } catch (const BadValue& bad) {
-    throw BadUsage(std::string("--memory: ") + bad.what());
-  }
-}
-
-systems::Wishes wishes_of(const Flags& flags) {
-  systems::Wishes wishes = flags.wishes;
-  if (!flags.memory.empty()) wishes.memory = memory_of(flags.memory);
-  if (!flags.variant.empty())
-    wishes.variant = static_cast<cost::Variant>(
-        position_of("--cost-model", flags.variant, cost::variant_names()));
-  if (!flags.optimiser.empty())
-    wishes.optimiser_copies =
-        static_cast<int>(position_of("--optimiser", flags.optimiser, {"sgd", "momentum", "adam"}));
-  if (!flags.exchange.empty())
-    wishes.exchange = static_cast<cost::Exchange>(
-        position_of("--exchange", flags.exchange, {"ring", "all-to-all", "ps"}));
-  if (!flags.balance.empty())
-    wishes.balance =
-        static_cast<plan::Balance>(position_of("--balance", flags.balance, {"time", "size"}));
-  wishes.recompute = !flags.no_recompute;
-  read_depth(flags.depth, wishes);
-  return wishes;
-}
 
 plan::PlanFile file_of(const Planned& planned, const profile::Profile& profile,
                        const cluster::Cluster& cluster, Seconds took) {
@@ -104,27 +39,6 @@ plan::PlanFile file_of(const Planned& planned, const profile::Profile& profile,
     predicted.stages.push_back({(of.forward + of.backward).count(), weights, of.memory.total()});
   }
   return file;
-}
-
-// The choice of `auto`, or of the one system; `table` gets what to show before the plan.
-Planned planned_for(const Flags& flags, const systems::Model& model,
-                    const cluster::Cluster& cluster, std::string& table) {
-  const systems::Wishes wishes = wishes_of(flags);
-  systems::Choice choice;
-  if (flags.system == "auto") {
-    choice = systems::plan_for_all(model, cluster, wishes);
-    table = report::candidate_table(choice, model.profile) + "\n";
-    if (choice.best) return std::get<Planned>(choice.candidates[*choice.best].result);
-    std::string reasons;
-    for (const auto& candidate : choice.candidates)
-      reasons +=
-          "\n  " + candidate.system->name + ": " + std::get<plan::Refusal>(candidate.result).why;
-    throw CannotMeet("no system has a plan for this:" + reasons);
-  }
-  const systems::System& system = systems::find_system(flags.system);
-  systems::Result result = systems::plan_for(system, model, cluster, wishes);
-  if (auto* planned = std::get_if<Planned>(&result)) return std::move(*planned);
-  throw CannotMeet("--system " + system.name + ": " + std::get<plan::Refusal>(result).why);
 }
 
 void execute(const Flags& flags) {
@@ -150,54 +64,9 @@ void execute(const Flags& flags) {
 void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Find which layers should run on which workers");
   const auto flags = std::make_shared<Flags>();
-  systems::Wishes& wishes = flags->wishes;
-  command->add_option("--profile", flags->profile, "Profile: ours (JSON) or PipeDream's graph text")
-      ->required();
-  command->add_option("--cluster", flags->cluster, "Cluster file (TOML)")->required();
-  std::string names = "auto";
-  for (const systems::System& system : systems::all_systems()) names += ", " + system.name;
-  command->add_option("--system", flags->system, names + " [auto]");
-  command
-      ->add_option("--cost-model", flags->variant,
-                   "default, paper or published: the last two for pipedream and dp-bsp")
-      ->check(check_not_empty);
-  command
-      ->add_option("--memory", flags->memory,
-                   "The most a worker may use, where its device has more, e.g. 16GiB")
-      ->check(check_not_empty);
-  command
-      ->add_option("--batch", flags->batch,
-                   "Samples of one minibatch, where the profile does not say")
-      ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
-  command
-      ->add_option("--optimiser", flags->optimiser,
-                   "sgd, momentum or adam: its state takes 0, 1 or 2 × the weights [momentum]")
-      ->check(check_not_empty);
-  command
-      ->add_option("--exchange", flags->exchange,
-                   "How replicas average gradients: ring, all-to-all or ps [ring]")
-      ->check(check_not_empty);
-  command->add_flag("--straight", wishes.straight, "No replicated stages");
-  command->add_flag("--hierarchical", wishes.hierarchical,
-                    "PipeDream's own planner instead of ours");
-  command
-      ->add_option("--depth", flags->depth,
-                   "Minibatches in flight: auto, noam (the paper's) or a number [auto]")
-      ->check(check_not_empty);
-  command->add_option("--stages", wishes.stages, "Number of stages (gpipe, torchgpipe, mp)")
-      ->check(range<int>(1, cluster::kMostWorkers, kWholeNumber));
-  command->add_option("--split", wishes.split, "Layers before each cut, e.g. 3,7,12 (gpipe, mp)")
-      ->delimiter(',');
-  command
-      ->add_option("--balance", flags->balance,
-                   "What stages share evenly: time or size (gpipe, torchgpipe, mp) [time]")
-      ->check(check_not_empty);
-  command
-      ->add_option("--microbatches", wishes.microbatches,
-                   "That each minibatch is cut into (gpipe, torchgpipe, dapple, 2bw)")
-      ->check(range<int>(1, 1 << 20, kWholeNumber));
-  command->add_flag("--no-recompute", flags->no_recompute,
-                    "Keep all activations instead of running forwards twice");
+  add_input_flags(*command, flags);
+  add_system_flag(*command, flags);
+  (void)add_planning_flags(*command, flags);
   command->add_flag("--explain", flags->explain, "Show time and memory of each stage in parts");
   command->add_option("-o,--output", flags->output, "Write the plan to this file (JSON)")
       ->check(check_output_name);

@@ -83,6 +83,9 @@ int run(int count, const char* const* arguments) {
   add_profile(app);
   add_cluster(app);
   add_plan(app);
+  add_schedule(app);
+  add_simulate(app);
+  add_compare(app);
   try {
     refuse_unknown_command(app, count, arguments);
     TorchWarnings warnings;

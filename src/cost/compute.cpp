@@ -1,5 +1,8 @@
 #include "cost/compute.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace pipedream::cost {
 
 StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>& layers) {
@@ -9,6 +12,12 @@ StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>
     time.backward += profile.cost(layer).backward;
   }
   return time;
+}
+
+int ItemShare::busy_replicas() const {
+  const double samples =
+      std::floor(static_cast<double>(batch.value_or(INT32_MAX)) * minibatches / microbatches);
+  return static_cast<int>(std::clamp(samples, 1.0, static_cast<double>(replicas)));
 }
 
 }  // namespace pipedream::cost

@@ -21,5 +21,39 @@ TEST(StageTime, OfNoLayersIsZero) {
   EXPECT_EQ(time.backward, Nanos(0));
 }
 
+TEST(ItemShare, IsTheMinibatchesOverTheMicrobatches) {
+  EXPECT_DOUBLE_EQ(ItemShare{}.of_minibatch(), 1);
+  EXPECT_DOUBLE_EQ((ItemShare{.microbatches = 8}.of_minibatch()), 1.0 / 8);
+  EXPECT_DOUBLE_EQ((ItemShare{.minibatches = 2, .microbatches = 8}.of_minibatch()), 0.25);
+}
+
+TEST(ItemShare, IsDividedAmongTheReplicasThatShareIt) {
+  const ItemShare item{.minibatches = 2, .microbatches = 4, .replicas = 4};
+  EXPECT_EQ(item.busy_replicas(), 4) << "nobody knows how many samples there are";
+  for (int replica = 0; replica < 4; ++replica) EXPECT_DOUBLE_EQ(item.on_replica(replica), 0.5 / 4);
+}
+
+// 6 samples of a minibatch cut in two: 3 for 4 replicas.
+TEST(ItemShare, LeavesReplicasIdleThatGetNoSample) {
+  const ItemShare item{.microbatches = 2, .replicas = 4, .batch = 6};
+  EXPECT_EQ(item.busy_replicas(), 3);
+  EXPECT_DOUBLE_EQ(item.on_replica(0), 0.5 / 3);
+  EXPECT_DOUBLE_EQ(item.on_replica(2), 0.5 / 3);
+  EXPECT_EQ(item.on_replica(3), 0);
+  EXPECT_EQ((ItemShare{.microbatches = 2, .replicas = 2, .batch = 6}.busy_replicas()), 2);
+  EXPECT_EQ((ItemShare{.microbatches = 64, .replicas = 2, .batch = 6}.busy_replicas()), 1)
+      << "somebody has the item, even if it is less than a sample";
+}
+
+TEST(ItemShare, OfAllBusyReplicasAddsUpToTheItem) {
+  for (int replicas = 1; replicas <= 9; ++replicas)
+    for (int samples = 1; samples <= 12; ++samples) {
+      const ItemShare item{.microbatches = 3, .replicas = replicas, .batch = samples};
+      double sum = 0;
+      for (int replica = 0; replica < replicas; ++replica) sum += item.on_replica(replica);
+      EXPECT_NEAR(sum, 1.0 / 3, 1e-12);
+    }
+}
+
 }  // namespace
 }  // namespace pipedream::cost

@@ -51,37 +51,40 @@ Seconds ring_time(const Network& network, const std::vector<WorkerId>& ring, dou
 }
 
 // Of the levels at which some of the group, in worker order, are joined.
-Seconds largest_latency(const Network& network, const std::vector<WorkerId>& sorted) {
+Nanos largest_latency(const Network& network, const std::vector<WorkerId>& sorted) {
   Nanos latency{0};
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     const std::size_t k = level_between(network, sorted[i - 1].value, sorted[i].value);
     latency = std::max(latency, network.level(k).latency);
   }
-  return Seconds(to_seconds(latency));
+  return latency;
 }
 
 }  // namespace
+
+Nanos exchange_latency(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
+  const auto others = static_cast<std::int64_t>(group.size()) - 1;
+  const std::int64_t steps = pattern == Exchange::kRing ? 2 * others : 2;
+  return others > 0 ? steps * largest_latency(network, in_worker_order(group)) : Nanos{0};
+}
 
 Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
   const std::vector<WorkerId> sorted = in_worker_order(group);
-  const Seconds latency = largest_latency(network, sorted);
+  const Seconds latency = exchange_latency(network, group, pattern);
   if (pattern == Exchange::kRing) {
     const double volume = exchange_share(static_cast<int>(group.size())) * weights;
-    return ring_time(network, sorted, volume) +
-           2.0 * static_cast<double>(group.size() - 1) * latency;
+    return ring_time(network, sorted, volume) + latency;
   }
   LinkLoads loads(network);
   loads.add_exchange(group, weights, pattern, 1);
-  return loads.busiest().time + 2 * latency;
+  return loads.busiest().time + latency;
 }
 
 LinkLoads::LinkLoads(const Network& network) : network_(network), loads_(network.levels()) {
   for (std::size_t k = 0; k < loads_.size(); ++k) {
-    const int links =
-        network.level(k).shared ? network.workers() / network.inside(k) : network.workers();
-    loads_[k].resize(static_cast<std::size_t>(links));
+    loads_[k].resize(static_cast<std::size_t>(network.link_count(k)));
   }
   in_component_.resize(static_cast<std::size_t>(network.workers()));
   in_group_.resize(static_cast<std::size_t>(network.workers()));
@@ -166,6 +169,65 @@ LinkLoads::Busiest LinkLoads::busiest() const {
       if (time > found.time) found = {k, link, bytes, time};
     }
   return found;
+}
+
+std::vector<LinkUse> LinkLoads::uses() const {
+  std::vector<LinkUse> uses;
+  for (std::size_t k = 0; k < loads_.size(); ++k)
+    for (std::size_t link = 0; link < loads_[k].size(); ++link) {
+      if (loads_[k][link].out > 0) uses.push_back({k, link, true, loads_[k][link].out});
+      if (loads_[k][link].in > 0) uses.push_back({k, link, false, loads_[k][link].in});
+    }
+  return uses;
+}
+
+std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from, WorkerId to) {
+  const std::size_t k = level_between(network, from.value, to.value);
+  return {{k, network.link(k, from.value), true, 1}, {k, network.link(k, to.value), false, 1}};
+}
+
+std::vector<LinkUse> exchange_uses(const Network& network, std::span<const WorkerId> group,
+                                   Exchange pattern) {
+  LinkLoads loads(network);
+  loads.add_exchange(group, 1, pattern, 1);
+  return loads.uses();
+}
+
+namespace {
+
+// The same link and direction only once.
+void add_use(std::vector<LinkUse>& uses, const LinkUse& added) {
+  for (LinkUse& use : uses)
+    if (use.level == added.level && use.link == added.link && use.outwards == added.outwards) {
+      use.bytes += added.bytes;
+      return;
+    }
+  uses.push_back(added);
+}
+
+std::vector<LinkUse> shard_uses(const Network& network, WorkerId worker,
+                                std::span<const WorkerId> group, bool push) {
+  std::vector<LinkUse> uses;
+  const double shard = 1 / static_cast<double>(group.size());
+  for (const WorkerId other : group) {
+    if (other == worker) continue;
+    const std::size_t k = level_between(network, worker.value, other.value);
+    add_use(uses, {k, network.link(k, worker.value), push, shard});
+    add_use(uses, {k, network.link(k, other.value), !push, shard});
+  }
+  return uses;
+}
+
+}  // namespace
+
+std::vector<LinkUse> push_uses(const Network& network, WorkerId from,
+                               std::span<const WorkerId> group) {
+  return shard_uses(network, from, group, true);
+}
+
+std::vector<LinkUse> pull_uses(const Network& network, WorkerId to,
+                               std::span<const WorkerId> group) {
+  return shard_uses(network, to, group, false);
 }
 
 }  // namespace pipedream::cost

@@ -43,6 +43,9 @@ class Network {
   [[nodiscard]] std::size_t link(std::size_t k, int worker) const {
     return static_cast<std::size_t>(levels_[k].level.shared ? component(k, worker) : worker);
   }
+  [[nodiscard]] int link_count(std::size_t k) const {
+    return levels_[k].level.shared ? workers_ / levels_[k].inside : workers_;
+  }
   // How many workers one component holds.
   [[nodiscard]] int inside(std::size_t k) const { return levels_[k].inside; }
 
@@ -60,6 +63,32 @@ class Network {
 // of the innermost level that joins them.
 [[nodiscard]] Nanos transfer_time(const cluster::Cluster& cluster, WorkerId from, WorkerId to,
                                   Bytes bytes);
+
+// What something that moves bytes takes of one link, in one direction.
+struct LinkUse {
+  std::size_t level = 0;
+  std::size_t link = 0;
+  bool outwards = true;
+  double bytes = 0;
+  friend bool operator==(const LinkUse&, const LinkUse&) = default;
+};
+
+// One byte from one worker to another.
+[[nodiscard]] std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from,
+                                                 WorkerId to);
+// One byte of weights, averaged over the group.
+[[nodiscard]] std::vector<LinkUse> exchange_uses(const Network& network,
+                                                 std::span<const WorkerId> group, Exchange pattern);
+// One byte of weights from a worker to the servers, which are all of the group, a shard each. What
+// it fetches takes the same links the other way.
+[[nodiscard]] std::vector<LinkUse> push_uses(const Network& network, WorkerId from,
+                                             std::span<const WorkerId> group);
+[[nodiscard]] std::vector<LinkUse> pull_uses(const Network& network, WorkerId to,
+                                             std::span<const WorkerId> group);
+
+// What an averaging takes apart from its bytes: a latency per step.
+[[nodiscard]] Nanos exchange_latency(const Network& network, std::span<const WorkerId> group,
+                                     Exchange pattern);
 
 // One round of averaging `weights` over the group when nothing else uses the links.
 [[nodiscard]] Seconds exchange_time(const Network& network, std::span<const WorkerId> group,
@@ -86,6 +115,8 @@ class LinkLoads {
     Seconds time{0};
   };
   [[nodiscard]] Busiest busiest() const;
+  // Every link that carries anything, by level, link and direction.
+  [[nodiscard]] std::vector<LinkUse> uses() const;
   // The bytes that leave any worker.
   [[nodiscard]] double bytes_in_all() const { return total_; }
 

@@ -76,6 +76,18 @@ class Messages {
     return time;
   }
   [[nodiscard]] double total() const { return total_; }
+  // Whether these are the same bytes on the same links, each link and direction once.
+  [[nodiscard]] bool are(const std::vector<LinkUse>& uses) const {
+    auto out = out_;
+    auto in = in_;
+    for (const LinkUse& use : uses) {
+      auto& by_link = use.outwards ? out : in;
+      const auto found = by_link.find({use.level, static_cast<int>(use.link)});
+      if (found == by_link.end() || std::abs(found->second - use.bytes) > 1e-9) return false;
+      by_link.erase(found);
+    }
+    return out.empty() && in.empty();
+  }
   [[nodiscard]] std::optional<std::size_t> outermost() const { return outermost_; }
 
  private:
@@ -284,6 +296,44 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAndExchangesAddUp, ()) {
     loads.add_exchange(ring, 100, Exchange::kRing, 0.5);
     loads.add_exchange(all_to_all, 30, Exchange::kAllToAll, 2);
   });
+}
+
+RC_GTEST_PROP(LinkUsesProperty, AreTheMessagesOfOneByte, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const Network network(cluster);
+  const std::vector<WorkerId> group = any_workers(cluster);
+  const WorkerId one = group.front();
+  const WorkerId other = group.back();
+  const double shard = 1 / static_cast<double>(group.size());
+  Messages transfer(cluster), push(cluster), pull(cluster), ring(cluster), all_to_all(cluster);
+  transfer.send(one, other, 1);
+  for (const WorkerId server : group) {
+    push.send(one, server, shard);
+    pull.send(server, one, shard);
+  }
+  send_ring(ring, group, 1, 1);
+  send_all_to_all(all_to_all, group, 1, 1);
+  if (one != other) RC_ASSERT(transfer.are(transfer_uses(network, one, other)));
+  RC_ASSERT(push.are(push_uses(network, one, group)));
+  RC_ASSERT(pull.are(pull_uses(network, one, group)));
+  RC_ASSERT(ring.are(exchange_uses(network, group, Exchange::kRing)));
+  for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
+    RC_ASSERT(all_to_all.are(exchange_uses(network, group, pattern)));
+}
+
+// All pushes and fetches of a round together are one averaging through servers.
+RC_GTEST_PROP(LinkUsesProperty, PushesAndFetchesOfAllAreOneExchange, ()) {
+  const cluster::Cluster cluster = any_cluster();
+  const Network network(cluster);
+  const std::vector<WorkerId> group = any_workers(cluster);
+  std::map<std::tuple<std::size_t, std::size_t, bool>, double> sums;
+  for (const WorkerId worker : group)
+    for (const auto& uses : {push_uses(network, worker, group), pull_uses(network, worker, group)})
+      for (const LinkUse& use : uses) sums[{use.level, use.link, use.outwards}] += use.bytes;
+  const auto together = exchange_uses(network, group, Exchange::kParameterServer);
+  RC_ASSERT(together.size() == sums.size());
+  for (const LinkUse& use : together)
+    RC_ASSERT(is_near(use.bytes, sums.at({use.level, use.link, use.outwards})));
 }
 
 }  // namespace

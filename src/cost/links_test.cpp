@@ -364,5 +364,61 @@ TEST(LinkLoads, TheTwoDirectionsOfALinkAreCountedApart) {
   EXPECT_EQ(loads.busiest().level, 1U);
 }
 
+using Uses = std::vector<LinkUse>;
+
+TEST(LinkUses, OfATransferAreTheSendersLinkOutwardsAndTheReceiversInwards) {
+  const Network network(kTwoRooms);
+  EXPECT_EQ(transfer_uses(network, WorkerId{0}, WorkerId{1}),
+            (Uses{{0, 0, true, 1}, {0, 1, false, 1}}));
+  EXPECT_EQ(transfer_uses(network, WorkerId{5}, WorkerId{0}),
+            (Uses{{1, 2, true, 1}, {1, 0, false, 1}}))
+      << "the cards of servers 2 and 0";
+  EXPECT_EQ(transfer_uses(network, WorkerId{5}, WorkerId{6}),
+            (Uses{{2, 5, true, 1}, {2, 6, false, 1}}));
+}
+
+// Two workers of one server and one of another; shards of a third. The first sends one shard inside
+// and one through the card.
+TEST(LinkUses, OfAPushAreAShardToEveryOtherServer) {
+  const Network network(kTwoRooms);
+  constexpr double kShard = 1.0 / 3;
+  EXPECT_EQ(push_uses(network, WorkerId{0}, workers({0, 1, 2})), (Uses{{0, 0, true, kShard},
+                                                                       {0, 1, false, kShard},
+                                                                       {1, 0, true, kShard},
+                                                                       {1, 1, false, kShard}}));
+  EXPECT_EQ(push_uses(network, WorkerId{2}, workers({0, 1, 2})),
+            (Uses{{1, 1, true, 2 * kShard}, {1, 0, false, 2 * kShard}}))
+      << "one card on either side";
+}
+
+TEST(LinkUses, OfAFetchAreThoseOfAPushTheOtherWay) {
+  const Network network(kTwoRooms);
+  for (const int worker : {0, 1, 2, 7}) {
+    Uses turned = push_uses(network, WorkerId{worker}, workers({7, 2, 1, 0}));
+    for (LinkUse& use : turned) use.outwards = !use.outwards;
+    EXPECT_EQ(pull_uses(network, WorkerId{worker}, workers({7, 2, 1, 0})), turned);
+  }
+}
+
+TEST(LinkUses, OfAGroupOfOneAreNone) {
+  const Network network(kTwoRooms);
+  EXPECT_TRUE(push_uses(network, WorkerId{3}, workers({3})).empty());
+  EXPECT_TRUE(pull_uses(network, WorkerId{3}, workers({3})).empty());
+  EXPECT_TRUE(exchange_uses(network, workers({3}), Exchange::kRing).empty());
+}
+
+TEST(ExchangeLatency, IsOneOfTheOutermostLevelForEachStep) {
+  const Network network(kTwoServers);
+  EXPECT_EQ(exchange_latency(network, workers({0, 1}), Exchange::kRing), Nanos(2 * 3));
+  EXPECT_EQ(exchange_latency(network, workers({3, 0, 1}), Exchange::kRing), Nanos(4 * 50));
+  EXPECT_EQ(exchange_latency(network, workers({0, 1, 2, 3}), Exchange::kRing), Nanos(6 * 50));
+  for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer}) {
+    EXPECT_EQ(exchange_latency(network, workers({0, 1}), pattern), Nanos(2 * 3));
+    EXPECT_EQ(exchange_latency(network, workers({0, 1, 2, 3}), pattern), Nanos(2 * 50));
+  }
+  for (const Exchange pattern : {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer})
+    EXPECT_EQ(exchange_latency(network, workers({2}), pattern), Nanos(0));
+}
+
 }  // namespace
 }  // namespace pipedream::cost

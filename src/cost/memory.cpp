@@ -47,10 +47,12 @@ Counts peak_counts(Rule rule, int depth, int replicas, int items) {
   switch (rule) {
     case Rule::kModelParallel:
     case Rule::kDataParallel:
+    case Rule::kAsynchronous:
       return {};
     case Rule::kGpipe:
       return {.in_flight = items};
     case Rule::kDapple:
+    case Rule::kInterleaved:
       return {.in_flight = std::min(depth, items)};
     case Rule::kPipedream:  // replicas average one round while the next is computed
       return {.versions = depth, .gradients = replicas > 1 ? 2 : 1, .in_flight = depth};

@@ -14,15 +14,18 @@ namespace pipedream::cost {
 enum class Rule {
   kModelParallel,  // one minibatch at a time
   kDataParallel,   // one stage on all workers, bulk synchronous
+  kAsynchronous,   // the same without waiting for each other
   kGpipe,          // all forwards, all backwards, flush
   kDapple,         // 1F1B inside the minibatch, flush at its end
   kPipedream,      // 1F1B over minibatches without flush; weight stashing
   kTwoBuffered,    // 1F1B over microbatches without flush; two weight versions
+  kInterleaved,    // several stages per worker, 1F1B inside the minibatch, flush at its end
 };
 
 // A minibatch is cut into microbatches.
 [[nodiscard]] constexpr bool cuts_minibatches(Rule rule) {
-  return rule == Rule::kGpipe || rule == Rule::kDapple || rule == Rule::kTwoBuffered;
+  return rule == Rule::kGpipe || rule == Rule::kDapple || rule == Rule::kTwoBuffered ||
+         rule == Rule::kInterleaved;
 }
 
 // Forwards and backwards alternate, so that a depth limits what is in flight.

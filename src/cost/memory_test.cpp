@@ -86,7 +86,8 @@ int most_in_flight(const std::vector<Counts>& counts) {
 }
 
 TEST(PeakCounts, OfTheSynchronousRulesHaveOneVersionAndOneGradientBuffer) {
-  for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kGpipe, Rule::kDapple})
+  for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kAsynchronous,
+                          Rule::kGpipe, Rule::kDapple, Rule::kInterleaved})
     for (int stages = 1; stages <= kMostStages; ++stages)
       for (int items = 1; items <= kMostItems; ++items)
         for (const Counts& stage : counts_of(rule, stages, items)) {
@@ -101,6 +102,7 @@ TEST(PeakCounts, OfModelAndDataParallelHaveOneItemInFlight) {
     EXPECT_EQ(most_in_flight(counts_of(Rule::kModelParallel, stages, 4)), 1);
   }
   EXPECT_EQ(peak_counts(Rule::kDataParallel, 1, 16, 1).in_flight, 1);
+  EXPECT_EQ(peak_counts(Rule::kAsynchronous, 1, 16, 1).in_flight, 1);
 }
 
 TEST(PeakCounts, OfGpipeHaveEveryItemInFlightOnEveryStage) {
@@ -154,7 +156,7 @@ TEST(PeakCounts, OfReplicasThatOverlapTheirRoundsHaveTwoGradientBuffers) {
 TEST(Rule, OnlyReplicasOfDappleSplitItems) {
   EXPECT_TRUE(replicas_split_items(Rule::kDapple));
   for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kGpipe, Rule::kPipedream,
-                          Rule::kTwoBuffered})
+                          Rule::kTwoBuffered, Rule::kAsynchronous, Rule::kInterleaved})
     EXPECT_FALSE(replicas_split_items(rule));
 }
 

@@ -5,7 +5,7 @@
 
 namespace pipedream::plan {
 
-Outcome plan_dapple(const Predictor& predictor, std::int64_t budget) {
+DappleAnswers plan_dapple_few(const Predictor& predictor, std::int64_t budget) {
   PD_CHECK(predictor.conditions().rule == cost::Rule::kDapple);
   const Space space{
       .placements = {Placement::kAppendFirst, Placement::kFreshFirst, Placement::kScatterFirst}};
@@ -14,7 +14,11 @@ Outcome plan_dapple(const Predictor& predictor, std::int64_t budget) {
   offer_candidates(search, predictor, relaxation, space.copies, space.straight);
   search.climb();
   search.exhaust();
-  return search.outcome();
+  return {search.outcome(), search.best_few()};
+}
+
+Outcome plan_dapple(const Predictor& predictor, std::int64_t budget) {
+  return plan_dapple_few(predictor, budget).best;
 }
 
 }  // namespace pipedream::plan

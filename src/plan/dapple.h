@@ -11,4 +11,13 @@ namespace pipedream::plan {
 // the prediction's choice, within the memory.
 [[nodiscard]] Outcome plan_dapple(const Predictor& predictor, std::int64_t budget = 5'000);
 
+// The same with the plans that come next: the latency is a formula, and whoever can simulate may
+// find another of them to be the fastest.
+struct DappleAnswers {
+  Outcome best;
+  std::vector<Answer> few;  // the best among them, the best first; none where nothing fits
+};
+[[nodiscard]] DappleAnswers plan_dapple_few(const Predictor& predictor,
+                                            std::int64_t budget = 5'000);
+
 }  // namespace pipedream::plan

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "core/check.h"
+#include "cost/buckets.h"
+#include "cost/compute.h"
+#include "cost/interleaving.h"
 #include "cost/pipeline.h"
 #include "plan/placement.h"
 
@@ -200,6 +205,13 @@ Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
     case Rule::kDataParallel:
       time_data_parallel(shape, prediction);
       break;
+    case Rule::kAsynchronous:
+      time_asynchronous(shape, prediction);
+      break;
+    case Rule::kInterleaved:
+      check_workers(shape, prediction);
+      time_interleaved(shape, prediction);
+      break;
     case Rule::kModelParallel:
     case Rule::kGpipe:
     case Rule::kDapple:
@@ -212,6 +224,14 @@ Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
 // What the pipeline allows each stage, before memory has its say.
 std::vector<int> Predictor::depths_of(const Shape& shape, const Choice& choice) const {
   if (!shape.layout->depths.empty()) return shape.layout->depths;
+  if (conditions_.rule == Rule::kInterleaved) {
+    std::set<WorkerId> workers;
+    for (const auto& group : shape.layout->workers) workers.insert(group.front());
+    const auto count = static_cast<int>(workers.size());
+    return cost::Interleaving{count, static_cast<int>(shape.parts.size()) / count,
+                              choice.microbatches}
+        .in_flight();
+  }
   std::vector<int> replicas = shape.replicas();
   if (cost::replicas_split_items(conditions_.rule)) replicas.assign(replicas.size(), 1);
   switch (conditions_.depth) {
@@ -295,6 +315,17 @@ void Predictor::time_steady(const Shape& shape, Prediction& prediction) const {
   for (std::size_t s = 0; s < count; ++s)
     raise(prediction, prediction.stages[s].exchange.count() / shape.parts[s].replicas,
           Limit::kExchange, s);
+  if (conditions_.rule == Rule::kTwoBuffered)
+    for (std::size_t s = 0; s < count; ++s) {
+      const StagePrediction& stage = prediction.stages[s];
+      const double replicas = shape.parts[s].replicas;
+      // The batch after next waits for the averaging, and all items in flight but one come after
+      // it.
+      const double item = (stage.forward + stage.backward).count() / items;
+      if (replicas > 1)
+        raise(prediction, (stage.exchange.count() + (stage.depth - 1) * item) / replicas,
+              Limit::kExchange, s);
+    }
   raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
   // The longest way of one item from each stage to the end, and back.
   std::vector<double> forth(count), back(count);
@@ -328,11 +359,11 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
       steps.push_back({arriving, arriving});
       exchange.emplace_back(0);
     }
-    // Replicas share an item sample by sample: more of them than it has samples stand idle.
-    const double samples = std::max(
-        1.0,
-        std::floor(static_cast<double>(cuts_.profile().batch.value_or(INT32_MAX)) * first / items));
-    const double share = first / (items * std::min<double>(shape.parts[s].replicas, samples));
+    const cost::ItemShare item{.minibatches = shape.parts.front().replicas,
+                               .microbatches = items,
+                               .replicas = shape.parts[s].replicas,
+                               .batch = cuts_.profile().batch};
+    const double share = item.on_replica(0);
     const StagePrediction& stage = prediction.stages[s];
     steps.push_back({stage.forward * share, stage.backward * share});
     exchange.push_back(stage.exchange);
@@ -351,29 +382,96 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
       if (k % 2 == 0 && depth < items) loop = std::max(loop, cost::loop_limit(way, 1, depth));
     }
     prediction.per_minibatch = cost::dapple_time(steps, exchange, items, loop) / first;
+    if (shape.parts.size() == 1) {  // the last backward overlaps the averaging
+      StagePrediction last = prediction.stages.front();
+      last.forward = steps.front().forward;
+      last.backward = steps.front().backward;
+      const Seconds before = (items - 1) * (last.forward + last.backward);
+      prediction.per_minibatch = (before + step_with(shape, last, 1)) / first;
+    }
   }
   raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+}
+
+Seconds Predictor::step_with(const Shape& shape, const StagePrediction& stage,
+                             double volume) const {
+  std::vector<PipelineStep> steps{{stage.forward, Seconds(0)}};
+  std::vector<Seconds> exchange{Seconds(0)};
+  double done = 0;  // steps are in forward order, buckets are released from the end
+  for (const cost::Bucket& bucket : cost::buckets(cuts_.profile(), cuts_.layers(0, cuts_.last()))) {
+    steps.insert(steps.begin() + 1, {Seconds(0), stage.backward * (bucket.released - done)});
+    const double bytes = static_cast<double>(bucket.weights.count) * volume;
+    exchange.insert(
+        exchange.begin() + 1,
+        cost::exchange_time(network_, shape.layout->workers.front(), bytes, conditions_.exchange));
+    done = bucket.released;
+  }
+  steps.front().backward = stage.backward * (1 - done);
+  return cost::overlapped_step(steps, exchange);
 }
 
 void Predictor::time_data_parallel(const Shape& shape, Prediction& prediction) const {
   const double replicas = shape.parts.front().replicas;
   prediction.minibatches_per_update = replicas;
   const StagePrediction& stage = prediction.stages.front();
-  const double weights = static_cast<double>(shape.parts.front().size.weights.count);
-  const double speed = shape.parts.front().speed;
-  std::vector<PipelineStep> layers;
-  std::vector<Seconds> exchange;
-  for (const LayerId id : cuts_.layers(0, cuts_.last())) {
-    const profile::LayerCost& layer = cuts_.profile().cost(id);
-    layers.push_back(
-        {Seconds(to_seconds(layer.forward) / speed), Seconds(to_seconds(layer.backward) / speed)});
-    const double share = weights > 0 ? static_cast<double>(layer.weights.count) / weights : 0;
-    exchange.push_back(stage.exchange * share);
-  }
-  const Seconds step = cost::overlapped_step(layers, exchange);
+  const Seconds step = step_with(shape, stage, 1);
   const Seconds compute = stage.forward + stage.backward;
   raise(prediction, step.count() / replicas,
         compute.count() * 1.001 < step.count() ? Limit::kExchange : Limit::kCompute, 0);
+}
+
+// Pushing is half of an exchange and overlaps the backward; fetching is the other half, and nothing
+// overlaps that. All workers together do not pass the busiest link faster than it allows.
+void Predictor::time_asynchronous(const Shape& shape, Prediction& prediction) const {
+  const double replicas = shape.parts.front().replicas;
+  const StagePrediction& stage = prediction.stages.front();
+  const Seconds cycle = step_with(shape, stage, 0.5) + stage.exchange / 2;
+  const Seconds compute = stage.forward + stage.backward;
+  raise(prediction, cycle.count() / replicas,
+        compute.count() * 1.001 < cycle.count() ? Limit::kExchange : Limit::kCompute, 0);
+  raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+}
+
+// The busiest worker works through all items, or waits for them to come back (loop_limit); before
+// it starts and after it ends, an item passes the first stages of the other workers, and their
+// transfers. An estimate.
+void Predictor::time_interleaved(const Shape& shape, Prediction& prediction) const {
+  const int items = prediction.microbatches;
+  std::map<WorkerId, double> busy;
+  double way = 0;  // of one item through all stages, forth and back
+  for (std::size_t s = 0; s < shape.parts.size(); ++s) {
+    const double compute = (prediction.stages[s].forward + prediction.stages[s].backward).count();
+    busy[shape.layout->workers[s].front()] += compute;
+    way += compute / items;
+  }
+  double most = 0;
+  for (const auto& [worker, seconds] : busy) most = std::max(most, seconds);
+  double fill = 0;
+  for (std::size_t s = 0; s + 1 < busy.size(); ++s)
+    fill += (prediction.stages[s].forward + prediction.stages[s].backward).count() / items;
+  for (const Shape::Sent& sent : shape.sent) {
+    if (sent.to != sent.from + 1) continue;
+    way += 2 * sent.item(items, 1);
+    if (sent.to < busy.size()) fill += 2 * sent.item(items, 1);
+  }
+  const int depth = prediction.stages.front().depth;
+  if (depth < items)
+    most = std::max(most, items * cost::loop_limit(Seconds(way), 1, depth).count());
+  prediction.limit = Limit::kLatency;
+  prediction.per_minibatch = Seconds(std::max(most + fill, way));
+  raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+}
+
+// Where a worker has several stages, their memory adds up.
+void Predictor::check_workers(const Shape& shape, Prediction& prediction) const {
+  std::map<WorkerId, Bytes> used;
+  for (std::size_t s = 0; s < shape.parts.size(); ++s) {
+    Bytes& bytes = used[shape.layout->workers[s].front()];
+    bytes += prediction.stages[s].memory.total();
+    const Bytes over = bytes - shape.parts[s].memory_limit;
+    if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
+      prediction.miss = MemoryMiss{id_at<StageId>(s), over};
+  }
 }
 
 Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& prediction,

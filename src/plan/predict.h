@@ -120,6 +120,12 @@ class Predictor {
   void time_steady(const Shape& shape, Prediction& prediction) const;
   void time_synchronous(const Shape& shape, Prediction& prediction) const;
   void time_data_parallel(const Shape& shape, Prediction& prediction) const;
+  void time_asynchronous(const Shape& shape, Prediction& prediction) const;
+  void time_interleaved(const Shape& shape, Prediction& prediction) const;
+  // A backward whose buckets are averaged, or pushed, as they are released.
+  [[nodiscard]] Seconds step_with(const Shape& shape, const StagePrediction& stage,
+                                  double volume) const;
+  void check_workers(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;
   const cluster::Cluster& cluster_;

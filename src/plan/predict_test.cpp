@@ -285,22 +285,48 @@ TEST(PredictDepth, ThePlannersOwnDepthsAreKept) {
   EXPECT_EQ(found.limiting_stage, 1u);
 }
 
-// Of 16 bytes of gradients the second layer's 12 can be averaged from 2 + 3 s on, for 6 s; the
-// first layer's backward is done at 7 s, and its 4 bytes follow from 11 s to 13 s.
+// The second layer's three full buckets can be averaged from 2 + 3 s on, for 6 s; the first layer's
+// backward is done at 7 s, and its one follows from 11 s to 13 s.
 TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
+  constexpr std::int64_t kBucket = 25 << 20;
+  const profile::Profile profile = chain({{.forward = 1, .backward = 2, .weights = kBucket},
+                                          {.forward = 1, .backward = 3, .weights = 3 * kBucket}});
+  Layout layout;
+  layout.ends = {0, 2};
+  layout.workers = {{WorkerId{0}, WorkerId{1}}};
+  const Conditions conditions{.rule = Rule::kDataParallel};
+  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, conditions);
+  EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 13 / 2.0);
+  EXPECT_EQ(slow.limit, Limit::kExchange);
+  EXPECT_EQ(slow.minibatches_per_update, 2);
+  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, conditions);
+  EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004) / 2);  // one bucket at the end
+  EXPECT_EQ(fast.limit, Limit::kCompute);
+}
+
+// 16 bytes fill no bucket: they are averaged at the end, 16 s at a byte a second; so are two
+// latencies.
+TEST(PredictDataParallel, SmallLayersAreAveragedTogetherAtTheEnd) {
   const profile::Profile profile = chain(
       {{.forward = 1, .backward = 2, .weights = 4}, {.forward = 1, .backward = 3, .weights = 12}});
   Layout layout;
   layout.ends = {0, 2};
   layout.workers = {{WorkerId{0}, WorkerId{1}}};
-  const Conditions conditions{.rule = Rule::kDataParallel};
-  const Prediction slow = predict(profile, flat(2, 2), layout, conditions);
-  EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 13 / 2.0);
-  EXPECT_EQ(slow.limit, Limit::kExchange);
-  EXPECT_EQ(slow.minibatches_per_update, 2);
-  const Prediction fast = predict(profile, flat(2, 1000), layout, conditions);
-  EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004) / 2);  // 4 bytes at the end
-  EXPECT_EQ(fast.limit, Limit::kCompute);
+  const Prediction found =
+      predict(profile, flat(2, 1, std::chrono::seconds(1)), layout, {.rule = Rule::kDataParallel});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (7 + 16 + 2) / 2.0);
+}
+
+// Half of an exchange is pushed at the end of the backward, the other half fetched after it, and
+// nothing overlaps that.
+TEST(PredictAsynchronous, PushesAndFetchesAreOneExchangeAfterTheBackward) {
+  const profile::Profile profile = chain({{.forward = 1, .backward = 5, .weights = 16}});
+  const Prediction found =
+      predict(profile, flat(2), layer_by_layer({{0, 1}}),
+              {.rule = Rule::kAsynchronous, .exchange = cost::Exchange::kParameterServer});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (6 + 8 + 8) / 2.0);
+  EXPECT_EQ(found.limit, Limit::kExchange);
+  EXPECT_EQ(found.minibatches_per_update, 1);
 }
 
 TEST(PredictDataParallel, TheSlowestWorkerHoldsUpAll) {

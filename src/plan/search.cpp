@@ -56,9 +56,22 @@ const Prediction& Search::take(Layout layout) {
   budget_ -= price_;
   last_ = predictor_.predict(layout);
   missed_ = missed_ || last_.miss.has_value();
+  if (!last_.miss) note_good(layout);
   if (!best_ || order(last_) < order(best_->prediction))
     best_ = Candidate{std::move(layout), last_};
   return last_;
+}
+
+void Search::note_good(const Layout& layout) {
+  const auto at = std::upper_bound(
+      good_.begin(), good_.end(), order(last_),
+      [](const Order& found, const Candidate& other) { return found < order(other.prediction); });
+  const auto same = [&](const Candidate& other) {
+    return other.layout.ends == layout.ends && other.layout.workers == layout.workers;
+  };
+  if (at - good_.begin() >= kFew || std::any_of(good_.begin(), good_.end(), same)) return;
+  good_.insert(at, Candidate{layout, last_});
+  if (good_.size() > kFew) good_.pop_back();
 }
 
 void Search::offer(const Draft& draft) {
@@ -241,6 +254,17 @@ Outcome Search::outcome() const {
   const bool proved = complete_ && cuts.complete() && !(cuts.merged() && missed_);
   const Seconds bound = proved ? time : std::min(time, Seconds(relaxation_.bound()));
   return Answer{best_->layout, prediction, time, bound};
+}
+
+std::vector<Answer> Search::best_few() const {
+  const auto best = outcome();
+  const auto* answer = std::get_if<Answer>(&best);
+  if (answer == nullptr) return {};
+  std::vector<Answer> few;
+  for (const Candidate& candidate : good_)
+    few.push_back({candidate.layout, candidate.prediction, candidate.prediction.per_minibatch,
+                   answer->bound});
+  return few;
 }
 
 }  // namespace pipedream::plan

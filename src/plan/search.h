@@ -54,6 +54,9 @@ class Search {
 
   // The best that was offered or found, with its bound.
   [[nodiscard]] Outcome outcome() const;
+  // The best that fit, the best first: at most kFew.
+  static constexpr int kFew = 8;
+  [[nodiscard]] std::vector<Answer> best_few() const;
 
  private:
   struct Candidate {
@@ -68,6 +71,7 @@ class Search {
     Draft draft;
   };
   const Prediction& take(Layout layout);
+  void note_good(const Layout& layout);  // with last_, its prediction
   [[nodiscard]] std::vector<Draft> neighbours(const Draft& draft) const;
   void add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const;
   void add_moved_workers(const Draft& draft, std::vector<Draft>& into) const;
@@ -86,8 +90,9 @@ class Search {
   bool complete_ = false;
   bool missed_ = false;  // some plan did not fit its memory
   std::optional<Candidate> best_;
-  std::vector<Start> starts_;  // the best drafts offered, the best first
-  Prediction last_;            // what take() returns
+  std::vector<Candidate> good_;  // the best few that fit
+  std::vector<Start> starts_;    // the best drafts offered, the best first
+  Prediction last_;              // what take() returns
 };
 
 }  // namespace pipedream::plan

@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include "core/units.h"
+#include "report/plan_table.h"
 
 namespace pipedream::report {
 namespace {
 
-// "15-1, 42.3 ms"; runs of single workers are shortened: "1×4" for 1-1-1-1.
+// "15-1, 42.3 ms"
 std::string cell(const std::optional<systems::Measured>& plan) {
   if (!plan) return "does not fit";
-  const bool straight = plan->config.find_first_not_of("1-") == std::string::npos;
-  const std::string config = straight && plan->config.size() > 5
-                                 ? fmt::format("1×{}", (plan->config.size() + 1) / 2)
-                                 : plan->config;
-  return fmt::format("{}, {}", config, to_text(from_seconds(plan->seconds)));
+  return fmt::format("{}, {}", short_config(plan->config), to_text(from_seconds(plan->seconds)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -178,6 +179,17 @@ std::string explanation(const Planned& planned) {
          "\nMemory of one worker at its peak\n" + memory.text();
 }
 
+// Of all workers; the stages of one add up.
+Bytes largest_memory(const Planned& planned) {
+  std::map<WorkerId, Bytes> used;
+  for (std::size_t s = 0; s < planned.plan.stages.size(); ++s)
+    for (const WorkerId worker : planned.plan.stages[s].workers)
+      used[worker] += planned.answer.prediction.stages[s].memory.total();
+  Bytes most;
+  for (const auto& [worker, bytes] : used) most = std::max(most, bytes);
+  return most;
+}
+
 }  // namespace
 
 std::string rate_text(const profile::Profile& profile, Seconds per_minibatch) {
@@ -213,18 +225,23 @@ std::string candidate_table(const systems::Choice& choice, const profile::Profil
                              std::get<plan::Refusal>(candidate.result).why);
       continue;
     }
-    Bytes most;
-    for (const StagePrediction& stage : planned->answer.prediction.stages)
-      most = std::max(most, stage.memory.total());
+    const Bytes most = largest_memory(*planned);
     table.add_row(
         {choice.best == i ? "▶" : " ", planned->system,
-         shortened(plan::config_text(planned->plan), kWidestName), time_text(planned->time()),
+         short_config(plan::config_text(planned->plan)), time_text(planned->time()),
          rate_text(profile, planned->time()),
          planned->data_parallel ? fmt::format("{:.2f}", *planned->data_parallel / planned->time())
                                 : "–",
          to_text(most), fmt::format("{:g}", planned->answer.prediction.minibatches_per_update)});
   }
   return table.text() + (refused.empty() ? "" : "\n" + refused);
+}
+
+std::string short_config(const std::string& config) {
+  constexpr std::size_t kShort = 5;  // "1-1-1"
+  const bool straight = config.find_first_not_of("1-") == std::string::npos;
+  if (straight && config.size() > kShort) return fmt::format("1×{}", (config.size() + 1) / 2);
+  return shortened(config, kWidestName);
 }
 
 }  // namespace pipedream::report

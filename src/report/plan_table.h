@@ -20,4 +20,7 @@ namespace pipedream::report {
 // "1,234 samples/s"; minibatches where the batch is not known.
 [[nodiscard]] std::string rate_text(const profile::Profile& profile, Seconds per_minibatch);
 
+// A plan's configuration where there is little room: long runs of single workers as "1×16".
+[[nodiscard]] std::string short_config(const std::string& config);
+
 }  // namespace pipedream::report

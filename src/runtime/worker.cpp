@@ -31,13 +31,10 @@ std::map<StageId, Stage> make_stages(const schedule::Program& program,
   return stages;
 }
 
-// "minibatch 3" of an op, for messages.
-std::string minibatch_of(const schedule::Op& op) {
-  const std::int64_t number =
-      std::visit(Match{[](const schedule::Update& u) { return u.last; },
-                       [](const auto& other) { return other.item.minibatch; }},
-                 op);
-  return "minibatch " + std::to_string(number);
+// " (minibatch 3)" of an op, for messages.
+std::string minibatch_text(const schedule::Op& op) {
+  const auto minibatch = schedule::minibatch_of(op);
+  return minibatch ? " (minibatch " + std::to_string(*minibatch) + ")" : "";
 }
 
 }  // namespace
@@ -62,7 +59,7 @@ void Worker::run() {
     const Nanos start = now();
     const auto where = [&] {
       return "worker " + std::to_string(program_.worker.value) + ", " +
-             schedule::to_text(op, true) + " (" + minibatch_of(op) + "): ";
+             schedule::to_text(op, true) + minibatch_text(op) + ": ";
     };
     // The kind of failure stays what it was: it decides what the user is told to do.
     try {
@@ -86,6 +83,11 @@ void Worker::run() {
 
 void Worker::run_op(const schedule::Op& op) {
   std::visit([this](const auto& each) { run_op(each); }, op);
+}
+
+template <class Other>
+void Worker::run_op(const Other&) {
+  throw CannotMeet("this kind of op can be simulated, but not run yet");
 }
 
 void Worker::run_op(const schedule::Load& load) {

@@ -49,6 +49,8 @@ class Worker {
   void run_op(const schedule::Send& send);
   void run_op(const schedule::Recv& recv);
   void run_op(const schedule::Update& update);
+  template <class Other>
+  void run_op(const Other& other);  // not yet: throws CannotMeet
   // The value, waited for if it is still on its way; leaves the store.
   [[nodiscard]] at::Tensor take(schedule::Kind kind, const schedule::Item& item, ValueId value);
 

@@ -1,153 +1,256 @@
 #include "schedule/lower.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <queue>
-#include <set>
-#include <utility>
+#include <numeric>
 
+#include "core/check.h"
 #include "core/error.h"
 #include "core/match.h"
-#include "graph/cut.h"
 
 namespace pipedream::schedule {
 namespace {
 
-using graph::Transfer;
-
-// What another op may wait for: that a stage has run an item forward, or backward.
-struct Done {
-  StageId stage;
-  Item item;
-  Kind kind;  // kActivation: forward; kGradient: backward
-  friend auto operator<=>(const Done&, const Done&) = default;
-};
-
-class Lowering {
- public:
-  Lowering(const std::vector<Program>& programs, const plan::Plan& plan, const graph::Graph& graph)
-      : programs_(programs), plan_(plan), next_(programs.size()) {
-    const auto stage_of = plan::stage_of_each_layer(plan, graph);
-    transfers_ = graph::transfers_between(graph, stage_of);
-    for (const graph::Value& value : graph.values())
-      if (graph.layer(value.producer).is_input)
-        for (const LayerId user : value.consumers) loading_.insert(stage_of[user.index()]);
-    for (std::size_t p = 0; p < programs.size(); ++p) {
-      lowered_.push_back({programs[p].worker, {}});
-      if (!by_worker_.emplace(programs[p].worker, p).second)
-        throw BadValue("worker " + std::to_string(programs[p].worker.value) + " has two programs");
-      ready_.push({0, p});
-    }
-  }
-
-  // Runs the programs in steps, as if every op took one; programs that must wait are woken by the
-  // op they wait for.
-  std::vector<Program> run() {
-    while (!ready_.empty()) {
-      const auto [step, p] = ready_.top();
-      ready_.pop();
-      if (next_[p] == programs_[p].ops.size()) continue;
-      const Op& op = programs_[p].ops[next_[p]];
-      check_worker(op, programs_[p].worker);
-      if (const auto missing = first_missing(op)) {
-        waiting_[*missing].push_back(p);
-        continue;
-      }
-      ++next_[p];
-      place(op, p);
-      ready_.push({step + 1, p});
-      if (const auto made = done_by(op)) {
-        done_.insert(*made);
-        for (const std::size_t woken : waiting_[*made]) ready_.push({step + 1, woken});
-        waiting_.erase(*made);
-      }
-    }
-    refuse_unfinished();
-    return std::move(lowered_);
-  }
-
- private:
-  static std::optional<Done> done_by(const Op& op) {
-    if (const auto* f = std::get_if<Forward>(&op))
-      return Done{f->stage, f->item, Kind::kActivation};
-    if (const auto* b = std::get_if<Backward>(&op)) return Done{b->stage, b->item, Kind::kGradient};
-    return std::nullopt;
-  }
-
-  void check_worker(const Op& op, WorkerId worker) const {
-    const auto made = done_by(op);
-    if (!made) return;
-    const std::string text =
-        "worker " + std::to_string(worker.value) + " runs " + to_text(op, true) + ", but the plan ";
-    if (made->stage.index() >= plan_.stages.size())
-      throw BadValue(text + "has only " + std::to_string(plan_.stages.size()) + " stages");
-    const WorkerId wanted = plan::worker_of(plan_, made->stage, made->item.minibatch);
-    if (wanted != worker)
-      throw BadValue(text + "gives that to worker " + std::to_string(wanted.value));
-  }
-
-  // Of the ops on other stages whose values this one takes, the first that has not run.
-  std::optional<Done> first_missing(const Op& op) const {
-    const auto taking = done_by(op);
-    if (!taking) return std::nullopt;
-    const bool forward = taking->kind == Kind::kActivation;
-    for (const Transfer& t : transfers_) {
-      if ((forward ? t.to : t.from) != taking->stage) continue;
-      const Done needed{forward ? t.from : t.to, taking->item, taking->kind};
-      if (!done_.contains(needed)) return needed;
-    }
-    return std::nullopt;
-  }
-
-  void place(const Op& op, std::size_t p) {
-    if (const auto* f = std::get_if<Forward>(&op); f != nullptr && loading_.contains(f->stage))
-      lowered_[p].ops.push_back(Load{f->stage, f->item});
-    lowered_[p].ops.push_back(op);
-    const auto made = done_by(op);
-    if (!made) return;
-    const bool forward = made->kind == Kind::kActivation;
-    for (const Transfer& t : transfers_) {
-      if ((forward ? t.from : t.to) != made->stage) continue;
-      const WorkerId peer = plan::worker_of(plan_, forward ? t.to : t.from, made->item.minibatch);
-      if (peer == lowered_[p].worker) continue;  // two stages of one worker hand over directly
-      lowered_[p].ops.push_back(Send{t.value, made->item, made->kind, peer});
-      const auto receiver = by_worker_.find(peer);
-      if (receiver == by_worker_.end())
-        throw BadValue("worker " + std::to_string(peer.value) + ", which must take what " +
-                       to_text(op, true) + " makes, has no program");
-      lowered_[receiver->second].ops.push_back(
-          Recv{t.value, made->item, made->kind, lowered_[p].worker});
-    }
-  }
-
-  void refuse_unfinished() const {
-    for (std::size_t p = 0; p < programs_.size(); ++p) {
-      if (next_[p] == programs_[p].ops.size()) continue;
-      throw BadValue("worker " + std::to_string(programs_[p].worker.value) +
-                     " would wait for ever at " + to_text(programs_[p].ops[next_[p]], true) +
-                     " (op " + std::to_string(next_[p]) + ")");
-    }
-  }
-
-  const std::vector<Program>& programs_;
-  const plan::Plan& plan_;
-  std::vector<Transfer> transfers_;
-  std::set<StageId> loading_;  // stages that use values of the data set
-  std::vector<Program> lowered_;
-  std::map<WorkerId, std::size_t> by_worker_;
-  std::vector<std::size_t> next_;  // per program, its first op that is not placed
-  std::set<Done> done_;
-  std::map<Done, std::vector<std::size_t>> waiting_;
-  using Turn = std::pair<std::int64_t, std::size_t>;  // step, program
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready_;
-};
+constexpr auto kNoProgram = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-std::vector<Program> lower(const std::vector<Program>& programs, const plan::Plan& plan,
+Lowering::Lowering(const Schedule& schedule, const Routes& routes)
+    : routes_(routes), averaging_(routes.plan().stages.size()) {
+  for (const Generator& generator : schedule.generators) {
+    const std::size_t w = generator.worker.index();
+    if (w >= by_worker_.size()) by_worker_.resize(w + 1, kNoProgram);
+    if (by_worker_[w] != kNoProgram)
+      throw BadValue("worker " + std::to_string(generator.worker.value) + " has two programs");
+    by_worker_[w] = programs_.size();
+    programs_.push_back({.worker = generator.worker, .generator = &generator});
+  }
+  std::size_t boxes = 0;
+  for (const graph::Transfer& transfer : routes.transfers())
+    for (const StageId taker : {transfer.to, transfer.from}) {
+      first_inbox_.push_back(boxes);
+      boxes += static_cast<std::size_t>(routes.replicas(taker));
+    }
+  inboxes_.resize(boxes);
+  find_islands(schedule.rules.asynchronous);
+}
+
+std::size_t Lowering::program_of(WorkerId worker) const {
+  return worker.index() < by_worker_.size() ? by_worker_[worker.index()] : kNoProgram;
+}
+
+// Joins the programs of workers between which anything may pass.
+void Lowering::find_islands(bool asynchronous) {
+  const auto& stages = routes_.plan().stages;
+  std::vector<std::size_t> parent(
+      std::max(by_worker_.size(), static_cast<std::size_t>(plan::worker_count(routes_.plan()))));
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  const auto root = [&](std::size_t w) {
+    while (parent[w] != w) w = parent[w] = parent[parent[w]];
+    return w;
+  };
+  const auto join = [&](WorkerId a, WorkerId b) { parent[root(a.index())] = root(b.index()); };
+  for (const graph::Transfer& transfer : routes_.transfers()) {
+    const auto& from = stages[transfer.from.index()].workers;
+    const auto& to = stages[transfer.to.index()].workers;
+    // In turns, replica i meets j exactly when they are equal modulo the greatest common divisor.
+    const std::size_t apart =
+        routes_.sharing() == Sharing::kTogether ? 1 : std::gcd(from.size(), to.size());
+    for (std::size_t i = 0; i < from.size(); ++i) join(from[i], to[i % apart]);
+    for (std::size_t j = 0; j < to.size(); ++j) join(to[j], from[j % apart]);
+  }
+  for (const plan::Stage& stage : stages)
+    for (const WorkerId worker : stage.workers)
+      if (!asynchronous) join(worker, stage.workers.front());
+  std::vector<std::size_t> island_of(parent.size(), kNoProgram);
+  for (std::size_t p = 0; p < programs_.size(); ++p) {
+    std::size_t& island = island_of[root(programs_[p].worker.index())];
+    if (island == kNoProgram) {
+      island = islands_.size();
+      islands_.emplace_back();
+    }
+    programs_[p].island = island;
+    islands_[island].members.push_back(p);
+  }
+  for (Island& island : islands_) island.now.assign(island.members.rbegin(), island.members.rend());
+}
+
+int Lowering::checked_replica(std::size_t p, StageId stage, const Op& op) const {
+  const auto text = [&] {
+    return "worker " + std::to_string(programs_[p].worker.value) + " runs " + to_text(op, true) +
+           ", but the plan ";
+  };
+  if (stage.value < 0 || stage.index() >= routes_.plan().stages.size())
+    throw BadValue(text() + "has only " + std::to_string(routes_.plan().stages.size()) + " stages");
+  const auto replica = routes_.replica(stage, programs_[p].worker);
+  if (!replica) throw BadValue(text() + "does not give that stage to it");
+  return *replica;
+}
+
+int Lowering::parts_wanted(const graph::Transfer& transfer, Kind kind, int replica) const {
+  const auto [here, there] = kind == Kind::kActivation ? std::pair(transfer.to, transfer.from)
+                                                       : std::pair(transfer.from, transfer.to);
+  int parts = 0;
+  routes_.for_each_peer(here, replica, there, 0, [&](int, double) { ++parts; });
+  return parts;
+}
+
+// One turn of one program. False: all of the island's programs have ended.
+bool Lowering::advance(std::size_t which) {
+  Island& island = islands_[which];
+  if (island.now.empty()) {
+    if (island.next.empty()) {
+      for (const std::size_t p : island.members)
+        if (programs_[p].waits != Waits::kNo) refuse_unfinished(island);
+      return false;
+    }
+    std::sort(island.next.begin(), island.next.end(), std::greater<>());
+    std::swap(island.now, island.next);
+  }
+  const std::size_t p = island.now.back();
+  island.now.pop_back();
+  Program& program = programs_[p];
+  while (program.in.empty() && program.piece < program.generator->pieces)
+    program.generator->append(program.piece++, program.in.block());
+  if (program.in.empty()) return true;
+  if (!is_ready(p, program.in.front())) return true;
+  program.waits = Waits::kNo;
+  const Op op = program.in.front();
+  program.in.pop();
+  ++program.placed;
+  place(p, op);
+  island.next.push_back(p);
+  return true;
+}
+
+bool Lowering::is_ready(std::size_t p, const Op& op) {
+  Program& program = programs_[p];
+  if (const auto* await = std::get_if<Await>(&op)) {
+    (void)checked_replica(p, await->stage, op);
+    Fifo<Averaging>& averaging = averaging_[await->stage.index()];
+    for (std::size_t i = 0; i < averaging.size(); ++i)
+      if (averaging[i].update == await->update &&
+          averaging[i].members == routes_.replicas(await->stage)) {
+        if (--averaging[i].left == 0) averaging.take(i);
+        return true;
+      }
+    program.waits = Waits::kAverage;
+    program.await = *await;
+    return false;
+  }
+  const auto work = work_of(op);
+  if (!work || !work->takes) return true;
+  const int replica = checked_replica(p, work->stage, op);
+  if (!routes_.has_part(work->stage, replica, work->item.minibatch))
+    throw BadValue(
+        "worker " + std::to_string(program.worker.value) + " runs " + to_text(op, true) +
+        ", but the plan gives that to worker " +
+        std::to_string(plan::worker_of(routes_.plan(), work->stage, work->item.minibatch).value));
+  for (const std::size_t t : routes_.taken(work->stage, work->kind)) {
+    const std::size_t box = inbox(t, work->kind, replica);
+    Fifo<Arrived>& arrived = inboxes_[box];
+    const int wanted = parts_wanted(routes_.transfers()[t], work->kind, replica);
+    std::size_t i = 0;
+    while (i < arrived.size() && arrived[i].item != work->item) ++i;
+    if (i < arrived.size() && arrived[i].parts == wanted) continue;
+    program.waits = Waits::kValue;
+    program.inbox = box;
+    program.item = work->item;
+    return false;
+  }
+  // What a backward uses up is gone; a recomputation leaves it for its backward.
+  if (work->makes)
+    for (const std::size_t t : routes_.taken(work->stage, work->kind)) {
+      Fifo<Arrived>& arrived = inboxes_[inbox(t, work->kind, replica)];
+      std::size_t i = 0;
+      while (arrived[i].item != work->item) ++i;
+      arrived.take(i);
+    }
+  return true;
+}
+
+void Lowering::wake(std::size_t p) {
+  programs_[p].waits = Waits::kNo;
+  islands_[programs_[p].island].next.push_back(p);
+}
+
+void Lowering::place(std::size_t p, const Op& op) {
+  if (const auto* f = std::get_if<Forward>(&op); f != nullptr && routes_.loads(f->stage))
+    programs_[p].out.push(Load{f->stage, f->item});
+  programs_[p].out.push(op);
+  if (const auto work = work_of(op); work && work->makes) hand_over(p, op, *work);
+  const auto* reduce = std::get_if<Reduce>(&op);
+  if (reduce == nullptr) return;
+  (void)checked_replica(p, reduce->stage, op);
+  Fifo<Averaging>& averaging = averaging_[reduce->stage.index()];
+  const int all = routes_.replicas(reduce->stage);
+  std::size_t i = 0;
+  while (i < averaging.size() && averaging[i].update != reduce->update) ++i;
+  if (i == averaging.size()) averaging.push({reduce->update, 0, all});
+  if (++averaging[i].members < all) return;
+  for (const WorkerId worker : routes_.plan().stage(reduce->stage).workers) {
+    const std::size_t member = program_of(worker);
+    if (member != kNoProgram && programs_[member].waits == Waits::kAverage &&
+        programs_[member].await == Await{reduce->stage, reduce->update})
+      wake(member);
+  }
+}
+
+// The values that an op made, to all who take them.
+void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
+  const StageId stage = work.stage;
+  const Item item = work.item;
+  const Kind kind = work.kind;
+  const int replica = *routes_.replica(stage, programs_[p].worker);
+  for (const std::size_t t : routes_.made(stage, kind)) {
+    const graph::Transfer& transfer = routes_.transfers()[t];
+    const StageId taker = kind == Kind::kActivation ? transfer.to : transfer.from;
+    routes_.for_each_peer(stage, replica, taker, item.minibatch, [&](int other, double) {
+      const WorkerId peer = routes_.worker(taker, other);
+      const std::size_t receiver = program_of(peer);
+      if (receiver == kNoProgram)
+        throw BadValue("worker " + std::to_string(peer.value) + ", which must take what " +
+                       to_text(op, true) + " makes, has no program");
+      if (receiver != p) {  // two stages of one worker hand over directly
+        programs_[p].out.push(Send{transfer.value, transfer.to, item, kind, peer});
+        programs_[receiver].out.push(
+            Recv{transfer.value, transfer.to, item, kind, programs_[p].worker});
+      }
+      const std::size_t box = inbox(t, kind, other);
+      Fifo<Arrived>& arrived = inboxes_[box];
+      std::size_t i = arrived.size();
+      if (routes_.sharing() == Sharing::kTogether) {
+        i = 0;
+        while (i < arrived.size() && arrived[i].item != item) ++i;
+      }
+      if (i == arrived.size()) arrived.push({item, 0});
+      ++arrived[i].parts;
+      const Program& taking = programs_[receiver];
+      if (taking.waits == Waits::kValue && taking.inbox == box && taking.item == item)
+        wake(receiver);
+    });
+  }
+}
+
+void Lowering::refuse_unfinished(const Island& island) const {
+  for (const std::size_t p : island.members) {
+    const Program& program = programs_[p];
+    if (program.waits == Waits::kNo) continue;
+    throw BadValue("worker " + std::to_string(program.worker.value) + " would wait for ever at " +
+                   to_text(program.in[0], true) + " (op " + std::to_string(program.placed) + ")");
+  }
+  panic("a program that waits", __FILE__, __LINE__);
+}
+
+std::vector<Program> lower(const Schedule& schedule, const plan::Plan& plan,
                            const graph::Graph& graph) {
-  return Lowering(programs, plan, graph).run();
+  const Routes routes(plan, graph, schedule.rules.sharing);
+  Lowering lowering(schedule, routes);
+  std::vector<Program> programs;
+  for (std::size_t p = 0; p < lowering.programs(); ++p) {
+    programs.push_back({lowering.worker(p), {}});
+    for (; const Op* op = lowering.peek(p); lowering.pop(p)) programs[p].ops.push_back(*op);
+  }
+  return programs;
 }
 
 }  // namespace pipedream::schedule

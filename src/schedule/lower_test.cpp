@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/testing.h"
-#include "schedule/one_f_one_b.h"
+#include "schedule/lower_testing.h"
 #include "schedule/schedule_testing.h"
 
 namespace pipedream::schedule {
@@ -20,13 +20,16 @@ Op backward(int stage, std::int64_t minibatch) {
   return Backward{StageId{stage}, {minibatch, 0}, WeightVersion{0}};
 }
 
-Texts lowered(const std::vector<Program>& programs, const Pipeline& pipeline,
-              bool with_stage = false) {
-  return texts_of(lower(programs, pipeline.plan, pipeline.graph), with_stage);
+Texts lowered(const Schedule& schedule, const Pipeline& pipeline, bool with_stage = false) {
+  return texts_of(lower(schedule, pipeline), with_stage);
 }
 
-std::string refusal(const std::vector<Program>& programs, const Pipeline& pipeline) {
-  return message_of<BadValue>([&] { (void)lower(programs, pipeline.plan, pipeline.graph); });
+Texts lowered(std::vector<Program> programs, const Pipeline& pipeline, bool with_stage = false) {
+  return lowered(schedule_of(std::move(programs)), pipeline, with_stage);
+}
+
+std::string refusal(std::vector<Program> programs, const Pipeline& pipeline) {
+  return message_of<BadValue>([&] { (void)lower(schedule_of(std::move(programs)), pipeline); });
 }
 
 // data ─▶ a ─0─▶ b ─1─▶ d      stages a | b c | d, each on its own worker
@@ -48,14 +51,14 @@ Pipeline skipping_pipeline() {
 
 TEST(Lower, AddsLoadsAndATransferEachWayToTwoMinibatchesOnTwoStages) {
   const Pipeline pipeline = straight_pipeline(2);
-  EXPECT_EQ(lowered(one_f_one_b(pipeline.plan, 2), pipeline),
+  EXPECT_EQ(lowered(one_f_one_b(pipeline, 2), pipeline),
             (Texts{"L0 F0@0 SA0#0>1 L1 F1@0 SA0#1>1 RG0#0<1 B0@0 U0>1 RG0#1<1 B1@0 U1>2",
                    "RA0#0<0 L0 F0@0 RA0#1<0 B0@0 SG0#0>0 U0>1 L1 F1@1 B1@1 SG0#1>0 U1>2"}));
 }
 
 TEST(Lower, ReceivesTheNextMinibatchBeforeItSendsAGradient) {
   const Pipeline pipeline = straight_pipeline(2);
-  EXPECT_EQ(lowered(one_f_one_b(pipeline.plan, 3), pipeline),
+  EXPECT_EQ(lowered(one_f_one_b(pipeline, 3), pipeline),
             (Texts{"L0 F0@0 SA0#0>1 L1 F1@0 SA0#1>1 RG0#0<1 B0@0 U0>1 L2 F2@1 SA0#2>1 RG0#1<1 "
                    "B1@0 U1>2 RG0#2<1 B2@1 U2>3",
                    "RA0#0<0 L0 F0@0 RA0#1<0 B0@0 SG0#0>0 U0>1 L1 F1@1 RA0#2<0 B1@1 SG0#1>0 U1>2 "
@@ -64,7 +67,7 @@ TEST(Lower, ReceivesTheNextMinibatchBeforeItSendsAGradient) {
 
 TEST(Lower, SendsAValueOnceToEachStageThatUsesItAndTakesAGradientFromEach) {
   const Pipeline pipeline = skipping_pipeline();
-  EXPECT_EQ(lowered(one_f_one_b(pipeline.plan, 1), pipeline),
+  EXPECT_EQ(lowered(one_f_one_b(pipeline, 1), pipeline),
             (Texts{"L0 F0@0 SA0#0>1 SA0#0>2 RG0#0<2 RG0#0<1 B0@0 U0>1",
                    "RA0#0<0 F0@0 SA1#0>2 SA2#0>2 RG1#0<2 RG2#0<2 B0@0 SG0#0>0 U0>1",
                    "RA0#0<0 RA1#0<1 RA2#0<1 F0@0 B0@0 SG0#0>0 SG1#0>1 SG2#0>1 U0>1"}));
@@ -99,7 +102,7 @@ TEST(Lower, LoadsForEveryStageThatUsesAnInput) {
     builder.add_edge(from, "", to);
   const Pipeline pipeline{std::move(builder).build(), straight_pipeline(3).plan};
   EXPECT_EQ(
-      lowered(one_f_one_b(pipeline.plan, 1), pipeline),
+      lowered(one_f_one_b(pipeline, 1), pipeline),
       (Texts{"L0 F0@0 SA0#0>1 RG0#0<1 B0@0 U0>1", "RA0#0<0 F0@0 SA1#0>2 RG1#0<2 B0@0 SG0#0>0 U0>1",
              "RA1#0<1 L0 F0@0 B0@0 SG1#0>1 U0>1"}));
 }
@@ -120,7 +123,7 @@ TEST(Lower, TransfersGoToTheReplicaWhoseTurnItIs) {
 TEST(Lower, KeepsWorkersAndTheOrderOfPrograms) {
   Pipeline pipeline = straight_pipeline(2);
   pipeline.plan.stages[0].workers = {WorkerId{7}};
-  const auto programs = lower(one_f_one_b(pipeline.plan, 1), pipeline.plan, pipeline.graph);
+  const auto programs = lower(one_f_one_b(pipeline, 1), pipeline);
   ASSERT_EQ(programs.size(), 2U);
   EXPECT_EQ(programs[0].worker, WorkerId{7});
   EXPECT_EQ(programs[1].worker, WorkerId{1});
@@ -146,10 +149,68 @@ TEST(Lower, RefusesToWaitForAnOpThatNoProgramHas) {
 TEST(Lower, RefusesAnOpOnTheWrongWorker) {
   const Pipeline pipeline = straight_pipeline(2);
   EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0), forward(1, 0)}}, {WorkerId{1}, {}}}, pipeline),
-            "worker 0 runs 1:F0@0, but the plan gives that to worker 1");
+            "worker 0 runs 1:F0@0, but the plan does not give that stage to it");
   EXPECT_EQ(refusal({{WorkerId{0}, {forward(2, 0)}}}, pipeline),
             "worker 0 runs 2:F0@0, but the plan has only 2 stages");
 }
+
+TEST(Lower, RefusesAnItemThatIsAnotherReplicasTurn) {
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 1)}}, {WorkerId{1}, {}}}, chain(plan_of({2}))),
+            "worker 0 runs 0:F1@0, but the plan gives that to worker 1");
+}
+
+TEST(Lower, RefusesToWaitForAnAveragingThatNotAllJoin) {
+  const Op reduce = Reduce{StageId{0}, {1}};
+  const Op await = Await{StageId{0}, {1}};
+  EXPECT_EQ(refusal({{WorkerId{0}, {reduce, await}}, {WorkerId{1}, {}}}, chain(plan_of({2}))),
+            "worker 0 would wait for ever at 0:A1 (op 1)");
+}
+
+TEST(Lower, ReplicasThatShareItemsTransferToAllThatHaveSamplesInCommon) {
+  const Pipeline pipeline = chain(plan_of({2, 1}, {1, 1}));
+  const std::vector<Program> programs{{WorkerId{0}, {forward(0, 0), backward(0, 0)}},
+                                      {WorkerId{1}, {forward(0, 0), backward(0, 0)}},
+                                      {WorkerId{2}, {forward(1, 0), backward(1, 0)}}};
+  Schedule schedule = schedule_of(programs);
+  schedule.rules.sharing = Sharing::kTogether;
+  EXPECT_EQ(lowered(schedule, pipeline),
+            (Texts{"F0@0 SA0#0>2 RG0#0<2 B0@0", "F0@0 SA0#0>2 RG0#0<2 B0@0",
+                   "RA0#0<0 RA0#0<1 F0@0 B0@0 SG0#0>0 SG0#0>1"}));
+}
+
+TEST(Lower, ARecomputationWaitsForTheGradientAndLeavesItToTheBackward) {
+  Pipeline pipeline = straight_pipeline(2);
+  pipeline.plan.stages[0].recompute = true;
+  EXPECT_EQ(lowered(one_f_one_b(pipeline, 1), pipeline)[0],
+            "L0 F0@0 SA0#0>1 RG0#0<1 C0@0 B0@0 U0>1");
+}
+
+TEST(Lower, WorkersThatExchangeNothingRunAheadOfEachOther) {
+  const Pipeline pipeline = chain(plan_of({2}));
+  const std::vector<Program> programs{{WorkerId{0}, {forward(0, 0), forward(0, 2)}},
+                                      {WorkerId{1}, {forward(0, 3), forward(1, 0)}}};
+  Schedule schedule = schedule_of(programs);
+  schedule.rules.asynchronous = true;
+  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  Lowering lowering(schedule, routes);
+  for (; lowering.peek(0) != nullptr; lowering.pop(0)) continue;
+  EXPECT_EQ(to_text(*lowering.peek(1)), "F3@0") << "before its bad second op was looked at";
+}
+
+TEST(Lower, OpsCanBeLookedAtBeforeTheyAreTaken) {
+  const Pipeline pipeline = straight_pipeline(2);
+  const Schedule schedule = one_f_one_b(pipeline, 1);
+  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  Lowering lowering(schedule, routes);
+  EXPECT_EQ(to_text(*lowering.peek(0, 2)), "SA0#0>1");
+  EXPECT_EQ(lowering.peek(0, 6), nullptr);
+  EXPECT_EQ(to_text(*lowering.peek(0)), "L0");
+  lowering.pop(0);
+  EXPECT_EQ(to_text(*lowering.peek(0)), "F0@0");
+  EXPECT_EQ(to_text(*lowering.peek(1)), "RA0#0<0");
+}
+
+TEST(Lower, ALongRunNeedsNoMoreMemoryThanAShortOne) { expect_steady(20'000); }
 
 TEST(Lower, RefusesMissingAndDoubleProgramsOfAWorker) {
   const Pipeline pipeline = straight_pipeline(2);

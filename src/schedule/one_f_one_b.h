@@ -1,23 +1,32 @@
-// PipeDream's 1F1B for straight pipelines, with weight stashing. Time goes right; stage 0 of three:
+// PipeDream's 1F1B: no flush, every worker runs one forward and one backward in turn. Time goes
+// right; three stages of one worker each:
 //
-//   F0 F1 F2 B0 F3 B1 F4 B2 …      a start-up of n forwards on stage 0, then one backward
-//      F0 F1 B0 F2 B1 F3 B2 …      and one forward in turn on every worker, without a flush
+//   F0 F1 F2       B0 F3 B1 F4 B2 …      a start-up of d forwards on a stage of depth d, then one
+//      F0 F1    B0 F2 B1 F3 B2 …         backward and one forward in turn
 //         F0 B0 F1 B1 F2 B2 …
 //
-// Each backward is followed by its update; a forward uses the newest version its stage then has,
-// max(0, b − d + 1), and the backward of b the version of its own forward (SYSTEMS.md §1).
+// Stages of r replicas (1F1B-RR) take minibatches in turn: replica i runs i, i + r, i + 2r, …, and
+// the replicas average once per round of r minibatches.
+//
+// Weight versions (SYSTEMS: update rules, 1F1B facts):
+//  - one worker: each backward is followed by its update; the forward of b uses the newest version,
+//    max(0, b − d + 1);
+//  - replicas: the forward of b uses max(0, ⌊b/r⌋ − d): the averaging of round q may go on until
+//  the
+//    forward of round q + d + 1;
+//  - stashing: a backward uses the version of its own forward;
+//  - vertical sync: every stage uses the version that the first stage used, max(0, b − d₁ + 1);
+//  - no stash: every op uses the newest version there is; a study of what goes wrong then.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "plan/plan.h"
-#include "schedule/ops.h"
+#include "schedule/schedule.h"
 
 namespace pipedream::schedule {
 
-// The compute ops and updates, one program per worker of the plan. Requires one worker a stage, and
-// a different one for each.
-[[nodiscard]] std::vector<Program> one_f_one_b(const plan::Plan& plan, std::int64_t minibatches);
+enum class Versions { kStashed, kVerticalSync, kNewest };
+
+// Requires every worker in one stage only; kVerticalSync: one worker a stage.
+[[nodiscard]] Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent,
+                                   Versions versions = Versions::kStashed);
 
 }  // namespace pipedream::schedule

@@ -1,19 +1,14 @@
-// Random networks cut into stages at random: lowered 1F1B is always valid, and what is broken in it
-// is always found.
+// Random networks cut into stages at random, with the schedules of all systems.
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/property_testing.h"
 #include "graph/cut.h"
-#include "schedule/lower.h"
-#include "schedule/one_f_one_b.h"
-#include "schedule/schedule_testing.h"
-#include "schedule/validate.h"
+#include "schedule/counts.h"
+#include "schedule/schedule_properties_testing.h"
 
 namespace pipedream::schedule {
 namespace {
@@ -21,124 +16,111 @@ namespace {
 using test::any_index;
 using test::any_of_range;
 
-// Up to eleven layers with one or two outputs, some of them inputs; any edge to a later layer.
-graph::Graph any_graph() {
-  graph::Builder builder;
-  std::vector<std::size_t> outputs_of;
-  for (int to = any_of_range(1, 12); to > 0; --to) {
-    std::vector<graph::Builder::Output> outputs{{"first", {}, Bytes{1}}};
-    if (any_of_range(0, 3) == 0) outputs.push_back({"second", {}, Bytes{1}});
-    const std::string name = "layer" + std::to_string(to);
-    const bool is_input = any_of_range(0, 5) == 0;
-    const std::size_t count = outputs.size();
-    const LayerId layer = is_input ? builder.add_input(name, std::move(outputs))
-                                   : builder.add_layer(name, "", std::move(outputs));
-    for (std::size_t from = 0; from < outputs_of.size() && !is_input; ++from)
-      for (std::size_t k = 0; k < outputs_of[from]; ++k)
-        if (any_of_range(0, 3) == 0) builder.add_edge(id_at<LayerId>(from), k, layer);
-    outputs_of.push_back(count);
-  }
-  return std::move(builder).build();
+constexpr Sizes kSmall{.items = 24};
+
+RC_GTEST_PROP(ScheduleProperty, EveryScheduleIsValid, ()) { expect_any_schedule_valid({}); }
+
+RC_GTEST_PROP(ScheduleProperty, EveryScheduleRuns, ()) {
+  const Case any = any_case(kSmall);
+  const auto programs = lower(any.schedule, any.pipeline);
+  const std::string problem =
+      why_not_runnable(programs, any.schedule.rules, any.pipeline.plan, any.pipeline.graph);
+  if (!problem.empty()) log(any, programs, {});
+  RC_LOG() << problem;
+  RC_ASSERT(problem.empty());
 }
 
-// One to six stages, some perhaps empty, on workers in any order.
-plan::Plan any_plan(const graph::Graph& graph) {
-  plan::Plan plan;
-  plan.stages.resize(static_cast<std::size_t>(any_of_range(1, 7)));
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    plan.stages[s].workers = {id_at<WorkerId>(s)};
-  for (std::size_t s = plan.stages.size(); s > 1; --s)
-    std::swap(plan.stages[s - 1].workers, plan.stages[any_index(s)].workers);
-  std::vector<std::size_t> stages;
-  for (std::size_t i = 0; i < graph.layers().size(); ++i)
-    stages.push_back(any_index(plan.stages.size()));
-  std::sort(stages.begin(), stages.end());
-  for (std::size_t i = 0; i < graph.layers().size(); ++i) {
-    const LayerId layer = graph.order()[i];
-    if (!graph.layer(layer).is_input) plan.stages[stages[i]].layers.push_back(layer);
-  }
-  return plan;
-}
-
-struct Example {
-  Pipeline pipeline;
-  int minibatches = 0;
-  std::vector<Program> compute;  // before lowering
-  std::vector<Program> programs;
-};
-
-Example any_example() {
-  Example example;
-  example.pipeline.graph = any_graph();
-  example.pipeline.plan = any_plan(example.pipeline.graph);
-  example.minibatches = any_of_range(1, 21);
-  example.compute = one_f_one_b(example.pipeline.plan, example.minibatches);
-  example.programs = lower(example.compute, example.pipeline.plan, example.pipeline.graph);
-  for (const std::string& text : texts_of(example.programs, true)) RC_LOG() << text << "\n";
-  return example;
-}
-
-template <class... Kinds>
-bool is_any(const Op& op) {
-  return (std::holds_alternative<Kinds>(op) || ...);
-}
-
-// A place of the programs whose op `wanted` accepts; all such places are equally likely.
-template <class Wanted>
-std::pair<std::size_t, std::size_t> any_place(const std::vector<Program>& programs, Wanted wanted) {
-  std::vector<std::pair<std::size_t, std::size_t>> places;
-  for (std::size_t p = 0; p < programs.size(); ++p)
-    for (std::size_t i = 0; i < programs[p].ops.size(); ++i)
-      if (wanted(programs[p].ops, i)) places.emplace_back(p, i);
-  RC_PRE(!places.empty());
-  return places[any_index(places.size())];
-}
-
-RC_GTEST_PROP(ScheduleProperty, LoweredOneFOneBIsValid, ()) {
-  RC_ASSERT(validate(any_example().programs).empty());
+RC_GTEST_PROP(ScheduleProperty, ValidatorAndInterpreterAgreeOnChangedSchedules, ()) {
+  expect_agreement_on_a_changed_schedule({.items = 12, .layers = 8});
 }
 
 RC_GTEST_PROP(ScheduleProperty, LoweringKeepsWorkersAndTheOrderOfCompute, ()) {
-  Example example = any_example();
-  for (Program& program : example.programs)
-    std::erase_if(program.ops, [](const Op& op) { return is_any<Load, Send, Recv>(op); });
-  RC_ASSERT(example.programs == example.compute);
+  const Case any = any_case(kSmall);
+  auto programs = lower(any.schedule, any.pipeline);
+  for (Program& program : programs)
+    std::erase_if(program.ops, [](const Op& op) {
+      return std::holds_alternative<Load>(op) || std::holds_alternative<Send>(op) ||
+             std::holds_alternative<Recv>(op);
+    });
+  RC_ASSERT(programs == programs_of(any.schedule));
+}
+
+// Programs do not depend on who asks for which op first.
+RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
+  const Case any = any_case({.items = 8, .layers = 6});
+  const auto wanted = lower(any.schedule, any.pipeline);
+  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.sharing);
+  Lowering lowering(any.schedule, routes);
+  std::vector<Program> programs;
+  std::vector<std::size_t> unfinished;
+  for (std::size_t p = 0; p < lowering.programs(); ++p) {
+    programs.push_back({lowering.worker(p), {}});
+    unfinished.push_back(p);
+  }
+  while (!unfinished.empty()) {
+    const std::size_t which = any_index(unfinished.size());
+    const std::size_t p = unfinished[which];
+    for (int count = any_of_range(1, 20); count > 0 && lowering.peek(p) != nullptr; --count) {
+      programs[p].ops.push_back(*lowering.peek(p));
+      lowering.pop(p);
+    }
+    if (lowering.peek(p) == nullptr)
+      unfinished.erase(unfinished.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  RC_ASSERT(programs == wanted);
+}
+
+// The workers of a stage that have a part in an item, each with its share as [begin, end).
+std::vector<std::tuple<WorkerId, double, double>> shares(const Case& of, StageId stage, Item item) {
+  const auto& workers = of.pipeline.plan.stage(stage).workers;
+  if (of.schedule.rules.sharing == Sharing::kTurns)
+    return {{plan::worker_of(of.pipeline.plan, stage, item.minibatch), 0, 1}};
+  std::vector<std::tuple<WorkerId, double, double>> found;
+  const auto count = static_cast<double>(workers.size());
+  for (const WorkerId worker : workers) {
+    const auto i = static_cast<double>(found.size());
+    found.emplace_back(worker, i / count, (i + 1) / count);
+  }
+  return found;
 }
 
 RC_GTEST_PROP(ScheduleProperty, EveryCrossingValueHasOneSendAndOneRecvEachWay, ()) {
-  const Example example = any_example();
-  using Move = std::tuple<ValueId, Item, Kind, WorkerId, WorkerId>;  // from, to
+  const Case any = any_case(kSmall);
+  using Move = std::tuple<ValueId, StageId, Item, Kind, WorkerId, WorkerId>;  // from, to
   std::multiset<Move> wanted;
-  const auto& [graph, plan] = example.pipeline;
+  const auto& [graph, plan] = any.pipeline;
   for (const auto& t : graph::transfers_between(graph, plan::stage_of_each_layer(plan, graph)))
-    for (std::int64_t m = 0; m < example.minibatches; ++m) {
-      const WorkerId from = plan.stage(t.from).workers[0];
-      const WorkerId to = plan.stage(t.to).workers[0];
-      wanted.emplace(t.value, Item{m, 0}, Kind::kActivation, from, to);
-      wanted.emplace(t.value, Item{m, 0}, Kind::kGradient, to, from);
-    }
+    for (std::int64_t b = 0; b < any.extent.minibatches; ++b)
+      for (int m = 0; m < any.extent.microbatches_of(b); ++m)
+        for (const auto& [from, from_begin, from_end] : shares(any, t.from, {b, m}))
+          for (const auto& [to, to_begin, to_end] : shares(any, t.to, {b, m})) {
+            if (std::min(from_end, to_end) - std::max(from_begin, to_begin) < 1e-9) continue;
+            if (from == to) continue;
+            wanted.emplace(t.value, t.to, Item{b, m}, Kind::kActivation, from, to);
+            wanted.emplace(t.value, t.to, Item{b, m}, Kind::kGradient, to, from);
+          }
   std::multiset<Move> sent;
   std::multiset<Move> received;
-  for (const Program& program : example.programs)
+  for (const Program& program : lower(any.schedule, any.pipeline))
     for (const Op& op : program.ops) {
       if (const auto* s = std::get_if<Send>(&op))
-        sent.emplace(s->value, s->item, s->kind, program.worker, s->peer);
+        sent.emplace(s->value, s->user, s->item, s->kind, program.worker, s->peer);
       if (const auto* r = std::get_if<Recv>(&op))
-        received.emplace(r->value, r->item, r->kind, r->peer, program.worker);
+        received.emplace(r->value, r->user, r->item, r->kind, r->peer, program.worker);
     }
   RC_ASSERT(sent == wanted);
   RC_ASSERT(received == wanted);
 }
 
 RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, ()) {
-  const Example example = any_example();
-  const graph::Graph& graph = example.pipeline.graph;
+  const Case any = any_case(kSmall);
+  const graph::Graph& graph = any.pipeline.graph;
   std::set<StageId> loading;
-  for (std::size_t s = 0; s < example.pipeline.plan.stages.size(); ++s)
-    for (const LayerId layer : example.pipeline.plan.stages[s].layers)
+  for (std::size_t s = 0; s < any.pipeline.plan.stages.size(); ++s)
+    for (const LayerId layer : any.pipeline.plan.stages[s].layers)
       for (const ValueId input : graph.layer(layer).inputs)
         if (graph.layer(graph.value(input).producer).is_input) loading.insert(id_at<StageId>(s));
-  for (const Program& program : example.programs)
+  for (const Program& program : lower(any.schedule, any.pipeline))
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
       const auto* forward = std::get_if<Forward>(&program.ops[i]);
       if (forward == nullptr) continue;
@@ -147,92 +129,46 @@ RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, (
     }
 }
 
-// Loads apart, of which the programs alone do not tell who needs one (validate.h).
-RC_GTEST_PROP(ScheduleProperty, ADroppedOpIsAlwaysFound, ()) {
-  Example example = any_example();
-  const auto [p, i] = any_place(example.programs, [](const std::vector<Op>& ops, std::size_t at) {
-    return !is_any<Load>(ops[at]);
-  });
-  auto& ops = example.programs[p].ops;
-  RC_LOG() << "dropped " << to_text(ops[i], true);
-  ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
-  RC_ASSERT(!validate(example.programs).empty());
-}
-
-RC_GTEST_PROP(ScheduleProperty, ADoubledOpIsAlwaysFound, ()) {
-  Example example = any_example();
-  const auto [p, i] = any_place(example.programs, [](const std::vector<Op>& ops, std::size_t at) {
-    return !is_any<Load>(ops[at]);
-  });
-  auto& ops = example.programs[p].ops;
-  RC_LOG() << "doubled " << to_text(ops[i], true);
-  ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(i), Op(ops[i]));
-  RC_ASSERT(!validate(example.programs).empty());
-}
-
-RC_GTEST_PROP(ScheduleProperty, AChangedVersionIsAlwaysFound, ()) {
-  Example example = any_example();
-  const auto [p, i] = any_place(example.programs, [](const std::vector<Op>& ops, std::size_t at) {
-    return is_any<Forward, Backward, Update>(ops[at]);
-  });
-  Op& op = example.programs[p].ops[i];
-  const auto change = [&](WeightVersion& version) {
-    const std::int64_t other = any_of_range(-1, example.minibatches + 1);
-    version.value = other < version.value ? other : other + 1;
-  };
-  RC_LOG() << to_text(op, true) << " became ";
-  if (auto* f = std::get_if<Forward>(&op)) change(f->weights);
-  if (auto* b = std::get_if<Backward>(&op)) change(b->weights);
-  if (auto* u = std::get_if<Update>(&op)) change(any_of_range(0, 2) == 0 ? u->from : u->to);
-  RC_LOG() << to_text(op, true);
-  RC_ASSERT(!validate(example.programs).empty());
-}
-
-// The plainest way to run programs whose sends block: try all pairs of workers until nothing moves.
-bool all_finish(const std::vector<Program>& programs) {
-  std::vector<std::size_t> next(programs.size());
-  const auto head = [&](std::size_t p) {
-    return next[p] < programs[p].ops.size() ? &programs[p].ops[next[p]] : nullptr;
-  };
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::size_t p = 0; p < programs.size(); ++p) {
-      while (head(p) != nullptr && !is_any<Send, Recv>(*head(p))) {
-        ++next[p];
-        moved = true;
+// All replicas end with the same versions, each minibatch applied once.
+RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibatches, ()) {
+  const Case any = any_case(kSmall);
+  RC_PRE(any.system != System::kAsynchronous);
+  std::map<StageId, std::vector<Update>> first;
+  for (const Program& program : programs_of(any.schedule)) {
+    std::map<StageId, std::vector<Update>> mine;
+    for (const Op& op : program.ops)
+      if (const auto* update = std::get_if<Update>(&op)) mine[update->stage].push_back(*update);
+    for (const auto& [stage, updates] : mine) {
+      std::int64_t next = 0;
+      for (const Update& update : updates) {
+        RC_ASSERT(update.first == next);
+        next = update.last + 1;
       }
-      for (std::size_t q = 0; q < programs.size(); ++q) {
-        if (head(p) == nullptr || head(q) == nullptr) continue;
-        const auto* send = std::get_if<Send>(head(p));
-        const auto* recv = std::get_if<Recv>(head(q));
-        if (send == nullptr || recv == nullptr) continue;
-        if (send->peer != programs[q].worker || recv->peer != programs[p].worker) continue;
-        if (std::tie(send->value, send->item, send->kind) !=
-            std::tie(recv->value, recv->item, recv->kind))
-          continue;
-        ++next[p];
-        ++next[q];
-        moved = true;
-      }
+      RC_ASSERT(next == any.extent.minibatches);
+      RC_ASSERT(first.emplace(stage, updates).first->second == updates);
     }
   }
-  for (std::size_t p = 0; p < programs.size(); ++p)
-    if (head(p) != nullptr) return false;
-  return true;
+  RC_ASSERT(first.size() == any.pipeline.plan.stages.size());
 }
 
-// Only swaps with another transfer can make anybody wait; some of them do no harm.
-RC_GTEST_PROP(ScheduleProperty, ASwappedTransferIsFoundExactlyWhenSomebodyWaitsForEver, ()) {
-  Example example = any_example();
-  const auto [p, i] = any_place(example.programs, [](const std::vector<Op>& ops, std::size_t at) {
-    return at > 0 && is_any<Send, Recv>(ops[at]) && is_any<Send, Recv>(ops[at - 1]);
-  });
-  auto& ops = example.programs[p].ops;
-  RC_LOG() << "swapped " << to_text(ops[i - 1]) << " and " << to_text(ops[i]);
-  std::swap(ops[i - 1], ops[i]);
-  const bool finish = all_finish(example.programs);
-  RC_CLASSIFY(finish, "harmless");
-  RC_ASSERT(validate(example.programs).empty() == finish);
+RC_GTEST_PROP(ScheduleProperty, NoStageKeepsMoreThanItsSystemPromises, ()) {
+  const Case any = any_case(kSmall);
+  const Rules& rules = any.schedule.rules;
+  for (const Program& program : programs_of(any.schedule)) {
+    WorkerCounter counter(rules);
+    for (const Op& op : program.ops) counter.add(op);
+    for (const auto& [stage, of] : counter.stages()) {
+      const Counts& peak = of.peak();
+      const int depth = rules.in_flight[stage.index()];
+      const bool overlaps = any.system == System::kPipedream || any.system == System::kNoStash ||
+                            any.system == System::kTwoBuffered;
+      const bool replicated = any.pipeline.plan.stage(stage).workers.size() > 1;
+      RC_ASSERT(peak.in_flight <= depth);
+      RC_ASSERT(peak.gradients <= (overlaps && replicated ? 2 : 1));
+      const int versions = any.system == System::kPipedream ? depth : rules.kept;
+      RC_ASSERT(peak.versions <= versions);
+    }
+  }
 }
 
 }  // namespace

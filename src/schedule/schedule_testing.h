@@ -7,6 +7,8 @@
 
 #include "graph/graph.h"
 #include "plan/plan.h"
+#include "schedule/lower.h"
+#include "schedule/one_f_one_b.h"
 #include "schedule/ops.h"
 
 namespace pipedream::schedule {
@@ -16,7 +18,7 @@ struct Pipeline {
   plan::Plan plan;
 };
 
-// One layer a stage, stage s on worker s; value s goes from stage s to stage s+1:
+// One layer a stage, stage s on worker s, of 1F1B's depth; value s goes from stage s to stage s+1:
 //
 //   data ─▶ l0 ─0─▶ l1 ─1─▶ … ─▶ l(n−1) ◀─ labels
 [[nodiscard]] inline Pipeline straight_pipeline(int stages, Bytes value = Bytes{1}) {
@@ -24,7 +26,7 @@ struct Pipeline {
   plan::Plan plan;
   for (int s = 0; s < stages; ++s) {
     const LayerId layer = builder.add_layer("l" + std::to_string(s), "", {{"out", {}, value}});
-    plan.stages.push_back({{layer}, {WorkerId{s}}});
+    plan.stages.push_back({{layer}, {WorkerId{s}}, stages - s});
     if (s > 0) builder.add_edge(LayerId{s - 1}, 0, layer);
   }
   const LayerId data = builder.add_input("data", {{"out", {}, Bytes{1}}});
@@ -34,12 +36,88 @@ struct Pipeline {
   return {std::move(builder).build(), plan};
 }
 
+[[nodiscard]] inline std::vector<Program> lower(const Schedule& schedule,
+                                                const Pipeline& pipeline) {
+  return lower(schedule, pipeline.plan, pipeline.graph);
+}
+
+// 1F1B over whole minibatches.
+[[nodiscard]] inline Schedule one_f_one_b(const Pipeline& pipeline, std::int64_t minibatches) {
+  return one_f_one_b(pipeline.plan, whole_minibatches(pipeline.plan, minibatches));
+}
+
+// A chain of layers, one a stage, that reads no data; value s goes from stage s to stage s+1.
+[[nodiscard]] inline Pipeline chain(plan::Plan plan) {
+  graph::Builder builder;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const LayerId layer = builder.add_layer("l" + std::to_string(s), "", {{"out", {}, Bytes{1}}});
+    plan.stages[s].layers = {layer};
+    if (s > 0) builder.add_edge(id_at<LayerId>(s - 1), 0, layer);
+  }
+  return {std::move(builder).build(), std::move(plan)};
+}
+
+// A plan without layers, for generators, which look at none: as many replicas of each stage as
+// said, on workers in order.
+[[nodiscard]] inline plan::Plan plan_of(const std::vector<int>& replicas,
+                                        const std::vector<int>& depths = {}) {
+  plan::Plan plan;
+  int next = 0;
+  for (std::size_t s = 0; s < replicas.size(); ++s) {
+    plan::Stage stage;
+    for (int i = 0; i < replicas[s]; ++i) stage.workers.push_back(WorkerId{next++});
+    if (!depths.empty()) stage.depth = depths[s];
+    plan.stages.push_back(std::move(stage));
+  }
+  return plan;
+}
+
+// A straight pipeline's depths: n, n − 1, …, 1.
+[[nodiscard]] inline std::vector<int> straight_depths(int stages) {
+  std::vector<int> depths;
+  for (int s = 0; s < stages; ++s) depths.push_back(stages - s);
+  return depths;
+}
+
 // The text of each program.
 [[nodiscard]] inline std::vector<std::string> texts_of(const std::vector<Program>& programs,
                                                        bool with_stage = false) {
   std::vector<std::string> texts;
   for (const Program& program : programs) texts.push_back(to_text(program, with_stage));
   return texts;
+}
+[[nodiscard]] inline std::vector<std::string> texts_of(const Schedule& schedule,
+                                                       bool with_stage = false) {
+  return texts_of(programs_of(schedule), with_stage);
+}
+
+// Calls see(op) for all ops of that kind in all programs.
+template <class Kind, class See>
+void for_each(const Schedule& schedule, See see) {
+  for (const Program& program : programs_of(schedule))
+    for (const Op& op : program.ops)
+      if (const auto* found = std::get_if<Kind>(&op)) see(*found);
+}
+
+[[nodiscard]] inline WeightVersion at_least_zero(std::int64_t version) {
+  return {version < 0 ? 0 : version};
+}
+
+// As in the pictures of headers: without versions.
+[[nodiscard]] inline std::vector<std::string> pictures_of(const Schedule& schedule,
+                                                          bool with_stage = false) {
+  std::vector<std::string> pictures;
+  for (const Program& program : programs_of(schedule)) {
+    std::string picture;
+    for (const Op& op : program.ops) {
+      std::string text = to_text(op, with_stage);
+      text = text.substr(0, text.find('@'));
+      if (std::holds_alternative<Update>(op)) text = text.substr(0, text.find('U') + 1);
+      picture += (picture.empty() ? "" : " ") + text;
+    }
+    pictures.push_back(picture);
+  }
+  return pictures;
 }
 
 }  // namespace pipedream::schedule

@@ -1,184 +1,243 @@
 #include "schedule/validate.h"
 
 #include <map>
-#include <optional>
 
 #include "core/match.h"
+#include "schedule/stage_check.h"
 
 namespace pipedream::schedule {
 namespace {
 
-// The life of one stage's weights and items on one worker, op by op.
-class StageCheck {
+// Everything that can be said about one worker's program by itself.
+class WorkerCheck {
  public:
-  std::optional<std::string> run(const Forward& f) {
-    if (items_.contains(f.item)) return "this item's forward ran before";
-    items_[f.item] = {f.weights, State::kForward};
-    if (!exists(f.weights)) return "weight version " + number(f.weights) + " does not exist here";
-    ++users_[f.weights];
-    return std::nullopt;
+  WorkerCheck(WorkerId worker, const Rules& rules, const Routes& routes)
+      : worker_(worker), rules_(rules), routes_(routes) {}
+
+  // The next op of the program.
+  void run(const Op& op, std::vector<Violation>& violations) {
+    StageCheck::Problems problems;
+    std::visit(Match{[&](const Send& s) { send(s, problems); },
+                     [&](const Recv& r) {
+                       shelf_.received.insert({r.value, r.user, r.item, r.kind, r.peer});
+                     },
+                     [&](const auto& other) {
+                       if (StageCheck* check = stage(other.stage, problems))
+                         check->run(other, shelf_, problems);
+                     }},
+               op);
+    for (std::string& problem : problems)
+      violations.push_back({worker_, position_, to_text(op, true) + ": " + std::move(problem)});
+    ++position_;
   }
 
-  std::optional<std::string> run(const Backward& b) {
-    const auto item = items_.find(b.item);
-    if (item == items_.end() || item->second.state != State::kForward)
-      return "there is no forward of this item waiting for its backward";
-    const WeightVersion used = item->second.weights;
-    item->second.state = State::kBackward;
-    if (const auto users = users_.find(used); users != users_.end() && --users->second == 0)
-      users_.erase(users);
-    if (used != b.weights)
-      return "its forward used weight version " + number(used) + ", not " + number(b.weights);
-    return std::nullopt;
+  void end(std::vector<Violation>& violations) const {
+    StageCheck::Problems problems;
+    for (const auto& [stage, check] : stages_) check.end(problems);
+    for (const Handed& handed : shelf_.unsent)
+      problems.push_back(text_of(handed) + " was not sent");
+    for (const Handed& handed : shelf_.received)
+      problems.push_back(text_of(handed) + " was not used");
+    for (std::string& problem : problems)
+      violations.push_back({worker_, position_, std::move(problem)});
   }
 
-  std::optional<std::string> run(const Update& u) {
-    const WeightVersion newest = newest_;
-    newest_ = u.to;
-    const auto problem = apply(u.first, u.last);
-    if (u.from != newest) return "the newest weight version is " + number(newest);
-    if (u.to.value != u.from.value + 1) return "an update must give the next version";
-    return problem;
-  }
-
-  // What is left open at the end of the program.
-  [[nodiscard]] std::vector<std::string> missing(StageId stage) const {
-    std::vector<std::string> found;
-    for (const auto& [item, life] : items_) {
-      if (life.state == State::kForward)
-        found.push_back(to_text(Forward{stage, item, life.weights}, true) + " has no backward");
-      if (life.state == State::kBackward)
-        found.push_back(to_text(Backward{stage, item, life.weights}, true) + " has no update");
-    }
-    return found;
-  }
+  [[nodiscard]] std::size_t position() const { return position_; }
 
  private:
-  enum class State { kForward, kBackward, kApplied };  // the last thing that happened to an item
-  struct Life {
-    WeightVersion weights;  // of its forward
-    State state;
-  };
+  static std::string text_of(const Handed& handed) {
+    return std::string(handed.kind == Kind::kActivation ? "value " : "the gradient of value ") +
+           std::to_string(handed.value.value) + " of minibatch " +
+           std::to_string(handed.item.minibatch);
+  }
 
-  static std::string number(WeightVersion v) { return std::to_string(v.value); }
-  // Older versions live only as long as somebody who began on them has not run backward.
-  [[nodiscard]] bool exists(WeightVersion v) const { return v == newest_ || users_.contains(v); }
-
-  // Uses up the gradients of all items of these minibatches.
-  std::optional<std::string> apply(std::int64_t first, std::int64_t last) {
-    std::optional<std::string> problem;
-    const auto note = [&](std::int64_t minibatch, const char* what) {
-      if (!problem) problem = "minibatch " + std::to_string(minibatch) + what;
-    };
-    std::int64_t next = first;  // the minibatches before it were found
-    for (auto it = items_.lower_bound({first, 0});
-         it != items_.end() && it->first.minibatch <= last; ++it) {
-      const std::int64_t minibatch = it->first.minibatch;
-      if (minibatch > next) note(next, " has not run backward");
-      next = minibatch + 1;
-      State& state = it->second.state;
-      if (state == State::kForward) note(minibatch, " has not run backward");
-      if (state == State::kApplied) note(minibatch, " was applied before");
-      if (state == State::kBackward) state = State::kApplied;
+  StageCheck* stage(StageId id, StageCheck::Problems& problems) {
+    const auto found = stages_.find(id);
+    if (found != stages_.end()) return &found->second;
+    std::optional<int> replica;
+    if (id.value >= 0 && id.index() < routes_.plan().stages.size())
+      replica = routes_.replica(id, worker_);
+    if (!replica) {
+      problems.emplace_back("the plan does not give that stage to this worker");
+      return nullptr;
     }
-    if (next <= last) note(next, " has not run backward");
-    return problem;
+    return &stages_.try_emplace(id, rules_, routes_, id, worker_, *replica).first->second;
   }
 
-  WeightVersion newest_{0};
-  std::map<WeightVersion, int> users_;
-  std::map<Item, Life> items_;
+  void send(const Send& s, StageCheck::Problems& problems) {
+    const auto found = shelf_.unsent.find({s.value, s.user, s.item, s.kind, s.peer});
+    if (found == shelf_.unsent.end())
+      problems.emplace_back("there is no such value to send");
+    else
+      shelf_.unsent.erase(found);
+  }
+
+  WorkerId worker_;
+  const Rules& rules_;
+  const Routes& routes_;
+  std::map<StageId, StageCheck> stages_;
+  Shelf shelf_;
+  std::size_t position_ = 0;
 };
-
-void check_weights(const Program& program, std::vector<Violation>& violations) {
-  std::map<StageId, StageCheck> stages;
-  for (std::size_t i = 0; i < program.ops.size(); ++i) {
-    const Op& op = program.ops[i];
-    const auto problem = std::visit(Match{[&](const Forward& f) { return stages[f.stage].run(f); },
-                                          [&](const Backward& b) { return stages[b.stage].run(b); },
-                                          [&](const Update& u) { return stages[u.stage].run(u); },
-                                          [](const Load&) { return std::optional<std::string>(); },
-                                          [](const Send&) { return std::optional<std::string>(); },
-                                          [](const Recv&) { return std::optional<std::string>(); }},
-                                    op);
-    if (problem) violations.push_back({program.worker, i, to_text(op, true) + ": " + *problem});
-  }
-  for (const auto& [stage, check] : stages)
-    for (const std::string& what : check.missing(stage))
-      violations.push_back({program.worker, program.ops.size(), what});
-}
 
 // Whether `send`, the next op of `from`, is what `recv`, the next op of `to`, waits for.
 bool meet(const Send& send, WorkerId from, const Recv& recv, WorkerId to) {
   return send.peer == to && recv.peer == from && send.value == recv.value &&
-         send.item == recv.item && send.kind == recv.kind;
+         send.user == recv.user && send.item == recv.item && send.kind == recv.kind;
 }
 
 // Runs the programs with sends that block until they are received; what is stuck at the end waits
-// for ever. A program that moves may free the one it met, so both go back on the list.
+// for ever. A program that moves may free the ones it met, so they go back on the list.
 class Rendezvous {
  public:
-  explicit Rendezvous(std::span<const Program> programs)
-      : programs_(programs), next_(programs.size()) {
-    for (std::size_t p = 0; p < programs.size(); ++p) by_worker_[programs[p].worker] = p;
+  Rendezvous(OpSource& source, const Rules& rules, const Routes& routes)
+      : source_(source), routes_(routes) {
+    for (std::size_t p = 0; p < source.programs(); ++p) {
+      if (!by_worker_.emplace(source.worker(p), p).second)
+        violations_.push_back({source.worker(p), 0, "the worker has two programs"});
+      checks_.emplace_back(source.worker(p), rules, routes);
+    }
   }
 
-  void run(std::vector<Violation>& violations) {
-    std::vector<std::size_t> active;
-    for (std::size_t p = programs_.size(); p-- > 0;) active.push_back(p);
-    while (!active.empty()) {
-      const std::size_t p = active.back();
-      active.pop_back();
-      while (advance(p, active)) continue;
+  std::vector<Violation> run() {
+    for (std::size_t p = source_.programs(); p-- > 0;) active_.push_back(p);
+    while (!active_.empty()) {
+      const std::size_t p = active_.back();
+      active_.pop_back();
+      while (advance(p)) continue;
     }
-    for (std::size_t p = 0; p < programs_.size(); ++p)
-      if (const Op* op = head(p))
-        violations.push_back(
-            {programs_[p].worker, next_[p], to_text(*op, true) + " waits for ever"});
+    for (std::size_t p = 0; p < source_.programs(); ++p) {
+      if (const Op* op = source_.peek(p))
+        violations_.push_back(
+            {source_.worker(p), checks_[p].position(), to_text(*op, true) + " waits for ever"});
+      while (source_.peek(p) != nullptr) pass(p);  // what else is wrong with it
+      checks_[p].end(violations_);
+    }
+    return std::move(violations_);
   }
 
  private:
-  [[nodiscard]] const Op* head(std::size_t p) const {
-    return next_[p] < programs_[p].ops.size() ? &programs_[p].ops[next_[p]] : nullptr;
+  void pass(std::size_t p) {
+    const Op op = *source_.peek(p);
+    if (const auto* update = std::get_if<Update>(&op)) compare(p, *update);
+    checks_[p].run(op, violations_);
+    source_.pop(p);
+  }
+
+  // With what the other replicas apply for the same version.
+  void compare(std::size_t p, const Update& update) {
+    if (!is_stage(update.stage) || routes_.replicas(update.stage) < 2) return;
+    const auto [found, is_first] =
+        applied_.try_emplace({update.stage, update.to},
+                             Applied{update.first, update.last, routes_.replicas(update.stage)});
+    Applied& applied = found->second;
+    if (!is_first && (applied.first != update.first || applied.last != update.last))
+      violations_.push_back({source_.worker(p), checks_[p].position(),
+                             to_text(update, true) + ": another replica applies minibatches " +
+                                 std::to_string(applied.first) + " to " +
+                                 std::to_string(applied.last)});
+    if (--applied.left == 0) applied_.erase(found);
   }
 
   // Moves program p by one op if it can, and its partner with it.
-  bool advance(std::size_t p, std::vector<std::size_t>& active) {
-    const Op* op = head(p);
-    if (op == nullptr) return false;
-    const auto* send = std::get_if<Send>(op);
-    const auto* recv = std::get_if<Recv>(op);
+  bool advance(std::size_t p) {
+    const Op* next = source_.peek(p);
+    if (next == nullptr) return false;
+    const Op op = *next;
+    if (const auto* await = std::get_if<Await>(&op))
+      if (!joined_by_all(*await)) return false;
+    if (const auto* reduce = std::get_if<Reduce>(&op)) join(*reduce);
+    const auto* send = std::get_if<Send>(&op);
+    const auto* recv = std::get_if<Recv>(&op);
     if (send != nullptr || recv != nullptr) {
       const auto partner = by_worker_.find(send != nullptr ? send->peer : recv->peer);
-      if (partner == by_worker_.end()) return false;
-      const Op* theirs = head(partner->second);
+      if (partner == by_worker_.end() || partner->second == p) return false;
+      const Op* theirs = source_.peek(partner->second);
       if (theirs == nullptr) return false;
-      const WorkerId mine = programs_[p].worker;
+      const WorkerId mine = source_.worker(p);
       const auto* other_send = std::get_if<Send>(theirs);
       const auto* other_recv = std::get_if<Recv>(theirs);
       const bool met =
           send != nullptr ? other_recv != nullptr && meet(*send, mine, *other_recv, partner->first)
                           : other_send != nullptr && meet(*other_send, partner->first, *recv, mine);
       if (!met) return false;
-      ++next_[partner->second];
-      active.push_back(partner->second);
+      pass(partner->second);
+      active_.push_back(partner->second);
     }
-    ++next_[p];
+    pass(p);
     return true;
   }
 
+  [[nodiscard]] bool is_stage(StageId stage) const {
+    return stage.value >= 0 && stage.index() < routes_.plan().stages.size();
+  }
+
+  bool joined_by_all(const Await& await) {
+    if (!is_stage(await.stage)) return false;
+    const auto group = joined_.find({await.stage, await.update});
+    if (group == joined_.end() || group->second.members < routes_.replicas(await.stage))
+      return false;
+    if (--group->second.left == 0) joined_.erase(group);
+    return true;
+  }
+
+  void join(const Reduce& reduce) {
+    if (!is_stage(reduce.stage)) return;
+    const int all = routes_.replicas(reduce.stage);
+    Group& group = joined_.try_emplace({reduce.stage, reduce.update}, Group{0, all}).first->second;
+    if (++group.members != all) return;
+    for (const WorkerId worker : routes_.plan().stage(reduce.stage).workers)
+      if (const auto member = by_worker_.find(worker); member != by_worker_.end())
+        active_.push_back(member->second);
+  }
+
+  struct Group {
+    int members;  // that take part already
+    int left;     // that have not gone on
+  };
+  struct Applied {
+    std::int64_t first;
+    std::int64_t last;
+    int left;  // replicas that have not updated yet
+  };
+  OpSource& source_;
+  const Routes& routes_;
+  std::map<std::pair<StageId, WeightVersion>, Applied> applied_;
+  std::vector<WorkerCheck> checks_;
+  std::map<WorkerId, std::size_t> by_worker_;
+  std::map<std::pair<StageId, WeightVersion>, Group> joined_;
+  std::vector<std::size_t> active_;
+  std::vector<Violation> violations_;
+};
+
+// Programs that exist already.
+class Listed final : public OpSource {
+ public:
+  explicit Listed(std::span<const Program> programs)
+      : programs_(programs), next_(programs.size()) {}
+  [[nodiscard]] std::size_t programs() const override { return programs_.size(); }
+  [[nodiscard]] WorkerId worker(std::size_t p) const override { return programs_[p].worker; }
+  [[nodiscard]] const Op* peek(std::size_t p, std::size_t ahead) override {
+    const auto& ops = programs_[p].ops;
+    return next_[p] + ahead < ops.size() ? &ops[next_[p] + ahead] : nullptr;
+  }
+  void pop(std::size_t p) override { ++next_[p]; }
+
+ private:
   std::span<const Program> programs_;
   std::vector<std::size_t> next_;
-  std::map<WorkerId, std::size_t> by_worker_;
 };
 
 }  // namespace
 
-std::vector<Violation> validate(std::span<const Program> programs) {
-  std::vector<Violation> violations;
-  for (const Program& program : programs) check_weights(program, violations);
-  Rendezvous(programs).run(violations);
-  return violations;
+std::vector<Violation> validate(OpSource& programs, const Rules& rules, const Routes& routes) {
+  return Rendezvous(programs, rules, routes).run();
+}
+
+std::vector<Violation> validate(std::span<const Program> programs, const Rules& rules,
+                                const plan::Plan& plan, const graph::Graph& graph) {
+  Listed listed(programs);
+  return validate(listed, rules, Routes(plan, graph, rules.sharing));
 }
 
 }  // namespace pipedream::schedule

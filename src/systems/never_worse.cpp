@@ -1,5 +1,6 @@
 #include "systems/never_worse.h"
 
+#include "plan/all_but_one.h"
 #include "plan/dapple.h"
 #include "plan/general.h"
 #include "plan/hierarchical.h"
@@ -24,22 +25,6 @@ std::optional<Measured> measured(const Predictor& predictor, const plan::Outcome
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;
   return measured(predictor, answer->layout, answer->prediction);
-}
-
-// The best cut for all workers but one on the first stage and one on the last.
-std::optional<Measured> best_all_but_one(const Predictor& predictor) {
-  std::optional<Measured> best;
-  const int workers = predictor.network().workers();
-  for (std::size_t cut = 1; workers > 1 && cut < predictor.cuts().last(); ++cut) {
-    plan::Layout layout;
-    layout.ends = {0, cut, predictor.cuts().last()};
-    layout.workers.resize(2);
-    for (int w = 0; w < workers; ++w)
-      layout.workers[w + 1 < workers ? 0 : 1].push_back(WorkerId{w});
-    const auto found = measured(predictor, layout, predictor.predict(layout));
-    if (found && (!best || found->seconds < best->seconds)) best = found;
-  }
-  return best;
 }
 
 constexpr double kRounding = 1 + 1e-9;
@@ -68,7 +53,7 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   const Predictor predictor(model.cuts, cluster, {});
   comparison.straight = measured(predictor, plan::plan_general(predictor, {.straight = true}));
   comparison.hierarchical = measured(predictor, plan::plan_hierarchical(predictor, {}));
-  comparison.all_but_one = best_all_but_one(predictor);
+  comparison.all_but_one = measured(predictor, plan::plan_all_but_one(predictor));
   return comparison;
 }
 

@@ -35,6 +35,7 @@ struct System {
   std::string about;
   cost::Rule rule;
   int preference;                    // among equals; the lower the better
+  bool automatic;                    // whether `auto` may take it
   std::vector<std::string> options;  // flags that mean something to it
 };
 
@@ -76,7 +77,8 @@ struct Candidate {
   const System* system;
   Result result;
 };
-inline constexpr double kAsFast = 1.001;  // times the fastest counts as equal
+// Times the fastest counts as equal: profiles are no more exact than that.
+inline constexpr double kAsFast = 1.01;
 struct Choice {
   std::vector<Candidate> candidates;  // in the order of all_systems()
   // The fastest that fits; of those that are as fast (kAsFast) the one that changes training least:

@@ -102,7 +102,7 @@ TEST(Systems, AreThoseOfTheCommandLine) {
   std::vector<std::string> names;
   for (const System& system : all_systems()) names.push_back(system.name);
   EXPECT_EQ(names, (std::vector<std::string>{"pipedream", "dapple", "torchgpipe", "gpipe", "2bw",
-                                             "dp-bsp", "mp"}));
+                                             "dp-bsp", "mp", "interleaved", "dp-asp"}));
 }
 
 TEST(Systems, NoTwoArePreferredAlike) {
@@ -114,7 +114,7 @@ TEST(Systems, NoTwoArePreferredAlike) {
 
 TEST(Systems, SynchronousOnesArePreferredToStaleWeights) {
   for (const char* synchronous : {"dp-bsp", "dapple", "gpipe", "torchgpipe", "mp"})
-    for (const char* stale : {"2bw", "pipedream"})
+    for (const char* stale : {"2bw", "pipedream", "dp-asp"})
       EXPECT_LT(find_system(synchronous).preference, find_system(stale).preference)
           << synchronous << " and " << stale;
 }
@@ -130,7 +130,7 @@ TEST(Systems, AMisspeltNameGetsASuggestion) {
             "there is no system 'aut' (did you mean 'auto'?)");
   EXPECT_EQ(test::message_of<BadUsage>([] { (void)find_system("megatron"); }),
             "there is no system 'megatron' (known: auto, pipedream, dapple, torchgpipe, gpipe, "
-            "2bw, dp-bsp, mp)");
+            "2bw, dp-bsp, mp, interleaved, dp-asp)");
 }
 
 struct Flag {
@@ -142,10 +142,14 @@ struct Flag {
 std::vector<Flag> all_flags() {
   return {{"--straight", {.straight = true}, {"pipedream"}},
           {"--hierarchical", {.hierarchical = true}, {"pipedream"}},
-          {"--no-recompute", {.recompute = false}, {"dapple", "torchgpipe", "gpipe", "2bw"}},
+          {"--no-recompute",
+           {.recompute = false},
+           {"dapple", "torchgpipe", "gpipe", "2bw", "interleaved"}},
           {"--split", {.split = {2}}, {"gpipe", "mp"}},
           {"--stages", {.stages = 2}, {"torchgpipe", "gpipe", "mp"}},
-          {"--microbatches", {.microbatches = 4}, {"dapple", "torchgpipe", "gpipe", "2bw"}},
+          {"--microbatches",
+           {.microbatches = 4},
+           {"dapple", "torchgpipe", "gpipe", "2bw", "interleaved"}},
           {"--depth", {.depth = plan::Depth::kNoam}, {"pipedream", "dapple", "2bw"}},
           {"--balance", {.balance = plan::Balance::kSize}, {"torchgpipe", "gpipe", "mp"}}};
 }
@@ -317,15 +321,30 @@ TEST(Auto, PrefersTwoVersionsToMoreAmongEquals) {
 }
 
 TEST(Auto, PrefersSynchronousTrainingAmongThoseAsFastToOneInAThousand) {
-  // A step of data parallelism is 12 ms and what the first layer's averaging adds: 2·(3/4)·10
-  // bytes.
-  const Choice close = choose({}, flat(4, 15 / 10e-6));
+  // A step of data parallelism is 12 ms and its averaging, which fills no bucket and so begins at
+  // the end: 2·(3/4)·40 bytes.
+  const Choice close = choose({}, flat(4, 60 / 10e-6));
   EXPECT_DOUBLE_EQ(*time_of(close, "dp-bsp"), (12e-3 + 10e-6) / 4);
   EXPECT_DOUBLE_EQ(*time_of(close, "pipedream"), 3e-3);
   EXPECT_EQ(chosen(close), "dp-bsp");
-  const Choice apart = choose({}, flat(4, 15 / 15e-6));
+  const Choice apart = choose({}, flat(4, 60 / 15e-6));
   EXPECT_DOUBLE_EQ(*time_of(apart, "dp-bsp"), (12e-3 + 15e-6) / 4);
   EXPECT_EQ(chosen(apart), "2bw");
+}
+
+// An estimate, and weights whose staleness depends on timing: only when asked for.
+TEST(Auto, NeverTakesInterleavedOrAsynchronousTraining) {
+  for (const System& system : all_systems())
+    EXPECT_EQ(system.automatic, system.name != "interleaved" && system.name != "dp-asp");
+  for (const double bandwidth : {1e3, 1e6, 1e12})
+    for (const std::int64_t weights : {0, 10, 100'000})
+      for (const int layers : {1, 4, 16}) {
+        const Choice choice = choose({.layers = layers, .weights = weights}, flat(4, bandwidth));
+        EXPECT_NE(chosen(choice), "interleaved");
+        EXPECT_NE(chosen(choice), "dp-asp");
+        EXPECT_TRUE(time_of(choice, "interleaved").has_value()) << "planned all the same";
+        EXPECT_TRUE(time_of(choice, "dp-asp").has_value());
+      }
 }
 
 TEST(Auto, LeavesOutWhatDoesNotFit) {

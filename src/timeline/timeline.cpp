@@ -2,7 +2,20 @@
 
 #include <algorithm>
 
+#include "core/match.h"
+
 namespace pipedream::timeline {
+
+bool on_compute_lane(const schedule::Op& op) {
+  return std::visit(
+      Match{[](const schedule::Load&) { return false; },
+            [](const schedule::Send&) { return false; },
+            [](const schedule::Recv&) { return false; },
+            [](const schedule::Reduce&) { return false; },
+            [](const schedule::Push&) { return false; },
+            [](const schedule::Pull&) { return false; }, [](const auto&) { return true; }},
+      op);
+}
 
 Nanos length(const Timeline& timeline) {
   Nanos last{0};

@@ -17,8 +17,8 @@ using schedule::Update;
 // One op of each kind on worker 0, whose transfer ends last, and two of worker 1 in between.
 const Op kLoad = Load{StageId{0}, {0, 0}};
 const Op kForward = Forward{StageId{0}, {0, 0}, {0}};
-const Op kSend = Send{ValueId{0}, {0, 0}, Kind::kActivation, WorkerId{1}};
-const Op kRecv = Recv{ValueId{0}, {0, 0}, Kind::kActivation, WorkerId{0}};
+const Op kSend = Send{ValueId{0}, StageId{1}, {0, 0}, Kind::kActivation, WorkerId{1}};
+const Op kRecv = Recv{ValueId{0}, StageId{1}, {0, 0}, Kind::kActivation, WorkerId{0}};
 const Op kBackward = Backward{StageId{0}, {0, 0}, {0}};
 const Op kUpdate = Update{StageId{0}, {0}, {1}, 0, 0};
 
@@ -47,6 +47,16 @@ TEST(OpsOf, KeepsTheOrderOfOneWorker) {
   EXPECT_EQ(ops_of(kTimeline, WorkerId{2}), std::vector<Op>{});
 }
 
+TEST(ComputeLane, HoldsComputeUpdatesAndWaitsForAveragesButNoCommunication) {
+  const StageId stage{0};
+  for (const Op& op : {kForward, kBackward, kUpdate, Op(schedule::Recompute{stage, {0, 0}, {0}}),
+                       Op(schedule::Await{stage, {1}})})
+    EXPECT_TRUE(on_compute_lane(op)) << to_text(op);
+  for (const Op& op : {kLoad, kSend, kRecv, Op(schedule::Reduce{stage, {1}}),
+                       Op(schedule::Push{stage, {0, 0}}), Op(schedule::Pull{stage, {1}})})
+    EXPECT_FALSE(on_compute_lane(op)) << to_text(op);
+}
+
 TEST(Timeline, EqualsOneWithTheSameWorkersOpsAndTimes) {
   Timeline other = kTimeline;
   EXPECT_EQ(other, kTimeline);
@@ -60,6 +70,12 @@ TEST(Timeline, EqualsOneWithTheSameWorkersOpsAndTimes) {
   EXPECT_NE(other, kTimeline);
   other = kTimeline;
   other.events[1].end += Nanos(1);
+  EXPECT_NE(other, kTimeline);
+  other = kTimeline;
+  other.events[1].transfer += Nanos(1);
+  EXPECT_NE(other, kTimeline);
+  other = kTimeline;
+  other.events[1].wait += Nanos(1);
   EXPECT_NE(other, kTimeline);
 }
 

@@ -1,0 +1,28 @@
+// The paper's headline results next to ours: speed-up over data parallelism and communication
+// saved, simulated from the authors' own profiles. Prints the table of docs/headline.md (with
+// --json: one JSON object).
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cluster/cluster_file.h"
+#include "profile/shared_profiles_testing.h"
+#include "report/headline_table.h"
+
+int main(int count, char** arguments) {
+  using namespace pipedream;
+  const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
+  std::vector<systems::Headline> rows;
+  auto json = nlohmann::ordered_json::array();
+  for (const systems::PublishedResult& published : systems::published_results()) {
+    const profile::Profile profile = profile::read_shared_profile(published.model);
+    const cluster::Cluster cluster =
+        cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + published.cluster + ".toml");
+    rows.push_back(systems::headline(published, profile, cluster));
+    json.push_back(report::headline_json(rows.back()));
+  }
+  if (as_json)
+    std::cout << nlohmann::ordered_json{{"results", json}}.dump(2) << "\n";
+  else
+    std::cout << report::headline_table(rows);
+}

@@ -1,0 +1,49 @@
+// pipedream compare: all systems side by side on one model and cluster.
+#include <chrono>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/planning.h"
+#include "cli/simulation_flags.h"
+#include "cluster/cluster_file.h"
+#include "report/simulation_table.h"
+
+namespace pipedream::cli {
+namespace {
+
+struct Flags : PlanningFlags, SimulationFlags {
+  bool as_json = false;
+};
+
+void execute(const Flags& flags) {
+  const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
+  const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  const systems::Model model(profile);
+  const systems::Wishes planning = wishes_of(flags);
+  systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
+  wishes.conditions.exchange = planning.exchange;
+  wishes.optimiser_copies = planning.optimiser_copies;
+  const systems::SimulatedChoice choice =
+      systems::compare_systems(model, cluster, planning, wishes);
+  if (flags.as_json)
+    std::cout << report::comparison_json(choice, profile).dump(2) << "\n";
+  else
+    std::cout << report::comparison_table(choice, profile, cluster);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("compare", "Plan and simulate all systems, in one table");
+  const auto flags = std::make_shared<Flags>();
+  add_input_flags(*command, flags);
+  (void)add_planning_flags(*command, flags);
+  add_simulation_flags(*command, flags);
+  command->add_flag("--json", flags->as_json, "Print one JSON object instead of a table");
+  command->callback([flags] { execute(*flags); });
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,21 @@
+// A schedule that the user wrote.
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "schedule/schedule.h"
+
+namespace pipedream::cli {
+
+struct OwnSchedule {
+  schedule::Schedule schedule;
+  schedule::Extent extent;  // what it trains
+};
+
+// Reads it and finds it runnable; else throws BadFile with all that is wrong.
+[[nodiscard]] OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
+                                            const graph::Graph& graph);
+
+}  // namespace pipedream::cli

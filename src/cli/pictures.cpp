@@ -1,0 +1,37 @@
+#include "cli/pictures.h"
+
+#include <iostream>
+
+#include "cli/flags.h"
+#include "core/file.h"
+#include "report/timeline_svg.h"
+#include "report/trace.h"
+
+namespace pipedream::cli {
+
+void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags) {
+  command.add_option("--svg", flags->svg, "Write the timeline as a picture to this file")
+      ->check(check_output_name);
+  command
+      .add_option("--trace", flags->trace,
+                  "Write the timeline for chrome://tracing or ui.perfetto.dev to this file (JSON)")
+      ->check(check_output_name);
+}
+
+void check_writable(const PictureFlags& flags) {
+  for (const std::string& file : {flags.svg, flags.trace})
+    if (!file.empty()) pipedream::check_writable(file);
+}
+
+void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,
+                    const std::string& title, const std::string& subtitle) {
+  const auto write = [](const std::string& file, const std::string& content) {
+    write_file_atomically(file, content);
+    std::cerr << "written to " << file << "\n";
+  };
+  if (!flags.svg.empty())
+    write(flags.svg, report::timeline_svg(timeline, {.title = title, .subtitle = subtitle}));
+  if (!flags.trace.empty()) write(flags.trace, report::trace_json(timeline));
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,28 @@
+// --svg and --trace: a timeline as a picture.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "timeline/timeline.h"
+
+namespace pipedream::cli {
+
+struct PictureFlags {
+  std::string svg;
+  std::string trace;
+  [[nodiscard]] bool wants_any() const { return !svg.empty() || !trace.empty(); }
+};
+
+void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
+
+// Before the work is done: throws IoError where a file cannot be written.
+void check_writable(const PictureFlags& flags);
+
+// Writes those that were asked for and says so on stderr.
+void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,
+                    const std::string& title, const std::string& subtitle);
+
+}  // namespace pipedream::cli

@@ -1,0 +1,163 @@
+// pipedream schedule: the program of every worker, as a grid or as text.
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/own_schedule.h"
+#include "cli/pictures.h"
+#include "cli/planning.h"
+#include "cli/simulation_flags.h"
+#include "core/error.h"
+#include "report/schedule_grid.h"
+#include "report/table.h"
+#include "schedule/lower.h"
+#include "simulate/simulate.h"
+#include "systems/unit_case.h"
+#include "timeline/account.h"
+
+namespace pipedream::cli {
+namespace {
+
+constexpr int kMostStages = 1024;
+constexpr std::int64_t kMostOpsShown = 1'000'000;  // more is a slip of the pen, not a wish to read
+
+struct Flags : SimulationFlags, PictureFlags {
+  systems::UnitWishes unit;
+  std::optional<int> stages;
+  std::string replicas;  // "2-1-1"
+  std::optional<int> items;
+  std::string depth, warm_up, file;
+  bool as_text = false;
+  bool complete = false;
+};
+
+std::vector<int> replicas_of(const Flags& flags) {
+  if (flags.replicas.empty())
+    return std::vector<int>(static_cast<std::size_t>(flags.stages.value_or(4)), 1);
+  std::vector<int> counts;
+  const char* at = flags.replicas.data();
+  const char* end = at + flags.replicas.size();
+  int all = 0;
+  while (true) {
+    int count = 0;
+    const auto [stop, error] = std::from_chars(at, end, count);
+    if (error != std::errc{} || count < 1 || count > kMostStages || (stop != end && *stop != '-') ||
+        (all += count) > kMostStages)
+      throw BadUsage("--replicas: wanted the replicas of each stage, e.g. 2-1-1, at most " +
+                     std::to_string(kMostStages) + " in all, found '" + flags.replicas + "'");
+    counts.push_back(count);
+    if (stop == end) return counts;
+    at = stop + 1;
+  }
+}
+
+systems::UnitWishes unit_wishes(const Flags& flags) {
+  systems::UnitWishes wishes = flags.unit;
+  wishes.replicas = replicas_of(flags);
+  const cost::Rule rule = systems::find_system(wishes.system).rule;
+  const bool one_stage = rule == cost::Rule::kDataParallel || rule == cost::Rule::kAsynchronous;
+  if (one_stage && flags.replicas.empty())  // --stages says how many workers there are
+    wishes.replicas = {static_cast<int>(wishes.replicas.size())};
+  wishes.microbatches = cost::cuts_minibatches(rule) ? flags.items.value_or(4) : 1;
+  systems::Wishes depth;
+  read_depth(flags.depth, depth);
+  wishes.depth = depth.depth;
+  wishes.most_depth = depth.most_depth;
+  if (!flags.warm_up.empty() && flags.warm_up != "A" && flags.warm_up != "B")
+    throw BadUsage("--warm-up: wanted A or B, found '" + flags.warm_up + "'");
+  wishes.deeper = flags.warm_up == "B";
+  return wishes;
+}
+
+// Without --minibatches: as many as there are items where the system does not cut them, else one
+// or, where minibatches overlap, three.
+std::int64_t minibatches_of(const Flags& flags, const systems::UnitWishes& wishes) {
+  if (flags.minibatches > 0) return flags.minibatches;
+  const cost::Rule rule = systems::find_system(wishes.system).rule;
+  if (!cost::cuts_minibatches(rule)) return flags.items.value_or(8);
+  return rule == cost::Rule::kTwoBuffered ? 3 : 1;
+}
+
+void print_programs(const schedule::Schedule& schedule, const systems::UnitCase& unit,
+                    bool complete, bool with_stages) {
+  std::vector<schedule::Program> programs =
+      complete ? schedule::lower(schedule, unit.plan, unit.profile.graph)
+               : schedule::programs_of(schedule);
+  for (const schedule::Program& program : programs)
+    std::cout << "worker " << program.worker.value << ": "
+              << schedule::to_text(program, with_stages) << "\n";
+}
+
+void execute(const Flags& flags) {
+  check_writable(static_cast<const PictureFlags&>(flags));
+  const systems::UnitWishes wishes = unit_wishes(flags);
+  systems::UnitCase unit = systems::unit_case(wishes);
+  systems::Training training{.minibatches = minibatches_of(flags, wishes),
+                             .vertical_sync = flags.vertical_sync,
+                             .no_stash = flags.no_stash};
+  OwnSchedule own;
+  if (flags.file.empty())
+    own.schedule = systems::schedule_for(unit.plan, training);
+  else
+    own = read_own_schedule(flags.file, unit.plan, unit.profile.graph);
+  if (!flags.file.empty()) training.minibatches = own.extent.minibatches;
+  const std::int64_t items = training.minibatches * unit.plan.microbatches;
+  if (items * static_cast<std::int64_t>(unit.plan.stages.size()) > kMostOpsShown)
+    throw CannotMeet("a schedule of more than " + report::grouped(kMostOpsShown) +
+                     " forwards is too long to print; `simulate` takes any length");
+  const bool with_stages = unit.plan.stages.size() > unit.cluster.devices.size();
+  if (flags.as_text || flags.complete)
+    return print_programs(own.schedule, unit, flags.complete, with_stages);
+  const timeline::Timeline timeline =
+      simulate::timeline_of(own.schedule, unit.plan, unit.profile, unit.cluster);
+  timeline::Account account({.flushes = own.schedule.rules.flushes});
+  for (const timeline::Event& event : timeline.events) account.add(event);
+  const std::string what = flags.file.empty() ? wishes.system : flags.file;
+  const std::string line =
+      "busy " + report::percent(account.finish().utilisation()) + " of the time";
+  std::cout << what << " " << plan::config_text(unit.plan)
+            << ", a forward takes 1 unit, a backward " << wishes.backward << ", " << line << "\n\n"
+            << report::schedule_grid(timeline, systems::kUnit, with_stages);
+  write_pictures(flags, timeline, what + " " + plan::config_text(unit.plan), line);
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "schedule", "Print what every worker does when, for stages that take equally long");
+  const auto flags = std::make_shared<Flags>();
+  systems::UnitWishes& unit = flags->unit;
+  std::string names;
+  for (const systems::System& system : systems::all_systems())
+    names += (names.empty() ? "" : ", ") + system.name;
+  command->add_option("--system", unit.system, names + " [pipedream]");
+  CLI::Option* stages =
+      command->add_option("--stages", flags->stages, "Stages of one worker each [4]")
+          ->check(range<int>(1, kMostStages, kWholeNumber));
+  command->add_option("--replicas", flags->replicas, "Replicas of each stage, e.g. 2-1-1")
+      ->excludes(stages);
+  command
+      ->add_option("--microbatches", flags->items,
+                   "That each minibatch is cut into; minibatches where it is not cut")
+      ->check(range<int>(1, 1 << 20, kWholeNumber));
+  command->add_option("--minibatches", flags->minibatches, "How many to show")
+      ->check(range<std::int64_t>(1, kMostOpsShown, kWholeNumber));
+  command->add_option("--depth", flags->depth,
+                      "Items in flight: auto, noam (the paper's) or a number [auto]");
+  command->add_option("--warm-up", flags->warm_up,
+                      "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]");
+  command->add_option("--chunks", unit.chunks, "interleaved: stages per worker [2]")
+      ->check(range<int>(1, kMostStages, kWholeNumber));
+  command->add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");
+  command->add_option("--backward", unit.backward, "Time of a backward, in forwards [2]")
+      ->check(range<int>(1, 100, kWholeNumber));
+  add_weight_flags(*command, flags);
+  command->add_option("--schedule", flags->file, "Your own schedule (text, docs/formats.md)");
+  command->add_flag("--text", flags->as_text, "Print the programs as text, with weight versions");
+  command->add_flag("--complete", flags->complete, "The same with loads, sends and receives");
+  add_picture_flags(*command, flags);
+  command->callback([flags] { execute(*flags); });
+}
+
+}  // namespace pipedream::cli

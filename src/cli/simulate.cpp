@@ -1,0 +1,97 @@
+// pipedream simulate: what a plan would do on a cluster, without running it.
+#include <chrono>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/own_schedule.h"
+#include "cli/pictures.h"
+#include "cli/planning.h"
+#include "cli/simulation_flags.h"
+#include "cluster/cluster_file.h"
+#include "core/error.h"
+#include "plan/plan_file.h"
+#include "report/simulation_table.h"
+
+namespace pipedream::cli {
+namespace {
+
+struct Flags : PlanningFlags, SimulationFlags, PictureFlags {
+  std::string plan;
+  std::string schedule;
+  bool as_json = false;
+};
+
+plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
+                   const cluster::Cluster& cluster) {
+  if (flags.plan.empty()) {
+    const systems::Model model(profile);
+    std::string candidates;
+    return planned_for(flags, model, cluster, candidates).plan;
+  }
+  plan::PlanFile file = plan::read_plan(flags.plan, profile.graph);
+  const int workers = plan::worker_count(file.plan);
+  if (workers > cluster.workers())
+    throw CannotMeet("the plan " + flags.plan + " needs " + std::to_string(workers) + " workers, " +
+                     flags.cluster + " has " + std::to_string(cluster.workers()));
+  return file.plan;
+}
+
+void execute(const Flags& flags) {
+  check_writable(static_cast<const PictureFlags&>(flags));
+  const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
+  const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  plan::Plan plan = plan_of(flags, profile, cluster);
+  systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
+  const systems::Wishes planning = wishes_of(flags);
+  wishes.conditions.exchange = planning.exchange;
+  wishes.optimiser_copies = planning.optimiser_copies;
+  wishes.keep_timeline = flags.wants_any();
+  OwnSchedule own;
+  if (!flags.schedule.empty()) {
+    own = read_own_schedule(flags.schedule, plan, profile.graph);
+    wishes.schedule = &own.schedule;
+    wishes.training.minibatches = own.extent.minibatches;
+    wishes.training.last_microbatches = own.extent.last;
+    plan.microbatches = own.extent.microbatches;
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const systems::Simulated simulated = systems::simulate_plan(plan, profile, cluster, wishes);
+  const Seconds took = std::chrono::steady_clock::now() - began;
+  if (flags.as_json) {
+    nlohmann::ordered_json json = report::simulation_json(simulated, plan, profile);
+    json["simulator_seconds"] = took.count();
+    std::cout << json.dump(2) << "\n";
+  } else {
+    std::cout << report::simulation_table(simulated, plan, profile, cluster);
+  }
+  write_pictures(
+      flags, simulated.timeline,
+      profile.model + " on " + cluster.name + ": " + plan.system + " " + plan::config_text(plan),
+      report::simulation_line(simulated, profile));
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("simulate", "Show what a plan would do on a cluster, without running it");
+  const auto flags = std::make_shared<Flags>();
+  add_input_flags(*command, flags);
+  CLI::Option* plan = command->add_option("--plan", flags->plan, "Plan file; else a plan is made");
+  add_system_flag(*command, flags)->excludes(plan);
+  for (CLI::Option* option : add_planning_flags(*command, flags)) option->excludes(plan);
+  add_weight_flags(*command, flags);
+  add_simulation_flags(*command, flags);
+  command
+      ->add_option("--schedule", flags->schedule,
+                   "Your own schedule (text, docs/formats.md) instead of the system's")
+      ->excludes("--minibatches");
+  add_picture_flags(*command, flags);
+  command->add_flag("--json", flags->as_json, "Print one JSON object instead of tables");
+  command->callback([flags] { execute(*flags); });
+}
+
+}  // namespace pipedream::cli

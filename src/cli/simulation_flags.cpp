@@ -1,0 +1,74 @@
+#include "cli/simulation_flags.h"
+
+#include <charconv>
+
+#include "cli/flags.h"
+#include "core/error.h"
+
+namespace pipedream::cli {
+namespace {
+
+constexpr std::int64_t kMostMinibatches = 1'000'000'000;
+constexpr double kSlowest = 0.001;
+constexpr double kFastest = 1000;
+
+simulate::Straggler straggler_of(const std::string& text, const cluster::Cluster& cluster) {
+  simulate::Straggler straggler;
+  const char* end = text.data() + text.size();
+  const auto [colon, bad_worker] = std::from_chars(text.data(), end, straggler.worker.value);
+  if (bad_worker == std::errc{} && colon != end && *colon == ':') {
+    const auto [stop, bad_speed] = std::from_chars(colon + 1, end, straggler.speed);
+    const bool sensible = straggler.speed >= kSlowest && straggler.speed <= kFastest;
+    if (bad_speed == std::errc{} && stop == end && sensible && straggler.worker.value >= 0) {
+      if (straggler.worker.value < cluster.workers()) return straggler;
+      throw BadUsage("--straggler " + text + ": the cluster has only " +
+                     std::to_string(cluster.workers()) + " workers");
+    }
+  }
+  throw BadUsage(
+      "--straggler: wanted WORKER:SPEED, e.g. 3:0.5 for half the speed (0.001 to 1000), "
+      "found '" +
+      text + "'");
+}
+
+}  // namespace
+
+void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags) {
+  command
+      .add_option("--minibatches", flags->minibatches,
+                  "How many to simulate [enough to see the steady state]")
+      ->check(range<std::int64_t>(1, kMostMinibatches, kWholeNumber));
+  command.add_flag("--no-loading", flags->no_loading,
+                   "Leave out the time to read data, as the planners do");
+  command.add_option("--straggler", flags->stragglers,
+                     "A worker of another speed, e.g. 3:0.5; may be given several times");
+  command
+      .add_option("--jitter", flags->jitter,
+                  "Percent by which the time of each op varies at random [0]")
+      ->check(range<double>(0, 100, "a number"));
+  command.add_option("--seed", flags->seed, "Of the random numbers behind --jitter [0]")
+      ->check(range<std::uint64_t>(0, UINT64_MAX, kWholeNumber));
+}
+
+void add_weight_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags) {
+  command.add_flag("--vertical-sync", flags->vertical_sync,
+                   "Every stage uses the weights that the first one used (pipedream)");
+  command.add_flag("--no-stash", flags->no_stash,
+                   "Keep no old weights: forward and backward differ (pipedream, for study)");
+}
+
+systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
+                                            const cluster::Cluster& cluster) {
+  systems::SimulationWishes wishes;
+  wishes.training.minibatches = flags.minibatches;
+  wishes.training.vertical_sync = flags.vertical_sync;
+  wishes.training.no_stash = flags.no_stash;
+  wishes.conditions.loading = !flags.no_loading;
+  wishes.conditions.jitter = flags.jitter / 100;
+  wishes.conditions.seed = flags.seed;
+  for (const std::string& text : flags.stragglers)
+    wishes.conditions.stragglers.push_back(straggler_of(text, cluster));
+  return wishes;
+}
+
+}  // namespace pipedream::cli

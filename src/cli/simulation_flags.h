@@ -1,0 +1,34 @@
+// The flags about a simulated run, shared by `simulate`, `compare` and `schedule`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cluster/cluster.h"
+#include "systems/simulation.h"
+
+namespace pipedream::cli {
+
+struct SimulationFlags {
+  std::int64_t minibatches = 0;
+  bool vertical_sync = false;
+  bool no_stash = false;
+  std::vector<std::string> stragglers;  // "3:0.5"
+  bool no_loading = false;
+  double jitter = 0;  // percent
+  std::uint64_t seed = 0;
+};
+
+// --minibatches, --no-loading, --straggler, --jitter, --seed.
+void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
+// --vertical-sync, --no-stash.
+void add_weight_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
+
+// Throws BadUsage for a straggler that the cluster does not have.
+[[nodiscard]] systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
+                                                          const cluster::Cluster& cluster);
+
+}  // namespace pipedream::cli

@@ -1,0 +1,27 @@
+// Gradients are averaged in buckets, runs of layers, while the backward still runs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/units.h"
+#include "profile/profile.h"
+
+namespace pipedream::cost {
+
+struct Bucket {
+  Bytes weights;
+  // The part of the stage's backward after which all its gradients are there: 1 for the last.
+  double released = 1;
+  friend bool operator==(const Bucket&, const Bucket&) = default;
+};
+
+// A bucket is full from this size on, as in PyTorch's data parallelism.
+inline constexpr Bytes kFullBucket{25 << 20};
+
+// Of a stage of these layers, producers first: in the order in which a backward releases them, from
+// the last layer to the first. At least one.
+[[nodiscard]] std::vector<Bucket> buckets(const profile::Profile& profile,
+                                          std::span<const LayerId> layers);
+
+}  // namespace pipedream::cost

@@ -1,0 +1,76 @@
+#include "cost/buckets.h"
+
+#include <gtest/gtest.h>
+
+namespace pipedream::cost {
+namespace {
+
+constexpr std::int64_t kFull = 25 << 20;
+
+struct Layer {
+  std::int64_t weights;
+  std::int64_t backward = 1;
+};
+
+std::vector<Bucket> buckets_of(const std::vector<Layer>& layers) {
+  profile::Profile profile;
+  std::vector<LayerId> ids;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    profile.costs.push_back(
+        {.backward = Nanos(layers[i].backward), .weights = Bytes{layers[i].weights}});
+    ids.push_back(id_at<LayerId>(i));
+  }
+  return buckets(profile, ids);
+}
+
+using Buckets = std::vector<Bucket>;
+
+TEST(Buckets, AreFilledFromTheLastLayerToTheFirst) {
+  EXPECT_EQ(buckets_of({{10}, {kFull}, {20}, {kFull - 20}}),
+            (Buckets{{Bytes{kFull}, 0.5}, {Bytes{kFull}, 0.75}, {Bytes{10}, 1}}));
+}
+
+TEST(Buckets, OfSmallLayersAreOneThatIsThereAtTheEnd) {
+  EXPECT_EQ(buckets_of({{1}, {2}, {3}, {kFull - 7}}), (Buckets{{Bytes{kFull - 1}, 1}}));
+}
+
+TEST(Buckets, NeverCutALayer) {
+  EXPECT_EQ(buckets_of({{10 * kFull}, {5 * kFull}}),
+            (Buckets{{Bytes{5 * kFull}, 0.5}, {Bytes{10 * kFull}, 1}}));
+  EXPECT_EQ(buckets_of({{3 * kFull}, {kFull - 1}}), (Buckets{{Bytes{4 * kFull - 1}, 1}}))
+      << "one that is almost full takes the whole next layer";
+}
+
+TEST(Buckets, AreReleasedByTheTimeOfTheLayersBehind) {
+  EXPECT_EQ(buckets_of({{kFull, 60}, {kFull, 10}, {kFull, 30}}),
+            (Buckets{{Bytes{kFull}, 0.3}, {Bytes{kFull}, 0.4}, {Bytes{kFull}, 1}}));
+}
+
+TEST(Buckets, DoNotWaitForLayersWithoutWeights) {
+  EXPECT_EQ(buckets_of({{0, 50}, {kFull, 20}, {0, 30}}), (Buckets{{Bytes{kFull}, 0.5}}))
+      << "the first layer has nothing to average";
+  EXPECT_EQ(buckets_of({{5, 20}, {0, 60}, {kFull, 20}}),
+            (Buckets{{Bytes{kFull}, 0.2}, {Bytes{5}, 1}}));
+}
+
+TEST(Buckets, OfABackwardThatTakesNoTimeAreThereAtItsEnd) {
+  EXPECT_EQ(buckets_of({{kFull, 0}, {kFull, 0}}), (Buckets{{Bytes{kFull}, 1}, {Bytes{kFull}, 1}}));
+}
+
+TEST(Buckets, WithoutAnyWeightsAreOneOfNothing) {
+  ASSERT_EQ(buckets_of({{0}, {0}}).size(), 1U);
+  EXPECT_EQ(buckets_of({{0}, {0}})[0].weights, Bytes{0});
+  ASSERT_EQ(buckets_of({}).size(), 1U);
+  EXPECT_EQ(buckets_of({})[0].weights, Bytes{0});
+}
+
+TEST(Buckets, AreThoseOfTheGivenLayersAlone) {
+  profile::Profile profile;
+  for (int i = 0; i < 4; ++i)
+    profile.costs.push_back({.backward = Nanos(10), .weights = Bytes{100 + i}});
+  const std::vector<LayerId> stage{LayerId{1}, LayerId{3}};
+  EXPECT_EQ(buckets(profile, stage), (Buckets{{Bytes{101 + 103}, 1}}));
+}
+
+}  // namespace
+}  // namespace pipedream::cost

@@ -1,0 +1,25 @@
+// All workers but one on a first stage, the last on a second: the paper's 15-1.
+#pragma once
+
+#include "plan/planner.h"
+
+namespace pipedream::plan {
+
+// With the best cut; a refusal where there is one worker only, or nothing fits.
+[[nodiscard]] inline Outcome plan_all_but_one(const Predictor& predictor) {
+  const int workers = predictor.network().workers();
+  std::optional<std::pair<Rank, Layout>> best;
+  for (std::size_t cut = 1; workers > 1 && cut < predictor.cuts().last(); ++cut) {
+    Layout layout;
+    layout.ends = {0, cut, predictor.cuts().last()};
+    layout.workers.resize(2);
+    for (int w = 0; w < workers; ++w)
+      layout.workers[w + 1 < workers ? 0 : 1].push_back(WorkerId{w});
+    const Rank found = rank(predictor.predict(layout));
+    if (!best || found < best->first) best.emplace(found, std::move(layout));
+  }
+  if (!best) return Refusal{"two stages need two workers and two layers", {}};
+  return as_outcome(predictor, std::move(best->second));
+}
+
+}  // namespace pipedream::plan

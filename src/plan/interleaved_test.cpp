@@ -1,0 +1,118 @@
+#include "plan/interleaved.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace pipedream::plan {
+namespace {
+
+// A chain of equal layers: 1 ms forth, 2 ms back.
+profile::Profile chain(int layers, std::int64_t weights = 10, std::int64_t stash = 0) {
+  graph::Builder builder;
+  profile::Profile profile;
+  profile.batch = 64;
+  builder.add_input("data", {{"out", {}, Bytes{0}}});
+  profile.costs.emplace_back();
+  for (int i = 0; i < layers; ++i) {
+    builder.add_layer("layer" + std::to_string(i), "", {{"out", {}, Bytes{1}}});
+    builder.add_edge(LayerId{i}, 0, LayerId{i + 1});
+    profile.costs.push_back({.forward = std::chrono::milliseconds(1),
+                             .backward = std::chrono::milliseconds(2),
+                             .weights = Bytes{weights},
+                             .stash = Bytes{stash}});
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+cluster::Cluster flat(int workers, std::int64_t memory = 1 << 30) {
+  return {"flat",
+          {{.name = "server", .count = workers, .bandwidth = {1e12}}},
+          std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{memory}, 1})};
+}
+
+Outcome plan_with(const profile::Profile& profile, const cluster::Cluster& cluster,
+                  Conditions conditions = {}) {
+  conditions.rule = cost::Rule::kInterleaved;
+  return plan_interleaved(Cuts::in_declared_order(profile), cluster, conditions);
+}
+
+Answer answer_of(const profile::Profile& profile, const cluster::Cluster& cluster,
+                 const Conditions& conditions = {}) {
+  const Outcome outcome = plan_with(profile, cluster, conditions);
+  if (const auto* refusal = std::get_if<Refusal>(&outcome)) throw std::runtime_error(refusal->why);
+  return std::get<Answer>(outcome);
+}
+
+TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
+  for (const int workers : {2, 3, 4}) {
+    const Layout layout = answer_of(chain(24), flat(workers)).layout;
+    ASSERT_GE(layout.stages(), static_cast<std::size_t>(2 * workers));
+    EXPECT_EQ(layout.stages() % static_cast<std::size_t>(workers), 0U);
+    for (std::size_t s = 0; s < layout.stages(); ++s)
+      EXPECT_EQ(layout.workers[s],
+                std::vector{id_at<WorkerId>(s % static_cast<std::size_t>(workers))});
+  }
+}
+
+// Without transfers more stages per worker only shorten filling and draining: v·M + n − 1 steps of
+// 1/v each.
+TEST(PlanInterleaved, TakesAsManyStagesPerWorkerAsItTriesWhereTransfersAreFree) {
+  const Answer answer = answer_of(chain(16), flat(4), {.microbatches = 8});
+  EXPECT_EQ(answer.layout.stages(), 16U);
+  EXPECT_NEAR(answer.objective.count(), 0.003 / 8 * (4 * 8 + 4 - 1), 1e-9);
+}
+
+TEST(PlanInterleaved, OfFewLayersUsesFewerWorkers) {
+  EXPECT_EQ(answer_of(chain(5), flat(4)).layout.stages(), 4U) << "two workers of two";
+  EXPECT_EQ(answer_of(chain(1), flat(4)).layout.stages(), 1U);
+  EXPECT_EQ(answer_of(chain(3), flat(4)).layout.stages(), 1U)
+      << "two workers would need four layers";
+}
+
+TEST(PlanInterleaved, OfOneWorkerIsASingleStage) {
+  EXPECT_EQ(answer_of(chain(9), flat(1)).layout.stages(), 1U);
+}
+
+TEST(PlanInterleaved, ClaimsNoBound) {
+  EXPECT_FALSE(answer_of(chain(8), flat(2)).bound.has_value());
+}
+
+// Weights, gradients and optimiser are 30 bytes a layer, and each stage receives, keeps and works
+// on a little: what a worker has of all its stages must fit.
+TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
+  const profile::Profile profile = chain(8, 1000);
+  const Answer answer = answer_of(profile, flat(2), {.microbatches = 4});
+  std::vector<Bytes> used(2);
+  Bytes largest{0};
+  for (std::size_t s = 0; s < answer.layout.stages(); ++s) {
+    const Bytes stage = answer.prediction.stages[s].memory.total();
+    used[s % 2] += stage;
+    largest = std::max(largest, stage);
+  }
+  const Bytes needed = std::max(used[0], used[1]);
+  EXPECT_GT(needed.count, 4 * 3 * 1000);
+  EXPECT_GT(needed, largest);
+  EXPECT_TRUE(std::holds_alternative<Answer>(
+      plan_with(profile, flat(2, needed.count), {.microbatches = 4})));
+  const Outcome less = plan_with(profile, flat(2, 4 * 3 * 1000), {.microbatches = 4});
+  ASSERT_TRUE(std::holds_alternative<Refusal>(less));
+  EXPECT_TRUE(std::get<Refusal>(less).nearest.has_value());
+}
+
+// Eight microbatches of 1,000 bytes in flight, or one and what came in.
+TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
+  const profile::Profile profile = chain(8, 0, 8000);
+  const Conditions never{.recompute = Recompute::kNever, .microbatches = 8};
+  const Conditions needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
+  const cluster::Cluster small = flat(2, 10'000);
+  EXPECT_TRUE(std::holds_alternative<Refusal>(plan_with(profile, small, never)));
+  for (const StagePrediction& stage : answer_of(profile, small, needed).prediction.stages)
+    EXPECT_TRUE(stage.recompute);
+  for (const StagePrediction& stage : answer_of(profile, flat(2), needed).prediction.stages)
+    EXPECT_FALSE(stage.recompute) << "elsewhere it would only take longer";
+}
+
+}  // namespace
+}  // namespace pipedream::plan

@@ -1,0 +1,236 @@
+#include "report/simulation_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/plan_table.h"
+#include "report/table.h"
+
+namespace pipedream::report {
+namespace {
+
+using nlohmann::ordered_json;
+using systems::Simulated;
+using timeline::WorkerAccount;
+
+constexpr std::size_t kMostLinks = 5;     // the busiest ones
+constexpr std::size_t kMostWorkers = 32;  // shown one by one
+
+std::string bytes_text(double bytes) { return to_text(Bytes{static_cast<std::int64_t>(bytes)}); }
+
+std::string share_of(Nanos part, Nanos whole) {
+  return whole > Nanos{0} ? percent(to_seconds(part) / to_seconds(whole)) : "–";
+}
+
+std::string stages_of(const plan::Plan& plan, WorkerId worker) {
+  std::string text;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const auto& workers = plan.stages[s].workers;
+    if (std::find(workers.begin(), workers.end(), worker) == workers.end()) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(s);
+  }
+  return text;
+}
+
+std::string rate(const Simulated& simulated, const profile::Profile& profile) {
+  if (simulated.minibatches_per_second <= 0) return "too short a run to tell";
+  return rate_text(profile, Seconds(1 / simulated.minibatches_per_second));
+}
+
+Table worker_table(const Simulated& simulated, const plan::Plan& plan) {
+  Table table({{"worker", Align::kRight},
+               {"stage"},
+               {"busy", Align::kRight},
+               {"recomputing", Align::kRight},
+               {"fill/drain", Align::kRight},
+               {"imbalance", Align::kRight},
+               {"transfer", Align::kRight},
+               {"wait", Align::kRight},
+               {"memory", Align::kRight}});
+  const Nanos whole = simulated.summary.length;
+  for (const WorkerAccount& worker : simulated.summary.workers) {
+    table.add_row({std::to_string(worker.worker.value), stages_of(plan, worker.worker),
+                   share_of(worker.busy, whole), share_of(worker.recompute, whole),
+                   share_of(worker.idle.fill_drain, whole), share_of(worker.idle.imbalance, whole),
+                   share_of(worker.idle.transfer, whole), share_of(worker.idle.wait, whole),
+                   to_text(simulated.memory[worker.worker.index()])});
+  }
+  return table;
+}
+
+std::string link_name(const simulate::LinkTraffic& link, const cluster::Cluster& cluster) {
+  const cluster::Level& level = cluster.levels[link.level];
+  const bool of_group = level.shared && link.level > 0;
+  const std::string owner = of_group ? cluster.levels[link.level - 1].name : std::string("worker");
+  return fmt::format("{} {} in its {}", owner, link.link, level.name);
+}
+
+std::string links_text(const Simulated& simulated, const cluster::Cluster& cluster) {
+  if (simulated.links.empty()) return "";
+  Table table({{"link"},
+               {"bandwidth", Align::kRight},
+               {"sent", Align::kRight},
+               {"received", Align::kRight},
+               {"busy", Align::kRight}});
+  const auto busy = [&](const simulate::LinkTraffic& link) {
+    const double whole = to_seconds(simulated.summary.length);
+    const double bandwidth = cluster.levels[link.level].bandwidth.bytes_per_second;
+    return whole > 0 ? std::max(link.out, link.in) / bandwidth / whole : 0;
+  };
+  std::vector<simulate::LinkTraffic> links = simulated.links;
+  std::stable_sort(links.begin(), links.end(),
+                   [&](const auto& a, const auto& b) { return busy(a) > busy(b); });
+  for (std::size_t i = 0; i < std::min(kMostLinks, links.size()); ++i)
+    table.add_row({link_name(links[i], cluster), to_text(cluster.levels[links[i].level].bandwidth),
+                   bytes_text(links[i].out), bytes_text(links[i].in), percent(busy(links[i]))});
+  const std::size_t more = links.size() - std::min(kMostLinks, links.size());
+  return "\n" + table.text() +
+         (more > 0 ? fmt::format("and {} more links that carried less\n", more) : "");
+}
+
+ordered_json idle_json(const timeline::Idle& idle) {
+  return {{"fill_drain", to_seconds(idle.fill_drain)},
+          {"imbalance", to_seconds(idle.imbalance)},
+          {"transfer", to_seconds(idle.transfer)},
+          {"wait", to_seconds(idle.wait)}};
+}
+
+}  // namespace
+
+std::string simulation_line(const Simulated& simulated, const profile::Profile& profile) {
+  const timeline::Summary& summary = simulated.summary;
+  const Nanos all = summary.busy + summary.idle.total();
+  return fmt::format("{}; busy {}, idle: fill/drain {}, imbalance {}, transfer {}, wait {}",
+                     rate(simulated, profile), percent(summary.utilisation()),
+                     share_of(summary.idle.fill_drain, all), share_of(summary.idle.imbalance, all),
+                     share_of(summary.idle.transfer, all), share_of(summary.idle.wait, all));
+}
+
+std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
+                             const profile::Profile& profile, const cluster::Cluster& cluster) {
+  std::string text = fmt::format("{} on {}: {} {}, simulated\n\n", profile.model, cluster.name,
+                                 plan.system, short_config(plan::config_text(plan)));
+  const timeline::Summary& summary = simulated.summary;
+  text += fmt::format("speed        {}\n", rate(simulated, profile));
+  text += fmt::format("utilisation  {} of {} workers\n", percent(summary.utilisation()),
+                      summary.workers.size());
+  text += fmt::format("on links     {} per minibatch\n", bytes_text(simulated.bytes_per_minibatch));
+  text += fmt::format(
+      "simulated    {} in {}: {}, from the first op to the last\n\n",
+      simulated.minibatches == 1 ? "1 minibatch" : grouped(simulated.minibatches) + " minibatches",
+      grouped(simulated.ops) + " ops", to_text(summary.length));
+  if (summary.workers.size() <= kMostWorkers)
+    text += worker_table(simulated, plan).text();
+  else
+    text += fmt::format("{}\n", simulation_line(simulated, profile));
+  return text + links_text(simulated, cluster);
+}
+
+ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
+                             const profile::Profile& profile) {
+  const timeline::Summary& summary = simulated.summary;
+  ordered_json json{{"system", plan.system}, {"config", plan::config_text(plan)}};
+  json["samples_per_second"] =
+      simulated.samples_per_second ? ordered_json(*simulated.samples_per_second) : ordered_json();
+  json["minibatches_per_second"] = simulated.minibatches_per_second;
+  json["samples_per_update"] =
+      profile.batch ? ordered_json(simulated.samples_per_update) : ordered_json();
+  json["minibatches"] = simulated.minibatches;
+  json["utilisation"] = summary.utilisation();
+  json["seconds"] = to_seconds(summary.length);
+  json["busy"] = to_seconds(summary.busy);
+  json["idle"] = idle_json(summary.idle);
+  json["recompute"] = to_seconds(summary.recompute);
+  auto memory = ordered_json::array();
+  for (const Bytes bytes : simulated.memory) memory.push_back(bytes.count);
+  json["peak_memory_bytes"] = memory;
+  json["bytes_per_minibatch"] = simulated.bytes_per_minibatch;
+  json["bytes_per_sample"] =
+      profile.batch
+          ? ordered_json(simulated.bytes_per_minibatch / static_cast<double>(*profile.batch))
+          : ordered_json();
+  auto links = ordered_json::array();
+  for (const simulate::LinkTraffic& link : simulated.links)
+    links.push_back(
+        {{"level", link.level}, {"link", link.link}, {"sent", link.out}, {"received", link.in}});
+  json["links"] = links;
+  json["events"] = simulated.ops;
+  return json;
+}
+
+std::string comparison_table(const systems::SimulatedChoice& choice,
+                             const profile::Profile& profile, const cluster::Cluster& cluster) {
+  Table table({{""},
+               {"system"},
+               {"plan"},
+               {"simulated", Align::kRight},
+               {"× dp-bsp", Align::kRight},
+               {"predicted", Align::kRight},
+               {"busy", Align::kRight},
+               {"fill/drain", Align::kRight},
+               {"imbalance", Align::kRight},
+               {"transfer", Align::kRight},
+               {"wait", Align::kRight},
+               {"memory", Align::kRight},
+               {"bytes/minibatch", Align::kRight}});
+  const Simulated* dp = choice.data_parallel();
+  std::string refused;
+  for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+    const systems::SimulatedCandidate& candidate = choice.candidates[i];
+    if (!candidate.simulated) {
+      refused += fmt::format("{}: {}\n", candidate.system->name,
+                             std::get<plan::Refusal>(candidate.result).why);
+      continue;
+    }
+    const auto& planned = std::get<systems::Planned>(candidate.result);
+    const Simulated& of = *candidate.simulated;
+    const timeline::Idle& idle = of.summary.idle;
+    const Nanos all = of.summary.busy + idle.total();
+    table.add_row({choice.chosen == i ? "▶" : " ", candidate.system->name,
+                   short_config(plan::config_text(planned.plan)), rate(of, profile),
+                   dp != nullptr ? fmt::format("{:.2f}", of.minibatches_per_second /
+                                                             dp->minibatches_per_second)
+                                 : "–",
+                   rate_text(profile, planned.time()), percent(of.summary.utilisation()),
+                   share_of(idle.fill_drain, all), share_of(idle.imbalance, all),
+                   share_of(idle.transfer, all), share_of(idle.wait, all),
+                   to_text(*std::max_element(of.memory.begin(), of.memory.end())),
+                   bytes_text(of.bytes_per_minibatch)});
+  }
+  return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + table.text() +
+         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of --system auto\n";
+}
+
+ordered_json comparison_json(const systems::SimulatedChoice& choice,
+                             const profile::Profile& profile) {
+  ordered_json json;
+  json["auto"] =
+      choice.chosen ? ordered_json(choice.candidates[*choice.chosen].system->name) : ordered_json();
+  auto runs = ordered_json::array();
+  const Simulated* dp = choice.data_parallel();
+  for (const systems::SimulatedCandidate& candidate : choice.candidates) {
+    ordered_json run{{"system", candidate.system->name}};
+    if (candidate.simulated) {
+      const auto& planned = std::get<systems::Planned>(candidate.result);
+      run["config"] = plan::config_text(planned.plan);
+      run["predicted_minibatches_per_second"] = 1 / planned.time().count();
+      run["speedup_over_dp"] = dp != nullptr
+                                   ? ordered_json(candidate.simulated->minibatches_per_second /
+                                                  dp->minibatches_per_second)
+                                   : ordered_json();
+      run["simulated"] = simulation_json(*candidate.simulated, planned.plan, profile);
+    } else {
+      run["config"] = nullptr;
+      run["refused"] = std::get<plan::Refusal>(candidate.result).why;
+      run["simulated"] = nullptr;
+    }
+    run["measured"] = nullptr;
+    runs.push_back(run);
+  }
+  json["runs"] = runs;
+  return json;
+}
+
+}  // namespace pipedream::report

@@ -1,0 +1,113 @@
+// Reads SVG back, for tests about pictures. Only *_test.cpp files include this.
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pipedream::report {
+
+struct Element {
+  std::string name;
+  std::map<std::string, std::string> attributes;
+  std::string text;   // its own, entities resolved
+  std::string title;  // the text of its <title>
+
+  [[nodiscard]] double number(const std::string& attribute) const {
+    return std::strtod(attributes.at(attribute).c_str(), nullptr);
+  }
+  [[nodiscard]] std::string css() const {
+    const auto found = attributes.find("class");
+    return found == attributes.end() ? "" : found->second;
+  }
+};
+
+// All elements of a document, parents first. Throws unless it is well-formed: as far as SVG of ours
+// goes, which has no comments, processing instructions or document type.
+class XmlReader {
+ public:
+  [[nodiscard]] static std::vector<Element> read(std::string_view document) {
+    XmlReader reader(document);
+    reader.read_element();
+    reader.skip_spaces();
+    if (!reader.left_.empty()) reader.refuse("something after the root");
+    return std::move(reader.elements_);
+  }
+
+ private:
+  explicit XmlReader(std::string_view document) : left_(document) {}
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw std::runtime_error(why + " before: " + std::string(left_.substr(0, 40)));
+  }
+  bool take(std::string_view text) {
+    if (!left_.starts_with(text)) return false;
+    left_.remove_prefix(text.size());
+    return true;
+  }
+  void expect(std::string_view text) {
+    if (!take(text)) refuse("no " + std::string(text));
+  }
+  void skip_spaces() {
+    while (take(" ") || take("\n")) continue;
+  }
+  std::string_view take_until(std::string_view any_of) {
+    const std::size_t end = left_.find_first_of(any_of);
+    if (end == std::string_view::npos) refuse("an end is missing");
+    const std::string_view taken = left_.substr(0, end);
+    left_.remove_prefix(end);
+    return taken;
+  }
+  std::string resolved(std::string_view text) const {
+    static const std::map<std::string_view, char> kEntities = {
+        {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"#39", '\''}};
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (static_cast<unsigned char>(text[i]) < 32 && text[i] != '\n') refuse("control character");
+      if (text[i] != '&') {
+        out += text[i];
+        continue;
+      }
+      const std::size_t end = text.find(';', i);
+      if (end == std::string_view::npos) refuse("a bare &");
+      out += kEntities.at(text.substr(i + 1, end - i - 1));
+      i = end;
+    }
+    return out;
+  }
+  void read_attributes(Element& element) {
+    for (skip_spaces(); !left_.starts_with("/") && !left_.starts_with(">"); skip_spaces()) {
+      const std::string name(take_until("=<> "));
+      expect("=\"");
+      const std::string value = resolved(take_until("\"<"));
+      expect("\"");
+      if (!element.attributes.emplace(name, value).second) refuse("a second " + name);
+    }
+  }
+  Element read_element() {
+    expect("<");
+    Element element{std::string(take_until(" />\n")), {}, "", ""};
+    const std::size_t place = elements_.size();
+    elements_.push_back(element);
+    read_attributes(element);
+    if (!take("/>")) {
+      expect(">");
+      while (!left_.starts_with("</")) {
+        element.text += resolved(take_until("<"));
+        if (left_.starts_with("</")) break;
+        const Element child = read_element();
+        if (child.name == "title") element.title = child.text;
+      }
+      expect("</" + element.name + ">");
+    }
+    return elements_[place] = element;
+  }
+
+  std::string_view left_;
+  std::vector<Element> elements_;
+};
+
+}  // namespace pipedream::report

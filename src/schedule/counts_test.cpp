@@ -1,0 +1,231 @@
+#include "schedule/counts.h"
+
+#include <gtest/gtest.h>
+
+#include "schedule/asynchronous.h"
+#include "schedule/bulk_synchronous.h"
+#include "schedule/dapple.h"
+#include "schedule/gpipe.h"
+#include "schedule/interleaved.h"
+#include "schedule/model_parallel.h"
+#include "schedule/schedule_testing.h"
+#include "schedule/two_buffered.h"
+
+namespace pipedream::schedule {
+
+void PrintTo(const Counts& counts, std::ostream* out) {
+  *out << counts.versions << " versions, " << counts.gradients << " gradients, " << counts.in_flight
+       << " in flight";
+}
+
+namespace {
+
+// The peaks of every stage, on the first worker of each.
+std::vector<Counts> peaks(const Schedule& schedule, std::size_t stages) {
+  std::vector<Counts> found(stages);
+  std::vector<bool> seen(stages);
+  for (const Program& program : programs_of(schedule)) {
+    WorkerCounter counter(schedule.rules);
+    for (const Op& op : program.ops) counter.add(op);
+    for (const auto& [stage, of] : counter.stages()) {
+      if (!seen[stage.index()]) found[stage.index()] = of.peak();
+      seen[stage.index()] = true;
+      EXPECT_EQ(of.peak(), found[stage.index()]) << "all replicas keep as much";
+    }
+  }
+  return found;
+}
+
+plan::Plan straight_plan(int stages) {
+  return plan_of(std::vector<int>(static_cast<std::size_t>(stages), 1), straight_depths(stages));
+}
+
+std::vector<Counts> each(int stages, Counts counts) {
+  return std::vector<Counts>(static_cast<std::size_t>(stages), counts);
+}
+
+// ---- one stage, op by op ----
+
+TEST(Counter, AVersionLivesWhileAForwardThatBeganOnItHasNoBackward) {
+  Counter counter(Rules{});
+  EXPECT_EQ(counter.peak(), (Counts{1, 0, 0}));
+  counter.forward({0});
+  counter.forward({0});
+  EXPECT_EQ(counter.peak(), (Counts{1, 0, 2}));
+  counter.backward({0});
+  counter.update({1});
+  EXPECT_EQ(counter.peak(), (Counts{2, 1, 2})) << "the second item still needs version 0";
+  counter.backward({0});
+  counter.update({2});
+  EXPECT_EQ(counter.peak(), (Counts{2, 1, 2})) << "version 2 is made in the place of version 1";
+}
+
+TEST(Counter, WithoutStashingThereIsOneVersion) {
+  Counter counter(Rules{.stash = Stash::kNone});
+  counter.forward({0});
+  counter.forward({0});
+  counter.backward({0});
+  counter.update({1});
+  counter.backward({1});
+  counter.update({2});
+  EXPECT_EQ(counter.peak(), (Counts{1, 1, 2}));
+}
+
+TEST(Counter, TheNewestVersionsAreKeptAsTheRulesSay) {
+  Counter counter(Rules{.kept = 3});
+  for (int version = 1; version <= 5; ++version) {
+    counter.update({version});
+    EXPECT_EQ(counter.peak().versions, std::min(version + 1, 3));
+  }
+}
+
+TEST(Counter, GradientsThatAreAveragedNeedABufferBesideThoseThatAreGathered) {
+  Counter counter(Rules{});
+  counter.forward({0});
+  counter.backward({0});
+  counter.reduce();
+  EXPECT_EQ(counter.peak().gradients, 1);
+  counter.forward({0});
+  counter.backward({0});
+  EXPECT_EQ(counter.peak().gradients, 2);
+  counter.reduce();
+  EXPECT_EQ(counter.peak().gradients, 2);
+  counter.update({1});
+  counter.forward({1});
+  counter.backward({1});
+  EXPECT_EQ(counter.peak().gradients, 2);
+}
+
+TEST(WorkerCounter, CountsEachStageByItselfAndABackwardOnceItIsWhole) {
+  WorkerCounter counter(Rules{});
+  for (const int stage : {0, 1}) {
+    counter.add(Forward{StageId{stage}, {0, 0}, {0}});
+    counter.add(Load{StageId{stage}, {1, 0}});
+  }
+  counter.add(Backward{StageId{1}, {0, 0}, {0}, Part::kInput});
+  counter.add(Forward{StageId{1}, {1, 0}, {0}});
+  counter.add(Backward{StageId{1}, {0, 0}, {0}, Part::kWeight});
+  counter.add(Forward{StageId{1}, {2, 0}, {0}});
+  ASSERT_EQ(counter.stages().size(), 2U);
+  EXPECT_EQ(counter.stages()[0].counter.peak(), (Counts{1, 0, 1}));
+  EXPECT_EQ(counter.stages()[1].counter.peak(), (Counts{1, 1, 2}));
+}
+
+// ---- the table in SYSTEMS, for every number of stages and microbatches ----
+
+constexpr int kStages = 8;
+constexpr int kMicrobatches = 64;
+
+TEST(PeakCounts, ModelParallelKeepsOneOfEach) {
+  for (int n = 1; n <= kStages; ++n)
+    EXPECT_EQ(peaks(model_parallel(straight_plan(n), {5, 1, 1}), straight_plan(n).stages.size()),
+              each(n, {1, 1, 1}));
+}
+
+TEST(PeakCounts, DataParallelKeepsOneOfEach) {
+  for (int workers = 1; workers <= kStages; ++workers)
+    for (int minibatches = workers; minibatches <= 3 * workers; ++minibatches) {
+      EXPECT_EQ(peaks(bulk_synchronous(plan_of({workers}), {minibatches, 1, 1}), 1),
+                each(1, {1, 1, 1}));
+      EXPECT_EQ(peaks(asynchronous(plan_of({workers}), {minibatches, 1, 1}), 1),
+                each(1, {1, 1, 1}));
+    }
+}
+
+TEST(PeakCounts, GpipeHasAllMicrobatchesInFlight) {
+  for (int n = 1; n <= kStages; ++n)
+    for (int m = 1; m <= kMicrobatches; ++m)
+      EXPECT_EQ(peaks(gpipe(straight_plan(n), {2, m, m}), straight_plan(n).stages.size()),
+                each(n, {1, 1, m}));
+}
+
+TEST(PeakCounts, DappleHasItsDepthInFlightOrAllMicrobatches) {
+  for (int n = 1; n <= kStages; ++n)
+    for (int m = 1; m <= kMicrobatches; ++m)
+      for (int slack = 1; slack <= 2; ++slack)  // warm-up policies A and B
+        for (int replicas = 1; replicas <= 2; ++replicas) {
+          std::vector<int> depths;
+          std::vector<Counts> wanted;
+          for (int i = 0; i < n; ++i) {
+            depths.push_back(slack == 1 ? n - i : 2 * (n - i) - 1);
+            wanted.push_back({1, 1, std::min(depths.back(), m)});
+          }
+          const auto plan = plan_of(std::vector<int>(depths.size(), replicas), depths);
+          EXPECT_EQ(peaks(dapple(plan, {2, m, m}), depths.size()), wanted);
+        }
+}
+
+TEST(PeakCounts, PipedreamKeepsAVersionPerItemInFlight) {
+  for (int n = 1; n <= kStages; ++n) {
+    std::vector<Counts> wanted;
+    for (int depth = n; depth >= 1; --depth) wanted.push_back({depth, 1, depth});
+    for (int minibatches = 2 * n; minibatches <= 2 * n + 8; ++minibatches)
+      EXPECT_EQ(peaks(one_f_one_b(straight_plan(n), {minibatches, 1, 1}), wanted.size()), wanted);
+  }
+}
+
+TEST(PeakCounts, PipedreamWithReplicasKeepsTwoGradientsAndNoMoreVersionsThanItsDepth) {
+  for (int replicas = 2; replicas <= 4; ++replicas)
+    for (int depth = 1; depth <= 6; ++depth)
+      for (int minibatches = 2 * depth * replicas; minibatches <= (2 * depth + 3) * replicas;
+           ++minibatches)
+        EXPECT_EQ(peaks(one_f_one_b(plan_of({replicas}, {depth}), {minibatches, 1, 1}), 1),
+                  each(1, {depth, 2, depth}))
+            << minibatches << " minibatches on " << replicas;
+}
+
+TEST(PeakCounts, VerticalSyncKeepsAsManyVersionsAsStagesOnEveryStage) {
+  for (int n = 1; n <= kStages; ++n) {
+    std::vector<Counts> wanted;
+    for (int depth = n; depth >= 1; --depth) wanted.push_back({n, 1, depth});
+    EXPECT_EQ(
+        peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, Versions::kVerticalSync), wanted.size()),
+        wanted);
+  }
+}
+
+TEST(PeakCounts, WithoutStashingPipedreamKeepsOneVersion) {
+  for (int n = 1; n <= kStages; ++n) {
+    std::vector<Counts> wanted;
+    for (int depth = n; depth >= 1; --depth) wanted.push_back({1, 1, depth});
+    EXPECT_EQ(peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, Versions::kNewest), wanted.size()),
+              wanted);
+  }
+}
+
+TEST(PeakCounts, TwoBufferedKeepsTwoVersions) {
+  for (int n = 1; n <= kStages; ++n)
+    for (int m = std::max(1, n - 1); m <= kMicrobatches; ++m) {
+      std::vector<Counts> wanted;
+      for (int depth = n; depth >= 1; --depth) wanted.push_back({2, 1, std::min(depth, m + 1)});
+      EXPECT_EQ(peaks(two_buffered(straight_plan(n), {4, m, m}), wanted.size()), wanted);
+    }
+}
+
+TEST(PeakCounts, TwoBufferedWithReplicasKeepsTwoGradientsAlsoWhenTheLastRoundIsNotFull) {
+  for (int replicas = 2; replicas <= 3; ++replicas)
+    for (int m = 1; m <= 6; ++m)
+      for (int depth = 1; depth <= m + 1; ++depth)
+        for (int minibatches = 2 * replicas; minibatches <= 5 * replicas; ++minibatches)
+          EXPECT_EQ(peaks(two_buffered(plan_of({replicas}, {depth}), {minibatches, m, m}), 1),
+                    each(1, {2, 2, depth}))
+              << minibatches << " minibatches of " << m << " on " << replicas << ", depth "
+              << depth;
+}
+
+TEST(PeakCounts, InterleavedKeepsOneVersionAndNoMoreInFlightThanItsRulesSay) {
+  for (int workers = 1; workers <= 4; ++workers)
+    for (int chunks = 1; chunks <= 3; ++chunks)
+      for (int m = 1; m <= kMicrobatches; m += 3) {
+        plan::Plan plan = plan_of(std::vector<int>(static_cast<std::size_t>(workers * chunks), 1));
+        for (plan::Stage& stage : plan.stages) stage.workers[0].value %= workers;
+        const Schedule schedule = interleaved(plan, {2, m, m});
+        std::vector<Counts> wanted;
+        for (const int in_flight : schedule.rules.in_flight) wanted.push_back({1, 1, in_flight});
+        EXPECT_EQ(peaks(schedule, plan.stages.size()), wanted);
+        EXPECT_LE(wanted.front().in_flight, m);
+      }
+}
+
+}  // namespace
+}  // namespace pipedream::schedule

@@ -1,0 +1,54 @@
+#include "schedule/interleaved.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "cost/interleaving.h"
+
+namespace pipedream::schedule {
+
+Schedule interleaved(const plan::Plan& plan, const Extent& extent) {
+  Schedule schedule{{}, {.flushes = true}};
+  int workers = 1;
+  while (workers < static_cast<int>(plan.stages.size()) &&
+         plan.stages[static_cast<std::size_t>(workers)].workers != plan.stages[0].workers)
+    ++workers;
+  PD_CHECK(plan.stages.size() % static_cast<std::size_t>(workers) == 0);
+  const int chunks = static_cast<int>(plan.stages.size()) / workers;
+  for (int w = 0; w < workers; ++w) {
+    std::vector<bool> recompute;
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      recompute.push_back(plan.stage({chunk * workers + w}).recompute);
+    const auto stage_of = [=](int chunk) { return StageId{chunk * workers + w}; };
+    const auto append = [extent, workers, chunks, w, recompute, stage_of](std::int64_t t,
+                                                                          std::vector<Op>& ops) {
+      const cost::Interleaving order{workers, chunks, extent.microbatches_of(t)};
+      const int all = order.items * chunks;
+      const int warm_up = order.warm_up(w);
+      const WeightVersion weights{t};
+      for (int k = 0; k < all + warm_up - 1; ++k) {
+        if (k < all) {
+          const auto forth = order.turn(k);
+          ops.push_back(Forward{stage_of(forth.chunk), {t, forth.microbatch}, weights});
+        }
+        if (k < warm_up - 1) continue;
+        const auto back = order.turn(k - warm_up + 1);
+        const int chunk = chunks - 1 - back.chunk;
+        append_backward(recompute[static_cast<std::size_t>(chunk)], stage_of(chunk),
+                        {t, back.microbatch}, weights, ops);
+      }
+      for (int chunk = 0; chunk < chunks; ++chunk)
+        ops.push_back(Update{stage_of(chunk), weights, {t + 1}, t, t});
+    };
+    schedule.generators.push_back(
+        {plan.stages[static_cast<std::size_t>(w)].workers.at(0), extent.minibatches, append});
+  }
+  // A short last minibatch may have a larger first group, and so more of a stage in flight.
+  schedule.rules.in_flight = cost::Interleaving{workers, chunks, extent.microbatches}.in_flight();
+  const std::vector<int> at_end = cost::Interleaving{workers, chunks, extent.last}.in_flight();
+  for (std::size_t s = 0; s < at_end.size(); ++s)
+    schedule.rules.in_flight[s] = std::max(schedule.rules.in_flight[s], at_end[s]);
+  return schedule;
+}
+
+}  // namespace pipedream::schedule

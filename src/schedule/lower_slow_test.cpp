@@ -1,0 +1,12 @@
+// A run of a million minibatches, taken apart as it would run.
+#include <gtest/gtest.h>
+
+#include "schedule/lower_testing.h"
+
+namespace pipedream::schedule {
+namespace {
+
+TEST(SlowLower, AMillionMinibatchesNeedNoMoreMemoryThanAThousand) { expect_steady(1'000'000); }
+
+}  // namespace
+}  // namespace pipedream::schedule

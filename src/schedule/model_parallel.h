@@ -1,0 +1,15 @@
+// Model parallelism without a pipeline: one minibatch at a time passes all stages forth and back.
+//
+//   F0             B0 U F1             B1 U
+//      F0       B0 U       F1       B1 U
+//         F0 B0 U             F1 B1 U
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace pipedream::schedule {
+
+// Requires one worker a stage.
+[[nodiscard]] Schedule model_parallel(const plan::Plan& plan, const Extent& extent);
+
+}  // namespace pipedream::schedule

@@ -1,0 +1,89 @@
+// A schedule: one program per worker, produced piece by piece, so that a run of a million
+// minibatches needs no more memory than one of ten.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "plan/plan.h"
+#include "schedule/ops.h"
+
+namespace pipedream::schedule {
+
+// The compute ops and updates of one worker, in order; loads and transfers are lowering's part.
+// `append` adds the ops of one piece: a pure function of the piece's number.
+struct Generator {
+  WorkerId worker;
+  std::int64_t pieces = 0;
+  std::function<void(std::int64_t piece, std::vector<Op>& ops)> append;
+};
+
+// What the replicas of a stage do with an item: one of them takes it, in turn by minibatch, or each
+// takes its share of the samples.
+enum class Sharing { kTurns, kTogether };
+
+// Which weights a backward uses: those of its own forward, or the newest its stage then has.
+enum class Stash { kForwards, kNone };
+
+// What holds for all programs of a schedule.
+struct Rules {
+  Sharing sharing = Sharing::kTurns;
+  Stash stash = Stash::kForwards;
+  int kept = 1;  // so many of the newest weight versions stay, whether somebody uses them or not
+  // Every update waits until nothing is in flight: the pipeline fills and drains each time.
+  bool flushes = false;
+  // The replicas of a stage never average, and never wait for each other.
+  bool asynchronous = false;
+  // Items between forward and backward on one worker, at most, by stage; empty: as many as wanted.
+  std::vector<int> in_flight;
+};
+
+struct Schedule {
+  std::vector<Generator> generators;  // one per worker that does anything
+  Rules rules;
+};
+
+// The programs of several workers, an op at a time.
+class OpSource {
+ public:
+  virtual ~OpSource() = default;
+  [[nodiscard]] virtual std::size_t programs() const = 0;
+  [[nodiscard]] virtual WorkerId worker(std::size_t program) const = 0;
+  // The op that stands `ahead` places after the next one; nullptr: the program ends before. Good
+  // until the next call.
+  [[nodiscard]] virtual const Op* peek(std::size_t program, std::size_t ahead = 0) = 0;
+  virtual void pop(std::size_t program) = 0;
+};
+
+// How much is trained. The last minibatch may be short: cut into fewer microbatches of the same
+// size.
+struct Extent {
+  std::int64_t minibatches = 1;
+  int microbatches = 1;  // of a minibatch
+  int last = 1;          // of the last minibatch
+
+  [[nodiscard]] int microbatches_of(std::int64_t minibatch) const {
+    return minibatch == minibatches - 1 ? last : microbatches;
+  }
+};
+
+// Whole minibatches, cut as the plan says.
+[[nodiscard]] inline Extent whole_minibatches(const plan::Plan& plan, std::int64_t count) {
+  return {count, plan.microbatches, plan.microbatches};
+}
+
+// All ops of a generator.
+[[nodiscard]] Program program_of(const Generator& generator);
+[[nodiscard]] std::vector<Program> programs_of(const Schedule& schedule);
+// The other way round: a schedule whose programs were written down.
+[[nodiscard]] Schedule schedule_of(std::vector<Program> programs);
+
+// The backward of an item, run again forward first where the stage kept only what it received.
+inline void append_backward(bool recompute, StageId id, Item item, WeightVersion weights,
+                            std::vector<Op>& ops) {
+  if (recompute) ops.push_back(Recompute{id, item, weights});
+  ops.push_back(Backward{id, item, weights});
+}
+
+}  // namespace pipedream::schedule

@@ -1,0 +1,99 @@
+#include "schedule/two_buffered.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "schedule/depths.h"
+#include "schedule/rounds.h"
+
+namespace pipedream::schedule {
+namespace {
+
+// One replica's items in the order of its forwards, numbered from 0.
+struct Items {
+  Rounds rounds;
+  std::int64_t replica;
+  Extent extent;
+
+  // The rounds in which this replica has a minibatch.
+  [[nodiscard]] std::int64_t own_rounds() const {
+    const std::int64_t all = rounds.count();
+    return rounds.has(all - 1, replica) ? all : all - 1;
+  }
+  [[nodiscard]] std::int64_t count() const {
+    const std::int64_t own = own_rounds();
+    if (own == 0) return 0;
+    return (own - 1) * extent.microbatches +
+           extent.microbatches_of(rounds.minibatch(own - 1, replica));
+  }
+  [[nodiscard]] std::int64_t round(std::int64_t index) const { return index / extent.microbatches; }
+  [[nodiscard]] Item at(std::int64_t index) const {
+    return {rounds.minibatch(round(index), replica),
+            static_cast<std::int32_t>(index % extent.microbatches)};
+  }
+  [[nodiscard]] bool ends_round(std::int64_t index) const {
+    return (index + 1) % extent.microbatches == 0 || index + 1 == count();
+  }
+};
+
+WeightVersion version_of_round(std::int64_t round) {
+  return {std::max<std::int64_t>(0, round - 1)};
+}
+
+Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, std::int64_t depth,
+                     const Extent& extent) {
+  const auto replicas = static_cast<std::int64_t>(stage.workers.size());
+  const Items items{{replicas, extent.minibatches}, static_cast<std::int64_t>(index), extent};
+  const bool recompute = stage.recompute;
+  const std::int64_t count = items.count();
+  const auto append_update = [=](std::int64_t round, std::vector<Op>& ops) {
+    if (replicas > 1) ops.push_back(Await{id, {round + 1}});
+    ops.push_back(items.rounds.update(id, round));
+  };
+  const auto append = [=](std::int64_t step, std::vector<Op>& ops) {
+    if (step == count + depth - 1) {  // what no forward waited for
+      if (replicas == 1) return;
+      std::int64_t awaited = std::max<std::int64_t>(0, items.own_rounds() - 2);
+      for (std::int64_t round = items.own_rounds(); round < items.rounds.count(); ++round) {
+        if (round - awaited == 2) append_update(awaited++, ops);  // no third gradient buffer
+        ops.push_back(Reduce{id, {round + 1}});
+      }
+      while (awaited < items.rounds.count()) append_update(awaited++, ops);
+      return;
+    }
+    if (step < count) {
+      const std::int64_t round = items.round(step);
+      if (replicas > 1 && step % extent.microbatches == 0 && round >= 2)
+        append_update(round - 2, ops);
+      ops.push_back(Forward{id, items.at(step), version_of_round(round)});
+    }
+    const std::int64_t back = step - depth + 1;
+    if (back < 0 || back >= count) return;
+    const std::int64_t round = items.round(back);
+    append_backward(recompute, id, items.at(back), version_of_round(round), ops);
+    if (!items.ends_round(back)) return;
+    if (replicas > 1)
+      ops.push_back(Reduce{id, {round + 1}});
+    else
+      append_update(round, ops);
+  };
+  return {stage.workers[index], count + depth, append};
+}
+
+}  // namespace
+
+Schedule two_buffered(const plan::Plan& plan, const Extent& extent) {
+  Schedule schedule{{}, {.kept = 2}};
+  schedule.rules.in_flight = runnable_depths(plan, Sharing::kTurns);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const plan::Stage& stage = plan.stages[s];
+    const int depth = schedule.rules.in_flight[s];
+    PD_CHECK(stage.workers.size() == plan.stages.front().workers.size());
+    PD_CHECK(depth <= extent.microbatches + 1);
+    for (std::size_t i = 0; i < stage.workers.size(); ++i)
+      schedule.generators.push_back(replica_of(stage, id_at<StageId>(s), i, depth, extent));
+  }
+  return schedule;
+}
+
+}  // namespace pipedream::schedule

@@ -1,0 +1,20 @@
+// PipeDream-2BW: 1F1B over microbatches without a flush; the gradients of a whole minibatch make
+// one update, and every microbatch of batch t uses version max(0, t − 1), so that two versions
+// suffice. Two stages, two microbatches (0.1 is the second of minibatch 0):
+//
+//   F0@0 F0.1@0      B0@0 F1@0 B0.1@0 U0>1 F1.1@0 B1@0 F2@1 …
+//        F0@0   B0@0 F0.1@0 B0.1@0 U0>1 F1@0 B1@0 …
+//
+// Replicas are pipelines side by side: replica i takes the minibatches i, i + r, …, and one round
+// of them is one update.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace pipedream::schedule {
+
+// Requires every worker in one stage only, as many replicas of every stage, and no stage deeper
+// than a minibatch's microbatches + 1: more items in flight would need a third version.
+[[nodiscard]] Schedule two_buffered(const plan::Plan& plan, const Extent& extent);
+
+}  // namespace pipedream::schedule

@@ -1,0 +1,67 @@
+#include "simulate/durations.h"
+
+#include <array>
+
+#include "core/philox.h"
+#include "cost/compute.h"
+
+namespace pipedream::simulate {
+namespace {
+
+// The part of reading a minibatch that falls to a stage: by the bytes of the inputs it uses.
+double input_share(const profile::Profile& profile, const plan::Stage& stage) {
+  double all = 0;
+  double own = 0;
+  for (const graph::Value& value : profile.graph.values()) {
+    if (!profile.graph.layer(value.producer).is_input) continue;
+    const auto bytes = static_cast<double>(value.bytes.count);
+    all += bytes;
+    for (const LayerId layer : stage.layers)
+      if (std::binary_search(value.consumers.begin(), value.consumers.end(), layer)) {
+        own += bytes;
+        break;
+      }
+  }
+  return all > 0 ? own / all : 1;
+}
+
+}  // namespace
+
+ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& profile,
+                     const cluster::Cluster& cluster, const Conditions& conditions, StageId stage,
+                     int replica) {
+  const plan::Stage& layers = routes.plan().stage(stage);
+  const WorkerId worker = routes.worker(stage, replica);
+  double speed = cluster.devices.at(worker.index()).speed;
+  for (const Straggler& straggler : conditions.stragglers)
+    if (straggler.worker == worker) speed *= straggler.speed;
+  const bool together = routes.sharing() == schedule::Sharing::kTogether;
+  const cost::ItemShare item{.minibatches = together ? routes.replicas({0}) : 1,
+                             .microbatches = routes.plan().microbatches,
+                             .replicas = together ? routes.replicas(stage) : 1,
+                             .batch = profile.batch};
+  const double share = item.on_replica(together ? replica : 0);
+  const cost::StageTime whole = cost::stage_time(profile, layers.layers);
+  ItemTimes times;
+  times.forward = from_seconds(to_seconds(whole.forward) * share / speed);
+  times.backward = from_seconds(to_seconds(whole.backward) * share / speed);
+  times.bytes_share = item.of_minibatch();
+  if (routes.loads(stage) && conditions.loading)
+    times.load = from_seconds(to_seconds(profile.input) * share * input_share(profile, layers));
+  return times;
+}
+
+double jitter_of(const Conditions& conditions, WorkerId worker, StageId stage, schedule::Item item,
+                 int what) {
+  if (conditions.jitter == 0) return 1;
+  std::array<float, 1> random{};
+  fill_uniform({.seed = conditions.seed,
+                .layer = (std::int64_t{worker.value} << 32) | stage.value,
+                .minibatch = item.minibatch,
+                .microbatch = item.microbatch,
+                .draw = what},
+               random);
+  return 1 + conditions.jitter * (2.0 * random[0] - 1);
+}
+
+}  // namespace pipedream::simulate

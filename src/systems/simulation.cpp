@@ -1,0 +1,114 @@
+#include "systems/simulation.h"
+
+#include <algorithm>
+
+#include "cost/compute.h"
+#include "plan/stage_size.h"
+
+namespace pipedream::systems {
+namespace {
+
+using cost::Rule;
+
+// Minibatches that the first stage has in flight when all its replicas are full, in whole rounds.
+std::int64_t in_flight_at_first(const plan::Plan& plan) {
+  const plan::Stage& first = plan.stages.front();
+  const std::int64_t minibatches =
+      (std::max(1, first.depth) + plan.microbatches - 1) / plan.microbatches;
+  return minibatches * static_cast<std::int64_t>(first.workers.size());
+}
+
+// How many of the profile's minibatches one numbered minibatch is.
+double minibatches_in_one(const plan::Plan& plan, const schedule::Rules& rules) {
+  return rules.sharing == schedule::Sharing::kTogether
+             ? static_cast<double>(plan.stages.front().workers.size())
+             : 1;
+}
+
+timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules& rules,
+                                   const Training& training) {
+  timeline::AccountRule rule{.flushes = rules.flushes};
+  const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
+  const bool together = rules.sharing == schedule::Sharing::kTogether;
+  rule.round = together ? 1 : replicas;
+  rule.parts = together ? static_cast<int>(replicas) : 1;
+  rule.extent = schedule::whole_minibatches(plan, training.minibatches);
+  if (training.last_microbatches) rule.extent.last = *training.last_microbatches;
+  const std::int64_t wanted = rules.flushes ? rule.round : 2 * in_flight_at_first(plan);
+  const std::int64_t rounds = training.minibatches / rule.round;
+  rule.warm_up = std::min(wanted, (rounds + 1) / 2 * rule.round);
+  if (rounds < 2) rule.warm_up = 0;  // better the whole run than nothing
+  return rule;
+}
+
+std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& profile,
+                             const schedule::Rules& rules,
+                             const std::vector<simulate::WorkerPeaks>& peaks, int copies) {
+  std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(plan)));
+  std::vector<cost::StageSize> sizes;
+  for (const plan::Stage& stage : plan.stages)
+    sizes.push_back(plan::stage_size(profile, stage.layers));
+  const bool together = rules.sharing == schedule::Sharing::kTogether;
+  for (const simulate::WorkerPeaks& worker : peaks)
+    for (const auto& [stage, counts] : worker.stages) {
+      const plan::Stage& of = plan.stage(stage);
+      const double replicas = together ? static_cast<double>(of.workers.size()) : 1;
+      const double share = minibatches_in_one(plan, rules) / plan.microbatches / replicas;
+      memory[worker.worker.index()] +=
+          cost::stage_memory(sizes[stage.index()],
+                             {counts.versions, counts.gradients, counts.in_flight},
+                             {copies, share, of.recompute})
+              .total();
+    }
+  return memory;
+}
+
+}  // namespace
+
+std::int64_t enough_minibatches(const plan::Plan& plan) {
+  const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
+  const Rule rule = find_system(plan.system).rule;
+  if (cost::replicas_split_items(rule)) return 4;
+  if (!cost::never_flushes(rule) && rule != Rule::kAsynchronous) return 4 * replicas;
+  const std::int64_t wanted = std::max<std::int64_t>(24, 10 * in_flight_at_first(plan));
+  return (wanted + replicas - 1) / replicas * replicas;
+}
+
+Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
+                        const cluster::Cluster& cluster, const SimulationWishes& wishes) {
+  Training training = wishes.training;
+  if (training.minibatches == 0) training.minibatches = enough_minibatches(plan);
+  schedule::Schedule own;
+  if (wishes.schedule == nullptr) own = schedule_for(plan, training);
+  const schedule::Schedule& schedule = wishes.schedule != nullptr ? *wishes.schedule : own;
+  timeline::Account account(account_rule(plan, schedule.rules, training));
+  Simulated simulated;
+  const auto keep = [&](const timeline::Event& event) {
+    simulated.timeline.events.push_back(event);
+  };
+  simulate::Sink sink{[&](const timeline::Event& event) {
+                        account.add(event);
+                        if (wishes.keep_timeline) keep(event);
+                      },
+                      {}};
+  if (wishes.keep_timeline) sink.other = keep;
+  const simulate::Result result =
+      simulate::simulate(schedule, plan, profile, cluster, wishes.conditions, sink);
+  simulated.minibatches = training.minibatches;
+  simulated.summary = account.finish();
+  simulated.links = result.links;
+  simulated.ops = result.ops;
+  const double in_one = minibatches_in_one(plan, schedule.rules);
+  simulated.minibatches_per_second = simulated.summary.minibatches_per_second() * in_one;
+  const auto replicas = static_cast<double>(plan.stages.front().workers.size());
+  const double batch = static_cast<double>(profile.batch.value_or(1));
+  simulated.samples_per_update = (schedule.rules.asynchronous ? 1 : replicas) * batch;
+  if (profile.batch) simulated.samples_per_second = simulated.minibatches_per_second * batch;
+  simulated.bytes_per_minibatch =
+      result.bytes / (static_cast<double>(training.minibatches) * in_one);
+  simulated.memory =
+      memory_of(plan, profile, schedule.rules, result.peaks, wishes.optimiser_copies);
+  return simulated;
+}
+
+}  // namespace pipedream::systems

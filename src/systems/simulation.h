@@ -1,0 +1,40 @@
+// What a plan would do, simulated: speed, idle time by cause, memory, bytes.
+#pragma once
+
+#include "simulate/simulate.h"
+#include "systems/training.h"
+#include "timeline/account.h"
+
+namespace pipedream::systems {
+
+struct Simulated {
+  std::int64_t minibatches = 0;  // that were simulated
+  timeline::Summary summary;
+  std::vector<simulate::LinkTraffic> links;
+  double minibatches_per_second = 0;         // of the profile's size
+  std::optional<double> samples_per_second;  // where the profile says how many a minibatch has
+  double samples_per_update = 0;             // minibatches, where it does not
+  double bytes_per_minibatch = 0;
+  std::vector<Bytes> memory;    // by worker of the plan, at its peak
+  timeline::Timeline timeline;  // empty unless asked for
+  std::int64_t ops = 0;
+};
+
+struct SimulationWishes {
+  simulate::Conditions conditions;
+  Training training{.minibatches = 0};  // 0: as many as show the steady state
+  int optimiser_copies = 1;
+  bool keep_timeline = false;
+  // Instead of the plan's own schedule.
+  const schedule::Schedule* schedule = nullptr;
+};
+
+// Throws what schedule_for throws.
+[[nodiscard]] Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
+                                      const cluster::Cluster& cluster,
+                                      const SimulationWishes& wishes);
+
+// Enough for the pipeline to fill and run for a while: for systems that flush, three updates.
+[[nodiscard]] std::int64_t enough_minibatches(const plan::Plan& plan);
+
+}  // namespace pipedream::systems

@@ -1,0 +1,150 @@
+#include "systems/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include "cost/interleaving.h"
+#include "cost/memory.h"
+#include "plan/stage_size.h"
+#include "schedule/one_f_one_b.h"
+#include "systems/unit_case.h"
+
+namespace pipedream::systems {
+namespace {
+
+Simulated simulated(const UnitWishes& wishes, const SimulationWishes& how = {}) {
+  const UnitCase made = unit_case(wishes);
+  return simulate_plan(made.plan, made.profile, made.cluster, how);
+}
+
+constexpr double kUnits = 1e-6;  // in seconds
+
+// Stages of three units: a minibatch every three units without a flush, (M + S − 1)·3 with one,
+// S·3 one by one; several at a time on replicas.
+TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
+  const auto rate = [](const UnitWishes& wishes) {
+    return simulated(wishes).minibatches_per_second * kUnits;
+  };
+  EXPECT_NEAR(rate({.replicas = {1, 1, 1, 1}}), 1 / 3.0, 1e-12);
+  EXPECT_NEAR(rate({.system = "2bw", .replicas = {1, 1, 1, 1}, .microbatches = 4}), 1 / 12.0,
+              1e-12);
+  EXPECT_NEAR(rate({.system = "mp", .replicas = {1, 1, 1, 1}}), 1 / 12.0, 1e-12);
+  for (const char* system : {"gpipe", "dapple"})
+    EXPECT_NEAR(rate({.system = system, .replicas = {1, 1, 1, 1}, .microbatches = 8}),
+                1 / (11 * 3.0), 1e-12)
+        << system;
+  EXPECT_NEAR(rate({.system = "interleaved", .replicas = {1, 1, 1, 1}, .microbatches = 8}),
+              1 / ((16 + 3) * 3.0), 1e-12);
+  EXPECT_NEAR(rate({.system = "dp-bsp", .replicas = {5}}), 5 / 3.0, 1e-12);
+  EXPECT_NEAR(rate({.system = "dp-asp", .replicas = {5}}), 5 / 3.0, 1e-12);
+  EXPECT_NEAR(rate({.replicas = {2, 2}}), 2 / 3.0, 1e-12);
+  EXPECT_NEAR(rate({.replicas = {2, 1}}), 1 / 3.0, 1e-12);
+  EXPECT_NEAR(rate({.system = "dapple", .replicas = {2, 2}, .microbatches = 8}), 2 / (9 * 3.0),
+              1e-12)
+      << "a minibatch for each replica of the first stage";
+}
+
+TEST(SimulatePlan, SamplesAreCountedWhereTheProfileSaysHowManyThereAre) {
+  UnitCase made = unit_case({.system = "dp-bsp", .replicas = {4}});
+  EXPECT_FALSE(simulate_plan(made.plan, made.profile, made.cluster, {}).samples_per_second);
+  EXPECT_EQ(simulate_plan(made.plan, made.profile, made.cluster, {}).samples_per_update, 4);
+  made.profile.batch = 32;
+  const Simulated known = simulate_plan(made.plan, made.profile, made.cluster, {});
+  EXPECT_NEAR(*known.samples_per_second * kUnits, 32 * 4 / 3.0, 1e-9);
+  EXPECT_EQ(known.samples_per_update, 4 * 32);
+  made.plan.system = "dp-asp";
+  EXPECT_EQ(simulate_plan(made.plan, made.profile, made.cluster, {}).samples_per_update, 32)
+      << "every minibatch is an update";
+}
+
+TEST(SimulatePlan, BytesPerMinibatchAreThoseOfAllLinks) {
+  UnitCase made = unit_case({.system = "dp-bsp", .replicas = {4}});
+  made.profile.costs[0].weights = Bytes{1000};
+  EXPECT_NEAR(simulate_plan(made.plan, made.profile, made.cluster, {}).bytes_per_minibatch,
+              2 * 3 * 1000 / 4.0, 1e-6)
+      << "2(m−1)·W for each update of m minibatches";
+}
+
+// As the memory model says for what was really in flight.
+TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStages) {
+  for (const System& system : all_systems()) {
+    const bool one_stage =
+        system.rule == cost::Rule::kDataParallel || system.rule == cost::Rule::kAsynchronous;
+    UnitCase made = unit_case({.system = system.name,
+                               .replicas = one_stage ? std::vector{2} : std::vector{1, 1, 1},
+                               .microbatches = 3});
+    for (profile::LayerCost& cost : made.profile.costs) {
+      cost.weights = Bytes{1000};
+      cost.stash = Bytes{300};
+    }
+    const Simulated found =
+        simulate_plan(made.plan, made.profile, made.cluster, {.optimiser_copies = 2});
+    std::vector<Bytes> wanted(static_cast<std::size_t>(made.cluster.workers()));
+    const std::vector<int> dealt = cost::Interleaving{3, 2, 3}.in_flight();
+    for (std::size_t s = 0; s < made.plan.stages.size(); ++s) {
+      const plan::Stage& stage = made.plan.stages[s];
+      const bool interleaved = system.rule == cost::Rule::kInterleaved;
+      const cost::Counts counts = cost::peak_counts(
+          system.rule, interleaved ? dealt[s] : stage.depth, 1, made.plan.microbatches);
+      for (const WorkerId worker : stage.workers)
+        wanted[worker.index()] +=
+            cost::stage_memory(plan::stage_size(made.profile, stage.layers), counts,
+                               {2, 1.0 / made.plan.microbatches, false})
+                .total();
+    }
+    EXPECT_EQ(found.memory, wanted) << system.name;
+  }
+}
+
+TEST(SimulatePlan, ATimelineIsKeptWhenAskedFor) {
+  const UnitWishes wishes{.replicas = {1, 1}};
+  EXPECT_TRUE(simulated(wishes).timeline.events.empty());
+  EXPECT_FALSE(simulated(wishes, {.keep_timeline = true}).timeline.events.empty());
+}
+
+TEST(SimulatePlan, ASchedulesOwnMayTakeThePlaceOfTheSystems) {
+  const UnitCase made = unit_case({.replicas = {1, 1}});
+  plan::Plan deeper = made.plan;
+  deeper.stages[0].depth = 4;
+  const auto own = one_f_one_b(deeper, schedule::whole_minibatches(deeper, 20));
+  const Simulated found =
+      simulate_plan(made.plan, made.profile, made.cluster,
+                    {.training = {.minibatches = 20}, .keep_timeline = true, .schedule = &own});
+  std::int64_t before = 0;  // forwards before the first backward of worker 0
+  for (const timeline::Event& event : found.timeline.events) {
+    if (event.worker != WorkerId{0}) continue;
+    if (std::holds_alternative<schedule::Backward>(event.op)) break;
+    before += std::holds_alternative<schedule::Forward>(event.op) ? 1 : 0;
+  }
+  EXPECT_EQ(before, 4);
+}
+
+TEST(EnoughMinibatches, AreWholeRoundsAndMoreThanFillThePipeline) {
+  for (const System& system : all_systems())
+    for (const auto& replicas : {std::vector{1}, {3}, {7}}) {
+      const UnitCase made =
+          unit_case({.system = system.name, .replicas = {replicas}, .microbatches = 4});
+      const std::int64_t enough = enough_minibatches(made.plan);
+      if (!cost::replicas_split_items(system.rule)) {
+        EXPECT_EQ(enough % replicas[0], 0) << system.name;
+      }
+      EXPECT_GE(enough, 4);
+    }
+  const plan::Plan deep = unit_case({.replicas = std::vector<int>(20, 1)}).plan;
+  EXPECT_GE(enough_minibatches(deep), 10 * 20);
+}
+
+TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {
+  const Simulated found = simulated({.system = "gpipe", .replicas = {1, 1}, .microbatches = 2},
+                                    {.training = {.minibatches = 1}});
+  EXPECT_NEAR(found.minibatches_per_second * kUnits, 1 / 9.0, 1e-12);
+}
+
+// SYSTEMS §1: (S−1)/(M+S−1) of the time.
+TEST(SimulatePlan, UtilisationIsWhatIsNotIdle) {
+  EXPECT_NEAR(simulated({.system = "gpipe", .replicas = {1, 1, 1, 1}, .microbatches = 16})
+                  .summary.utilisation(),
+              16 / 19.0, 1e-12);
+}
+
+}  // namespace
+}  // namespace pipedream::systems

@@ -1,0 +1,32 @@
+// A pipeline without a model: every stage takes one unit forward and a few backward, transfers take
+// no time. What `pipedream schedule` shows.
+#pragma once
+
+#include "systems/training.h"
+
+namespace pipedream::systems {
+
+struct UnitWishes {
+  std::string system = "pipedream";
+  std::vector<int> replicas;  // of each stage
+  int chunks = 2;             // stages per worker, of interleaved pipelines
+  int microbatches = 1;       // where the system cuts minibatches
+  plan::Depth depth = plan::Depth::kBest;
+  int most_depth = 0;   // for Depth::kUpTo
+  bool deeper = false;  // dapple's warm-up policy B: 2(S−i)−1 instead of S−i
+  bool recompute = false;
+  int backward = 2;  // units of a backward
+};
+
+struct UnitCase {
+  plan::Plan plan;
+  profile::Profile profile;
+  cluster::Cluster cluster;
+};
+
+inline constexpr Nanos kUnit{1000};
+
+// Throws BadUsage for what the system does not know.
+[[nodiscard]] UnitCase unit_case(const UnitWishes& wishes);
+
+}  // namespace pipedream::systems

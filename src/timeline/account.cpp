@@ -1,0 +1,112 @@
+#include "timeline/account.h"
+
+#include <algorithm>
+
+namespace pipedream::timeline {
+
+using schedule::Backward;
+using schedule::Forward;
+using schedule::Recompute;
+
+Idle& Idle::operator+=(const Idle& other) {
+  fill_drain += other.fill_drain;
+  imbalance += other.imbalance;
+  transfer += other.transfer;
+  wait += other.wait;
+  return *this;
+}
+
+double Summary::utilisation() const {
+  const double all = to_seconds(busy + idle.total());
+  return all > 0 ? to_seconds(busy) / all : 0;
+}
+
+double Summary::minibatches_per_second() const {
+  if (measured_minibatches == 0 || measured_time <= Nanos{0}) return 0;
+  return static_cast<double>(measured_minibatches) / to_seconds(measured_time);
+}
+
+void Account::add(const Event& event) {
+  if (!on_compute_lane(event.op)) return;
+  last_ = std::max(last_, event.end);
+  const std::size_t w = event.worker.index();
+  if (w >= workers_.size()) {
+    workers_.resize(w + 1);
+    known_.resize(w + 1);
+  }
+  known_[w] = true;
+  Worker& worker = workers_[w];
+  account_gap(worker, event);
+  const Nanos took = event.end - event.start;
+  worker.busy += took;
+  if (std::holds_alternative<Recompute>(event.op)) worker.recompute += took;
+  worker.free = event.end;
+  if (const auto* backward = std::get_if<Backward>(&event.op)) complete(*backward, event.end);
+}
+
+void Account::account_gap(Worker& worker, const Event& event) {
+  worker.transfer += event.transfer;
+  worker.wait += event.wait;
+  const Nanos rest = event.start - worker.free - event.transfer - event.wait;
+  if (std::holds_alternative<Forward>(event.op) && worker.seen_backward) {
+    worker.wait += worker.since_forward + rest;  // neither filling nor draining
+    worker.since_forward = Nanos{0};
+    return;
+  }
+  if (worker.seen_backward)
+    worker.since_forward += rest;
+  else
+    worker.fill_drain += rest;
+  if (std::holds_alternative<Backward>(event.op)) worker.seen_backward = true;
+  if (!rule_.flushes || !std::holds_alternative<schedule::Update>(event.op)) return;
+  worker.fill_drain += worker.since_forward;
+  worker.since_forward = Nanos{0};
+  worker.seen_backward = false;
+}
+
+// A minibatch is done with the last backward of its last item on the first stage.
+void Account::complete(const Backward& backward, Nanos end) {
+  const schedule::Item& item = backward.item;
+  if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
+  if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
+  ++completed_;
+  const std::int64_t parts = rule_.parts;
+  if (completed_ <= rule_.warm_up * parts) warm_ = std::max(warm_, end);
+  const std::int64_t measured = completed_ - rule_.warm_up * parts;
+  if (measured <= 0 || measured % (rule_.round * parts) != 0) return;
+  measured_ = measured / parts;
+  measured_end_ = std::max(measured_end_, end);
+}
+
+Summary Account::finish() const {
+  Summary summary;
+  summary.length = last_;
+  Nanos busiest{0};
+  for (const Worker& worker : workers_) busiest = std::max(busiest, worker.busy);
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    if (!known_[w]) continue;
+    const Worker& worker = workers_[w];
+    WorkerAccount account{id_at<WorkerId>(w), worker.busy, worker.recompute, {}};
+    Idle& idle = account.idle;
+    idle.fill_drain = worker.fill_drain + worker.since_forward + (last_ - worker.free);
+    idle.transfer = worker.transfer;
+    idle.wait = worker.wait;
+    // What a worker lacks of the busiest one's work it would wait in any case.
+    Nanos lacking = busiest - worker.busy;
+    for (Nanos* part : {&idle.wait, &idle.fill_drain, &idle.transfer}) {
+      const Nanos taken = std::min(lacking, *part);
+      *part -= taken;
+      idle.imbalance += taken;
+      lacking -= taken;
+    }
+    summary.busy += worker.busy;
+    summary.recompute += worker.recompute;
+    summary.idle += idle;
+    summary.workers.push_back(std::move(account));
+  }
+  summary.measured_minibatches = measured_;
+  summary.measured_time = measured_end_ - warm_;
+  return summary;
+}
+
+}  // namespace pipedream::timeline
