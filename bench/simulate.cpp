@@ -13,8 +13,9 @@ using namespace pipedream;
 
 enum class Links { kOwn, kShared };
 
-// Equal stages; a transfer takes a tenth of a forward. `kShared`: 4 workers to a server, with one
-// network card for its traffic.
+// Equal stages; a transfer takes a tenth of a forward. `kShared`: 4 workers to a server with one
+// network card for its traffic, which neighbouring stages always pass, at a fifth of the bandwidth:
+// transfers from and to several workers share it most of the time.
 systems::UnitCase pipeline(const std::string& system, std::vector<int> replicas, int microbatches,
                            Links links) {
   systems::UnitWishes wishes{

@@ -21,7 +21,8 @@ std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const Lay
     found.push_back(open);
     open = {Bytes{0}, 0};
   }
-  if (open.weights > Bytes{0} || found.empty()) found.push_back(open);
+  if (open.weights > Bytes{0}) found.push_back(open);
+  if (found.empty()) found.push_back({Bytes{0}, 1});  // all members still wait for each other
   return found;
 }
 

@@ -154,8 +154,10 @@ std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
 Prediction Predictor::predict(const Layout& layout) const {
   const Shape shape = shape_of(layout);
   std::optional<Prediction> best;
+  bool waits_for_loop = false;  // of this number of microbatches, something that fits
   const auto offer = [&](const Choice& choice) {  // returns whether it fits without recomputing
     Prediction found = with(shape, choice);
+    waits_for_loop = waits_for_loop || (!found.miss && found.limit == Limit::kLoop);
     const bool simple =
         !found.miss && std::none_of(found.stages.begin(), found.stages.end(),
                                     [](const StagePrediction& stage) { return stage.recompute; });
@@ -177,9 +179,10 @@ Prediction Predictor::predict(const Layout& layout) const {
   const bool may_deepen = has_depths(conditions_.rule) && conditions_.depth == Depth::kBest &&
                           layout.depths.empty() && layout.stages() > 1;
   for (const int microbatches : microbatch_choices(layout.stages())) {
+    waits_for_loop = false;
     try_slack(microbatches, 1);
     const bool may_help =
-        best->limit == Limit::kLoop || (conditions_.rule == Rule::kDapple && !shape.sent.empty());
+        waits_for_loop || (conditions_.rule == Rule::kDapple && !shape.sent.empty());
     if (may_deepen && may_help && !best->miss) try_slack(microbatches, 2);
   }
   return *best;
@@ -341,6 +344,30 @@ void Predictor::time_steady(const Shape& shape, Prediction& prediction) const {
     const Seconds loop = cost::loop_limit(Seconds(forth[s] + back[s]), shape.parts[s].replicas,
                                           prediction.stages[s].depth);
     raise(prediction, loop.count() * items, Limit::kLoop, s);
+  }
+  time_inner_loops(shape, prediction);
+}
+
+// An item that stage i holds comes back from stage j once j has begun d_j − 1 later ones: of what i
+// has in flight, r_j·(d_j − 1) do not help to fill the way between the two.
+void Predictor::time_inner_loops(const Shape& shape, Prediction& prediction) const {
+  const std::size_t count = shape.parts.size();
+  const double items = prediction.microbatches;
+  std::vector<double> next(count);  // to the following stage
+  for (const Shape::Sent& sent : shape.sent)
+    if (sent.to == sent.from + 1)
+      next[sent.from] = std::max(next[sent.from], sent.item(prediction.microbatches, 1));
+  const auto compute = [&](std::size_t s) {
+    return (prediction.stages[s].forward + prediction.stages[s].backward).count() / items;
+  };
+  for (std::size_t i = 0; i + 2 < count; ++i) {
+    double way = compute(i);
+    for (std::size_t j = i + 1; j + 1 < count; ++j) {
+      way += 2 * next[j - 1] + compute(j);
+      const int span = shape.parts[i].replicas * prediction.stages[i].depth -
+                       shape.parts[j].replicas * (prediction.stages[j].depth - 1);
+      if (span > 0) raise(prediction, way / span * items, Limit::kLoop, i);
+    }
   }
 }
 

@@ -118,6 +118,7 @@ class Predictor {
   [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
   void time_steady(const Shape& shape, Prediction& prediction) const;
+  void time_inner_loops(const Shape& shape, Prediction& prediction) const;
   void time_synchronous(const Shape& shape, Prediction& prediction) const;
   void time_data_parallel(const Shape& shape, Prediction& prediction) const;
   void time_asynchronous(const Shape& shape, Prediction& prediction) const;

@@ -38,8 +38,9 @@ std::string schedule_grid(const timeline::Timeline& timeline, Nanos unit, bool w
   for (const timeline::Event& event : timeline.events) {
     auto& row = cells[event.worker];
     if (!timeline::on_compute_lane(event.op) || event.end == event.start) continue;
-    const auto first = static_cast<std::size_t>(event.start / unit);
-    const auto end = static_cast<std::size_t>(event.end / unit);
+    // Shares of an item may be a nanosecond short of a unit.
+    const auto first = static_cast<std::size_t>((event.start + unit / 2) / unit);
+    const auto end = static_cast<std::size_t>((event.end + unit / 2) / unit);
     const std::string label = label_of(event.op, with_stages);
     for (std::size_t c = first; c < std::max(end, first + 1); ++c)
       row[c] = c == first ? label : "";  // empty: goes on

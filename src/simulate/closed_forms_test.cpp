@@ -26,8 +26,9 @@ using schedule::whole_minibatches;
 constexpr int kMostStages = 8;
 constexpr int kMostItems = 64;
 
-// All that the closed forms are about, without a list of events.
+// All that the closed forms are about.
 struct Observed {
+  std::vector<timeline::Event> lanes;  // compute only
   Nanos length{0};
   std::map<WorkerId, Nanos> busy;
   Result result;
@@ -36,6 +37,7 @@ struct Observed {
 Observed observe(const Schedule& schedule, const Case& with) {
   Observed observed;
   const auto add = [&](const timeline::Event& event) {
+    observed.lanes.push_back(event);
     observed.length = std::max(observed.length, event.end);
     observed.busy[event.worker] += event.end - event.start;
   };
@@ -57,7 +59,7 @@ void for_all_sizes(Look look) {
   for (int stages = 1; stages <= kMostStages; ++stages)
     for (int items = 1; items <= kMostItems; ++items)
       for (std::size_t r = 0; r < ratios.size(); ++r) {
-        if (items > 8 && static_cast<std::size_t>(stages + items) % ratios.size() != r) continue;
+        if (items > 4 && static_cast<std::size_t>(stages + items) % ratios.size() != r) continue;
         SCOPED_TRACE(testing::Message() << "S " << stages << ", M " << items << ", F "
                                         << ratios[r].forward << ", B " << ratios[r].backward);
         look(stages, items, ratios[r]);
@@ -97,7 +99,7 @@ TEST(ClosedForms, ModelParallelIsIdleForAllStagesButOne) {
 TEST(ClosedForms, GpipeIsIdleWhileItFillsAndDrains) {
   for_all_sizes([](int stages, int items, Times times) {
     const Case with = equal_stages(stages, times, items);
-    const int flushes = items <= 8 ? 3 : 1;
+    const int flushes = items <= 4 ? 3 : 1;
     const Observed observed =
         observe(gpipe(with.plan, whole_minibatches(with.plan, flushes)), with);
     EXPECT_EQ(observed.length,
@@ -123,7 +125,7 @@ TEST(ClosedForms, GpipeThatRecomputesHasTheSameIdleShare) {
 TEST(ClosedForms, DappleIsIdleAsGpipeWithFewerInFlight) {
   for_all_sizes([](int stages, int items, Times times) {
     const Case with = equal_stages(stages, times, items);
-    const int flushes = items <= 8 ? 3 : 1;
+    const int flushes = items <= 4 ? 3 : 1;
     const Observed observed =
         observe(dapple(with.plan, whole_minibatches(with.plan, flushes)), with);
     EXPECT_EQ(observed.length,
@@ -138,7 +140,7 @@ TEST(ClosedForms, DappleIsIdleAsGpipeWithFewerInFlight) {
 TEST(ClosedForms, InterleavedFillsAndDrainsInAFractionOfTheTime) {
   for (int workers = 1; workers <= kMostStages; ++workers)
     for (int chunks = 1; chunks <= 4; ++chunks)
-      for (int items = workers; items <= 32; items += workers)
+      for (int items = workers; items <= 24; items += workers)
         for (const Times times : {Times{10, 20}, Times{20, 3}}) {
           SCOPED_TRACE(testing::Message()
                        << "n " << workers << ", v " << chunks << ", M " << items);
@@ -189,34 +191,32 @@ TEST(ClosedForms, InterleavedHasAsManyInFlightAsThePlannerThinks) {
       }
 }
 
-// Idle time of every worker between the first backward and the last forward of the first stage.
-void expect_no_idle_in_steady_state(const Schedule& schedule, const Case& with) {
-  const timeline::Timeline timeline = run(schedule, with).timeline;
-  Nanos begin = length(timeline);
+// Of every worker, between the first backward and the last forward of the first stage.
+void expect_no_idle_in_steady_state(const Observed& observed) {
+  Nanos begin = observed.length;
   Nanos end{0};
-  for (const timeline::Event& event : timeline.events) {
+  for (const timeline::Event& event : observed.lanes) {
     if (event.worker != WorkerId{0}) continue;
     if (std::holds_alternative<Backward>(event.op)) begin = std::min(begin, event.start);
     if (std::holds_alternative<Forward>(event.op)) end = std::max(end, event.end);
   }
   if (end <= begin) return;  // too few minibatches for a steady state
   std::map<WorkerId, Nanos> busy;
-  for (const timeline::Event& event : timeline.events)
-    if (timeline::on_compute_lane(event.op))
-      busy[event.worker] +=
-          std::max(Nanos(0), std::min(end, event.end) - std::max(begin, event.start));
+  for (const timeline::Event& event : observed.lanes)
+    busy[event.worker] +=
+        std::max(Nanos(0), std::min(end, event.end) - std::max(begin, event.start));
   for (const auto& [worker, time] : busy) EXPECT_EQ(time, end - begin) << "worker " << worker.value;
 }
 
 TEST(ClosedForms, PipedreamIsIdleOnlyBeforeAndAfterItsSteadyState) {
   for_all_sizes([](int stages, int minibatches, Times times) {
     const Case with = equal_stages(stages, times);
-    const Schedule schedule = one_f_one_b(with.plan, whole_minibatches(with.plan, minibatches));
-    const Observed observed = observe(schedule, with);
+    const Observed observed =
+        observe(one_f_one_b(with.plan, whole_minibatches(with.plan, minibatches)), with);
     const std::int64_t steps = minibatches + stages - 1;
     EXPECT_EQ(observed.length, Nanos(steps * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, steps);
-    expect_no_idle_in_steady_state(schedule, with);
+    expect_no_idle_in_steady_state(observed);
     // Before the last backward that uses version 0, d − 1 further forwards take one version each.
     if (minibatches < 2 * stages - 1) return;
     expect_peaks(observed, Rule::kPipedream, with.plan);
@@ -230,8 +230,8 @@ TEST(ClosedForms, VerticalSyncKeepsAsManyVersionsOnEveryStageAsOnTheFirst) {
     const Case with = equal_stages(stages, {10, 20});
     const Schedule schedule = one_f_one_b(with.plan, whole_minibatches(with.plan, 3 * stages),
                                           schedule::Versions::kVerticalSync);
-    expect_no_idle_in_steady_state(schedule, with);
     const Observed observed = observe(schedule, with);
+    expect_no_idle_in_steady_state(observed);
     for (int s = 0; s < stages; ++s)
       EXPECT_EQ(counts_of(observed, s), (schedule::Counts{stages, 1, stages - s}));
   }
@@ -240,14 +240,14 @@ TEST(ClosedForms, VerticalSyncKeepsAsManyVersionsOnEveryStageAsOnTheFirst) {
 TEST(ClosedForms, TwoBufferedIsNeverIdleInSteadyStateAndKeepsTwoVersions) {
   for_all_sizes([](int stages, int items, Times times) {
     if (items < stages - 1) return;
-    const int minibatches = items < 16 ? 4 : 2;  // the second version comes with the first update
+    const int minibatches = items < 8 ? 4 : 2;  // the second version comes with the first update
     const Case with = equal_stages(stages, times, items);
-    const Schedule schedule = two_buffered(with.plan, whole_minibatches(with.plan, minibatches));
-    const Observed observed = observe(schedule, with);
+    const Observed observed =
+        observe(two_buffered(with.plan, whole_minibatches(with.plan, minibatches)), with);
     const std::int64_t steps = minibatches * items + stages - 1;
     EXPECT_EQ(observed.length, Nanos(steps * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, steps);
-    if (items < 16) expect_no_idle_in_steady_state(schedule, with);
+    expect_no_idle_in_steady_state(observed);
     expect_peaks(observed, Rule::kTwoBuffered, with.plan);
     EXPECT_EQ(counts_of(observed, 0), (schedule::Counts{2, 1, stages}));
   });
@@ -309,7 +309,7 @@ TEST(LoopLimit, IsThePeriodOfEqualStagesExactly) {
   for (int stages = 1; stages <= kMostStages; ++stages)
     for (const int slack : {1, 2, 3})
       for (const Times times : {Times{10, 20}, Times{20, 3}})
-        for (const std::int64_t transfer : {0, 1, 10, 14, 15, 16, 50}) {
+        for (const std::int64_t transfer : {0, 1, 10, 15, 16, 50}) {
           SCOPED_TRACE(testing::Message() << "S " << stages << ", slack " << slack << ", F "
                                           << times.forward << ", transfer " << transfer);
           const std::vector<Times> all(static_cast<std::size_t>(stages), times);

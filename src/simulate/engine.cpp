@@ -163,15 +163,15 @@ bool Engine::step(std::uint32_t w, Nanos now) {
   Worker& worker = workers_[w];
   bool blocked = false;
   const bool passed = std::visit(Match{[&](const Forward& f) {
-                                         blocked = !compute(w, op, f.stage, f.item);
+                                         blocked = !compute(w, op, f.stage, f.item, now);
                                          return false;
                                        },
                                        [&](const Recompute& c) {
-                                         blocked = !compute(w, op, c.stage, c.item);
+                                         blocked = !compute(w, op, c.stage, c.item, now);
                                          return false;
                                        },
                                        [&](const Backward& b) {
-                                         blocked = !compute(w, op, b.stage, b.item);
+                                         blocked = !compute(w, op, b.stage, b.item, now);
                                          return false;
                                        },
                                        [&](const Load& l) {
@@ -235,7 +235,7 @@ int Engine::values_wanted(const Worker& worker, const Part& part, Item item, Kin
   return wanted;
 }
 
-bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item) {
+bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item, Nanos now) {
   Worker& worker = workers_[w];
   Part& part = part_of(worker, stage);
   const Kind kind = taken_by(op);
@@ -268,7 +268,7 @@ bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item) {
     duration = from_seconds(to_seconds(duration) *
                             jitter_of(conditions_, worker.id, stage, item, draw_of(op)));
   const Nanos end = start + duration;
-  if (std::holds_alternative<Backward>(op)) release_gradients(w, part, start, duration);
+  if (std::holds_alternative<Backward>(op)) release_gradients(w, part, start, duration, now);
   tell({worker.id, op, start, end, transfer, wait});
   worker.free = end;
   worker.fetching = Nanos{0};
@@ -374,17 +374,18 @@ void Engine::deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now) 
   if (receiver.blocked) run_worker(to, now);
 }
 
-void Engine::release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration) {
+void Engine::release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration,
+                               Nanos now) {
   if (!schedule_.rules.asynchronous && groups_[part.stage.index()].buckets.empty()) return;
   for (std::size_t ahead = 1;; ++ahead) {
     const Op* op = programs_.peek(w, ahead);
     if (op == nullptr) return;
     if (const auto* reduce = std::get_if<Reduce>(op); reduce != nullptr) {
-      if (reduce->stage == part.stage) join_averaging(part, reduce->update, begin, duration, begin);
+      if (reduce->stage == part.stage) join_averaging(part, reduce->update, begin, duration, now);
       return;
     }
     if (const auto* push = std::get_if<Push>(op); push != nullptr)
-      return start_push(w, part, *push, begin, duration, begin);
+      return start_push(w, part, *push, begin, duration, now);
     if (!std::holds_alternative<Send>(*op) && !std::holds_alternative<Recv>(*op)) return;
   }
 }

@@ -115,7 +115,8 @@ class Engine {
   void run_worker(std::uint32_t w, Nanos now);
   bool step(std::uint32_t w, Nanos now);
   // Starts a compute op once its values are there; false: they are not.
-  bool compute(std::uint32_t w, const schedule::Op& op, StageId stage, schedule::Item item);
+  bool compute(std::uint32_t w, const schedule::Op& op, StageId stage, schedule::Item item,
+               Nanos now);
   void load(std::uint32_t w, const schedule::Load& op);
   void send(std::uint32_t w, const schedule::Send& op, Nanos now);
   bool await(std::uint32_t w, const schedule::Await& op, Nanos now);
@@ -128,7 +129,7 @@ class Engine {
 
   // If the backward that runs from `begin` completes gradients that are averaged or pushed: says
   // when which of them are there.
-  void release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration);
+  void release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration, Nanos now);
   void join_averaging(Part& part, WeightVersion update, Nanos begin, Nanos duration, Nanos now);
   void start_push(std::uint32_t w, Part& part, const schedule::Push& push, Nanos begin,
                   Nanos duration, Nanos now);

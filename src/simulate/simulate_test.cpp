@@ -232,6 +232,19 @@ TEST(Simulate, AsynchronousWorkersDoNotWaitForEachOther) {
     }
 }
 
+// Stage 0 has two replicas and no weights: its averages move nothing, and begin with the backward,
+// which waits a latency longer for the last byte of its gradient than the link does.
+TEST(Simulate, AnAverageOfNothingDelaysNoTransfer) {
+  const Case with = chain_case(plan_of({2, 1}, {2, 1}), {{20, 40}, {10, 20}}, Bytes{5}, Nanos(100));
+  const auto timeline =
+      run(one_f_one_b(with.plan, whole_minibatches(with.plan, 12)), with).timeline;
+  for (const timeline::Event& event : timeline.events)
+    if (const auto* send = std::get_if<schedule::Send>(&event.op);
+        send != nullptr && send->kind == schedule::Kind::kGradient) {  // one at a time
+      EXPECT_EQ(event.end - event.start, Nanos(105)) << text_of(event, false);
+    }
+}
+
 TEST(Simulate, NothingTakesNoTime) {
   EXPECT_EQ(straight(2, 0, {10, 20}, Bytes{5}), timeline::Timeline{});
 }

@@ -320,15 +320,15 @@ TEST(Auto, PrefersTwoVersionsToMoreAmongEquals) {
   EXPECT_EQ(chosen(choice), "2bw");
 }
 
-TEST(Auto, PrefersSynchronousTrainingAmongThoseAsFastToOneInAThousand) {
+TEST(Auto, PrefersSynchronousTrainingAmongThoseAsFastToOneInAHundred) {
   // A step of data parallelism is 12 ms and its averaging, which fills no bucket and so begins at
   // the end: 2·(3/4)·40 bytes.
-  const Choice close = choose({}, flat(4, 60 / 10e-6));
-  EXPECT_DOUBLE_EQ(*time_of(close, "dp-bsp"), (12e-3 + 10e-6) / 4);
+  const Choice close = choose({}, flat(4, 60 / 100e-6));
+  EXPECT_DOUBLE_EQ(*time_of(close, "dp-bsp"), (12e-3 + 100e-6) / 4);
   EXPECT_DOUBLE_EQ(*time_of(close, "pipedream"), 3e-3);
   EXPECT_EQ(chosen(close), "dp-bsp");
-  const Choice apart = choose({}, flat(4, 60 / 15e-6));
-  EXPECT_DOUBLE_EQ(*time_of(apart, "dp-bsp"), (12e-3 + 15e-6) / 4);
+  const Choice apart = choose({}, flat(4, 60 / 150e-6));
+  EXPECT_DOUBLE_EQ(*time_of(apart, "dp-bsp"), (12e-3 + 150e-6) / 4);
   EXPECT_EQ(chosen(apart), "2bw");
 }
 

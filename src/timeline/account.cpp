@@ -70,12 +70,21 @@ void Account::complete(const Backward& backward, Nanos end) {
   if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
   ++completed_;
+  latest_ = std::max(latest_, end);
   const std::int64_t parts = rule_.parts;
   if (completed_ <= rule_.warm_up * parts) warm_ = std::max(warm_, end);
   const std::int64_t measured = completed_ - rule_.warm_up * parts;
+  if (rule_.until_first_ends) {
+    if (ended_ && end > measured_end_) --completed_;  // too late to count
+    if (measured <= 0 || (ended_ && end > measured_end_)) return;
+    measured_ = measured;
+    if (!ended_) measured_end_ = latest_;
+    ended_ = ended_ || item.minibatch + rule_.round >= rule_.extent.minibatches;
+    return;
+  }
   if (measured <= 0 || measured % (rule_.round * parts) != 0) return;
   measured_ = measured / parts;
-  measured_end_ = std::max(measured_end_, end);
+  measured_end_ = latest_;
 }
 
 Summary Account::finish() const {

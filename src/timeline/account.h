@@ -51,7 +51,9 @@ struct AccountRule {
   // Minibatches come in rounds of as many as the first stage has replicas that take turns; rates
   // are taken between full rounds.
   std::int64_t round = 1;
-  std::int64_t warm_up = 0;   // minibatches that count for nothing
+  std::int64_t warm_up = 0;  // minibatches that count for nothing
+  // Nobody waits for anybody: measure until the first worker has no minibatch left.
+  bool until_first_ends = false;
   int parts = 1;              // backwards of stage 0 per item: replicas that share it
   schedule::Extent extent{};  // to know a minibatch's last item
 };
@@ -84,8 +86,10 @@ class Account {
   std::vector<bool> known_;
   Nanos last_{0};
   std::int64_t completed_ = 0;  // minibatches × parts
+  Nanos latest_{0};  // end of any minibatch so far: workers are not told of in the order of time
   Nanos warm_{0};
   std::int64_t measured_ = 0;
+  bool ended_ = false;
   Nanos measured_end_{0};
 };
 

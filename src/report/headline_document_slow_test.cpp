@@ -1,0 +1,27 @@
+// docs/headline.md says what `./run bench headline` says.
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_file.h"
+#include "core/file.h"
+#include "core/testing.h"
+#include "profile/shared_profiles_testing.h"
+#include "report/headline_table.h"
+
+namespace pipedream::report {
+namespace {
+
+class SlowHeadlineDocument : public test::WithSharedProfiles {};
+
+TEST_F(SlowHeadlineDocument, HasTheTableThatPlannerAndSimulatorGiveToday) {
+  const std::string document = read_file(PD_SOURCE_DIR "/docs/headline.md");
+  std::vector<systems::Headline> rows;
+  for (const systems::PublishedResult& published : systems::published_results())
+    rows.push_back(systems::headline(
+        published, profile::read_shared_profile(published.model),
+        cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + published.cluster + ".toml")));
+  const std::string table = headline_table(rows);
+  EXPECT_NE(document.find(table), std::string::npos) << "now it is:\n" << table;
+}
+
+}  // namespace
+}  // namespace pipedream::report
