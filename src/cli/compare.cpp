@@ -1,5 +1,4 @@
 // pipedream compare: all systems side by side on one model and cluster.
-#include <chrono>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
 #include "cluster/cluster_file.h"
+#include "core/error.h"
 #include "report/simulation_table.h"
 
 namespace pipedream::cli {
@@ -28,6 +28,13 @@ void execute(const Flags& flags) {
   wishes.optimiser_copies = planning.optimiser_copies;
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
+  if (!choice.chosen) {
+    std::string reasons;
+    for (const systems::SimulatedCandidate& candidate : choice.candidates)
+      if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
+        reasons += "\n  " + candidate.system->name + ": " + refusal->why;
+    throw CannotMeet("no system has a plan for this:" + reasons);
+  }
   if (flags.as_json)
     std::cout << report::comparison_json(choice, profile).dump(2) << "\n";
   else

@@ -1,6 +1,8 @@
 #include "cli/own_schedule.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/error.h"
 #include "schedule/lower.h"
@@ -12,14 +14,17 @@ namespace {
 
 constexpr std::size_t kMostShown = 20;
 
-// How many minibatches and microbatches there are.
-schedule::Extent extent_of(const schedule::Schedule& schedule) {
+// How many minibatches and microbatches there are. Throws BadFile unless all minibatches have the
+// same microbatches, from 0 on; the last may have fewer.
+schedule::Extent extent_of(const std::string& file, const schedule::Schedule& schedule) {
+  std::map<std::int64_t, std::set<std::int32_t>> microbatches;
   schedule::Extent extent{0, 1, 1};
   for (const schedule::Program& program : schedule::programs_of(schedule))
     for (const schedule::Op& op : program.ops) {
       const auto* forward = std::get_if<schedule::Forward>(&op);
       if (forward == nullptr) continue;
       const schedule::Item& item = forward->item;
+      microbatches[item.minibatch].insert(item.microbatch);
       extent.microbatches = std::max(extent.microbatches, item.microbatch + 1);
       if (item.minibatch >= extent.minibatches) {
         extent.minibatches = item.minibatch + 1;
@@ -28,6 +33,12 @@ schedule::Extent extent_of(const schedule::Schedule& schedule) {
       if (item.minibatch + 1 == extent.minibatches)
         extent.last = std::max(extent.last, item.microbatch + 1);
     }
+  for (const auto& [minibatch, found] : microbatches)
+    if (static_cast<int>(found.size()) != extent.microbatches_of(minibatch))
+      throw BadFile(file + ": minibatch " + std::to_string(minibatch) + " has " +
+                    std::to_string(found.size()) + " microbatches, wanted 0 to " +
+                    std::to_string(extent.microbatches_of(minibatch) - 1) +
+                    ": all minibatches but the last are cut alike");
   return extent;
 }
 
@@ -47,7 +58,7 @@ std::string text_of(const std::vector<schedule::Violation>& violations) {
 OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
                               const graph::Graph& graph) {
   OwnSchedule own{schedule::read_schedule_file(file, plan), {}};
-  own.extent = extent_of(own.schedule);
+  own.extent = extent_of(file, own.schedule);
   if (own.extent.minibatches == 0) throw BadFile(file + ": there is no forward in it");
   const schedule::Routes routes(plan, graph, own.schedule.rules.sharing);
   try {

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "cli/flags.h"
+#include "core/error.h"
 #include "core/file.h"
 #include "report/timeline_svg.h"
 #include "report/trace.h"
@@ -19,6 +20,8 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
 }
 
 void check_writable(const PictureFlags& flags) {
+  if (!flags.svg.empty() && flags.svg == flags.trace)
+    throw BadUsage("--svg and --trace name the same file");
   for (const std::string& file : {flags.svg, flags.trace})
     if (!file.empty()) pipedream::check_writable(file);
 }
@@ -31,7 +34,7 @@ void write_pictures(const PictureFlags& flags, const timeline::Timeline& timelin
   };
   if (!flags.svg.empty())
     write(flags.svg, report::timeline_svg(timeline, {.title = title, .subtitle = subtitle}));
-  if (!flags.trace.empty()) write(flags.trace, report::trace_json(timeline));
+  if (!flags.trace.empty()) write(flags.trace, report::trace_json(timeline, {.title = title}));
 }
 
 }  // namespace pipedream::cli

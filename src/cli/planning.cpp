@@ -138,7 +138,7 @@ std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
       ->check(check_not_empty);
   command
       .add_option("--microbatches", flags->wishes.microbatches,
-                  "That each minibatch is cut into (gpipe, torchgpipe, dapple, 2bw)")
+                  "That each minibatch is cut into (gpipe, torchgpipe, dapple, 2bw, interleaved)")
       ->check(range<int>(1, 1 << 20, kWholeNumber));
   command.add_flag("--no-recompute", flags->no_recompute,
                    "Keep all activations instead of running forwards twice");

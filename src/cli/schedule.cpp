@@ -1,4 +1,5 @@
 // pipedream schedule: the program of every worker, as a grid or as text.
+#include <charconv>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -8,6 +9,7 @@
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
 #include "core/error.h"
+#include "report/plan_table.h"
 #include "report/schedule_grid.h"
 #include "report/table.h"
 #include "schedule/lower.h"
@@ -75,7 +77,7 @@ std::int64_t minibatches_of(const Flags& flags, const systems::UnitWishes& wishe
   if (flags.minibatches > 0) return flags.minibatches;
   const cost::Rule rule = systems::find_system(wishes.system).rule;
   if (!cost::cuts_minibatches(rule)) return flags.items.value_or(8);
-  return rule == cost::Rule::kTwoBuffered ? 3 : 1;
+  return rule == cost::Rule::kTwoBuffered ? 3 * wishes.replicas.front() : 1;
 }
 
 void print_programs(const schedule::Schedule& schedule, const systems::UnitCase& unit,
@@ -115,10 +117,11 @@ void execute(const Flags& flags) {
   const std::string what = flags.file.empty() ? wishes.system : flags.file;
   const std::string line =
       "busy " + report::percent(account.finish().utilisation()) + " of the time";
-  std::cout << what << " " << plan::config_text(unit.plan)
+  std::cout << what << " " << report::short_config(plan::config_text(unit.plan))
             << ", a forward takes 1 unit, a backward " << wishes.backward << ", " << line << "\n\n"
             << report::schedule_grid(timeline, systems::kUnit, with_stages);
-  write_pictures(flags, timeline, what + " " + plan::config_text(unit.plan), line);
+  write_pictures(flags, timeline, what + " " + report::short_config(plan::config_text(unit.plan)),
+                 line);
 }
 
 }  // namespace
@@ -145,18 +148,26 @@ void add_schedule(CLI::App& app) {
       ->check(range<std::int64_t>(1, kMostOpsShown, kWholeNumber));
   command->add_option("--depth", flags->depth,
                       "Items in flight: auto, noam (the paper's) or a number [auto]");
-  command->add_option("--warm-up", flags->warm_up,
-                      "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]");
+  command
+      ->add_option("--warm-up", flags->warm_up, "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]")
+      ->excludes("--depth");
   command->add_option("--chunks", unit.chunks, "interleaved: stages per worker [2]")
       ->check(range<int>(1, kMostStages, kWholeNumber));
   command->add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");
   command->add_option("--backward", unit.backward, "Time of a backward, in forwards [2]")
       ->check(range<int>(1, 100, kWholeNumber));
   add_weight_flags(*command, flags);
-  command->add_option("--schedule", flags->file, "Your own schedule (text, docs/formats.md)");
+  CLI::Option* own =
+      command->add_option("--schedule", flags->file, "Your own schedule (text, docs/formats.md)");
+  for (const char* name :
+       {"--minibatches", "--microbatches", "--depth", "--warm-up", "--vertical-sync", "--no-stash"})
+    own->excludes(command->get_option(name));
   command->add_flag("--text", flags->as_text, "Print the programs as text, with weight versions");
   command->add_flag("--complete", flags->complete, "The same with loads, sends and receives");
   add_picture_flags(*command, flags);
+  for (const char* text : {"--text", "--complete"})
+    for (const char* picture : {"--svg", "--trace"})
+      command->get_option(text)->excludes(command->get_option(picture));
   command->callback([flags] { execute(*flags); });
 }
 

@@ -24,6 +24,31 @@ struct Flags : PlanningFlags, SimulationFlags, PictureFlags {
   bool as_json = false;
 };
 
+void check_system(const std::string& file, const plan::Plan& plan,
+                  const profile::Profile& profile) {
+  try {
+    (void)systems::find_system(plan.system);
+  } catch (const BadUsage& unknown) {
+    throw BadFile(file + ": system: " + unknown.what());
+  }
+  if (plan.microbatches > profile.batch.value_or(INT32_MAX))
+    throw CannotMeet(file + " cuts minibatches into " + std::to_string(plan.microbatches) +
+                     " microbatches; they have only " + std::to_string(*profile.batch) +
+                     " samples");
+}
+
+constexpr std::int64_t kMostInPicture = 2'000'000;  // forwards; each is several events in memory
+
+void check_picture(const Flags& flags, const plan::Plan& plan) {
+  const std::int64_t minibatches =
+      flags.minibatches > 0 ? flags.minibatches : systems::enough_minibatches(plan);
+  const std::int64_t forwards = static_cast<std::int64_t>(plan.stages.size()) * plan.microbatches;
+  const std::int64_t most = std::max<std::int64_t>(1, kMostInPicture / forwards);
+  if (flags.wants_any() && minibatches > most)
+    throw CannotMeet("a picture of so long a run would not fit the memory: choose --minibatches " +
+                     std::to_string(most) + " or less");
+}
+
 plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
                    const cluster::Cluster& cluster) {
   if (flags.plan.empty()) {
@@ -32,6 +57,7 @@ plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
     return planned_for(flags, model, cluster, candidates).plan;
   }
   plan::PlanFile file = plan::read_plan(flags.plan, profile.graph);
+  check_system(flags.plan, file.plan, profile);
   const int workers = plan::worker_count(file.plan);
   if (workers > cluster.workers())
     throw CannotMeet("the plan " + flags.plan + " needs " + std::to_string(workers) + " workers, " +
@@ -56,7 +82,9 @@ void execute(const Flags& flags) {
     wishes.training.minibatches = own.extent.minibatches;
     wishes.training.last_microbatches = own.extent.last;
     plan.microbatches = own.extent.microbatches;
+    check_system(flags.schedule, plan, profile);
   }
+  check_picture(flags, plan);
   const auto began = std::chrono::steady_clock::now();
   const systems::Simulated simulated = systems::simulate_plan(plan, profile, cluster, wishes);
   const Seconds took = std::chrono::steady_clock::now() - began;
@@ -88,7 +116,9 @@ void add_simulate(CLI::App& app) {
   command
       ->add_option("--schedule", flags->schedule,
                    "Your own schedule (text, docs/formats.md) instead of the system's")
-      ->excludes("--minibatches");
+      ->excludes("--minibatches")
+      ->excludes("--vertical-sync")
+      ->excludes("--no-stash");
   add_picture_flags(*command, flags);
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of tables");
   command->callback([flags] { execute(*flags); });

@@ -1,6 +1,7 @@
 #include "cli/simulation_flags.h"
 
 #include <charconv>
+#include <set>
 
 #include "cli/flags.h"
 #include "core/error.h"
@@ -66,8 +67,12 @@ systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
   wishes.conditions.loading = !flags.no_loading;
   wishes.conditions.jitter = flags.jitter / 100;
   wishes.conditions.seed = flags.seed;
-  for (const std::string& text : flags.stragglers)
+  std::set<WorkerId> seen;
+  for (const std::string& text : flags.stragglers) {
     wishes.conditions.stragglers.push_back(straggler_of(text, cluster));
+    if (!seen.insert(wishes.conditions.stragglers.back().worker).second)
+      throw BadUsage("--straggler " + text + ": that worker was named before");
+  }
   return wishes;
 }
 

@@ -1,4 +1,4 @@
-// The flags about a simulated run, shared by `simulate`, `compare` and `schedule`.
+// The flags about a run: of `simulate` and `compare`, and those about weights of `schedule` too.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "pipedream-plan";
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMostMicrobatches = 1 << 30;
+constexpr std::int64_t kMostMicrobatches = 1 << 20;
 constexpr double kLargest = 1e30;  // of any prediction
 
 // Where each layer that computes stands in the network's order, counted from 0.

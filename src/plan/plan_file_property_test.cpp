@@ -59,7 +59,7 @@ PlanFile any_plan(const graph::Graph& graph) {
   file.model = any_text();
   file.workers = any_of_range(1, any_of_range(0, 2) == 0 ? 6 : 1'000'001);
   file.plan.system = any_text();
-  file.plan.microbatches = any_of_range(1, 1 << any_of_range(1, 31));
+  file.plan.microbatches = any_of_range(1, 1 << any_of_range(1, 21));
   for (const LayerId layer : graph.order()) {
     if (graph.layer(layer).is_input) continue;
     if (file.plan.stages.empty() || any_of_range(0, 3) == 0) {

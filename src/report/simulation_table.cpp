@@ -39,6 +39,24 @@ std::string rate(const Simulated& simulated, const profile::Profile& profile) {
   return rate_text(profile, Seconds(1 / simulated.minibatches_per_second));
 }
 
+// None where one of the runs was too short to tell.
+std::optional<double> speedup(const Simulated& simulated, const Simulated* data_parallel) {
+  if (data_parallel == nullptr || data_parallel->minibatches_per_second <= 0 ||
+      simulated.minibatches_per_second <= 0)
+    return std::nullopt;
+  return simulated.minibatches_per_second / data_parallel->minibatches_per_second;
+}
+
+constexpr double kMuchReading = 0.05;
+
+std::string reading_note(const timeline::Summary& summary) {
+  const Nanos all = summary.busy + summary.idle.total();
+  if (to_seconds(summary.reading) <= kMuchReading * to_seconds(all)) return "";
+  return fmt::format(
+      "\nWorkers wait for the data set {} of the time; --no-loading leaves that out.\n",
+      share_of(summary.reading, all));
+}
+
 Table worker_table(const Simulated& simulated, const plan::Plan& plan) {
   Table table({{"worker", Align::kRight},
                {"stage"},
@@ -90,11 +108,40 @@ std::string links_text(const Simulated& simulated, const cluster::Cluster& clust
          (more > 0 ? fmt::format("and {} more links that carried less\n", more) : "");
 }
 
+// What a user should not overlook.
+std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
+  std::string text;
+  for (std::size_t w = 0; w < simulated.memory.size(); ++w)
+    if (simulated.memory[w] > cluster.devices[w].memory) {
+      text += fmt::format("\nDoes not fit: worker {} needs {}, its device has {}.\n", w,
+                          to_text(simulated.memory[w]), to_text(cluster.devices[w].memory));
+      break;
+    }
+  return text + reading_note(simulated.summary);
+}
+
 ordered_json idle_json(const timeline::Idle& idle) {
   return {{"fill_drain", to_seconds(idle.fill_drain)},
           {"imbalance", to_seconds(idle.imbalance)},
           {"transfer", to_seconds(idle.transfer)},
           {"wait", to_seconds(idle.wait)}};
+}
+
+// A prediction adds up loads; where the simulator finds that too simple, another system may win.
+std::string faster_note(const systems::SimulatedChoice& choice) {
+  if (!choice.chosen) return "";
+  const double chosen = choice.candidates[*choice.chosen].simulated->minibatches_per_second;
+  const systems::SimulatedCandidate* best = nullptr;
+  for (const systems::SimulatedCandidate& candidate : choice.candidates) {
+    if (!candidate.system->automatic || !candidate.simulated) continue;
+    const double rate = candidate.simulated->minibatches_per_second;
+    if (rate <= chosen * systems::kAsFast) continue;
+    if (best == nullptr || rate > best->simulated->minibatches_per_second) best = &candidate;
+  }
+  if (best == nullptr || chosen <= 0) return "";
+  return fmt::format("  in simulation {} is {} faster: predictions do not see what comes late\n",
+                     best->system->name,
+                     percent(best->simulated->minibatches_per_second / chosen - 1));
 }
 
 }  // namespace
@@ -114,8 +161,8 @@ std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
                                  plan.system, short_config(plan::config_text(plan)));
   const timeline::Summary& summary = simulated.summary;
   text += fmt::format("speed        {}\n", rate(simulated, profile));
-  text += fmt::format("utilisation  {} of {} workers\n", percent(summary.utilisation()),
-                      summary.workers.size());
+  text += fmt::format("utilisation  {} of {} {}\n", percent(summary.utilisation()),
+                      summary.workers.size(), summary.workers.size() == 1 ? "worker" : "workers");
   text += fmt::format("on links     {} per minibatch\n", bytes_text(simulated.bytes_per_minibatch));
   text += fmt::format(
       "simulated    {} in {}: {}, from the first op to the last\n\n",
@@ -125,16 +172,19 @@ std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
     text += worker_table(simulated, plan).text();
   else
     text += fmt::format("{}\n", simulation_line(simulated, profile));
-  return text + links_text(simulated, cluster);
+  return text + links_text(simulated, cluster) + notes(simulated, cluster);
 }
 
 ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
                              const profile::Profile& profile) {
   const timeline::Summary& summary = simulated.summary;
   ordered_json json{{"system", plan.system}, {"config", plan::config_text(plan)}};
-  json["samples_per_second"] =
-      simulated.samples_per_second ? ordered_json(*simulated.samples_per_second) : ordered_json();
-  json["minibatches_per_second"] = simulated.minibatches_per_second;
+  const bool known = simulated.minibatches_per_second > 0;
+  json["samples_per_second"] = known && simulated.samples_per_second
+                                   ? ordered_json(*simulated.samples_per_second)
+                                   : ordered_json();
+  json["minibatches_per_second"] =
+      known ? ordered_json(simulated.minibatches_per_second) : ordered_json();
   json["samples_per_update"] =
       profile.batch ? ordered_json(simulated.samples_per_update) : ordered_json();
   json["minibatches"] = simulated.minibatches;
@@ -142,6 +192,7 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
   json["seconds"] = to_seconds(summary.length);
   json["busy"] = to_seconds(summary.busy);
   json["idle"] = idle_json(summary.idle);
+  json["reading"] = to_seconds(summary.reading);
   json["recompute"] = to_seconds(summary.recompute);
   auto memory = ordered_json::array();
   for (const Bytes bytes : simulated.memory) memory.push_back(bytes.count);
@@ -176,6 +227,8 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
                {"memory", Align::kRight},
                {"bytes/minibatch", Align::kRight}});
   const Simulated* dp = choice.data_parallel();
+  const std::string faster = faster_note(choice);
+  std::string reading;
   std::string refused;
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
     const systems::SimulatedCandidate& candidate = choice.candidates[i];
@@ -187,12 +240,11 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
     const auto& planned = std::get<systems::Planned>(candidate.result);
     const Simulated& of = *candidate.simulated;
     const timeline::Idle& idle = of.summary.idle;
+    if (reading.empty()) reading = reading_note(of.summary);
     const Nanos all = of.summary.busy + idle.total();
     table.add_row({choice.chosen == i ? "▶" : " ", candidate.system->name,
                    short_config(plan::config_text(planned.plan)), rate(of, profile),
-                   dp != nullptr ? fmt::format("{:.2f}", of.minibatches_per_second /
-                                                             dp->minibatches_per_second)
-                                 : "–",
+                   speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
                    rate_text(profile, planned.time()), percent(of.summary.utilisation()),
                    share_of(idle.fill_drain, all), share_of(idle.imbalance, all),
                    share_of(idle.transfer, all), share_of(idle.wait, all),
@@ -200,7 +252,8 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
                    bytes_text(of.bytes_per_minibatch)});
   }
   return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + table.text() +
-         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of --system auto\n";
+         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of --system auto\n" + faster +
+         reading;
 }
 
 ordered_json comparison_json(const systems::SimulatedChoice& choice,
@@ -216,10 +269,8 @@ ordered_json comparison_json(const systems::SimulatedChoice& choice,
       const auto& planned = std::get<systems::Planned>(candidate.result);
       run["config"] = plan::config_text(planned.plan);
       run["predicted_minibatches_per_second"] = 1 / planned.time().count();
-      run["speedup_over_dp"] = dp != nullptr
-                                   ? ordered_json(candidate.simulated->minibatches_per_second /
-                                                  dp->minibatches_per_second)
-                                   : ordered_json();
+      const auto faster = speedup(*candidate.simulated, dp);
+      run["speedup_over_dp"] = faster ? ordered_json(*faster) : ordered_json();
       run["simulated"] = simulation_json(*candidate.simulated, planned.plan, profile);
     } else {
       run["config"] = nullptr;

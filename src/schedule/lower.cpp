@@ -1,11 +1,11 @@
 #include "schedule/lower.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "core/check.h"
 #include "core/error.h"
-#include "core/match.h"
 
 namespace pipedream::schedule {
 namespace {

@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "graph/cut.h"
+#include "schedule/complete.h"
 #include "schedule/counts.h"
 #include "schedule/schedule_properties_testing.h"
 
@@ -43,6 +44,31 @@ RC_GTEST_PROP(ScheduleProperty, LoweringKeepsWorkersAndTheOrderOfCompute, ()) {
              std::holds_alternative<Recv>(op);
     });
   RC_ASSERT(programs == programs_of(any.schedule));
+}
+
+// Completed one by one, programs have the same ops as in the common order, and compute in the same.
+RC_GTEST_PROP(ScheduleProperty, CompletedProgramsHaveTheOpsOfTheLoweredOnes, ()) {
+  const Case any = any_case(kSmall);
+  const auto lowered = lower(any.schedule, any.pipeline);
+  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.sharing);
+  Complete complete(any.schedule, routes);
+  const auto sorted = [](std::vector<std::string> texts) {
+    std::sort(texts.begin(), texts.end());
+    return texts;
+  };
+  for (std::size_t p = 0; p < complete.programs(); ++p) {
+    RC_ASSERT(complete.worker(p) == lowered[p].worker);
+    std::vector<std::string> wanted, found, wanted_compute, found_compute;
+    const auto note = [](const Op& op, auto& all, auto& compute) {
+      all.push_back(to_text(op, true));
+      if (!std::holds_alternative<Send>(op) && !std::holds_alternative<Recv>(op))
+        compute.push_back(to_text(op, true));
+    };
+    for (const Op& op : lowered[p].ops) note(op, wanted, wanted_compute);
+    for (; const Op* op = complete.peek(p); complete.pop(p)) note(*op, found, found_compute);
+    RC_ASSERT(found_compute == wanted_compute);
+    RC_ASSERT(sorted(found) == sorted(wanted));
+  }
 }
 
 // Programs do not depend on who asks for which op first.

@@ -26,8 +26,6 @@ void StageCheck::use(WeightVersion version, int by) {
   if ((users_[version] += by) <= 0) users_.erase(version);
 }
 
-void StageCheck::renew(WeightVersion to) { newest_ = to; }
-
 void StageCheck::check_part(Item item, Problems& problems) const {
   if (!routes_.has_part(stage_, replica_, item.minibatch))
     problems.push_back("another replica's turn");
@@ -165,6 +163,8 @@ void StageCheck::run(const Await& await, Shelf&, Problems& problems) {
 
 void StageCheck::run(const Push& push, Shelf&, Problems& problems) {
   if (!rules_.asynchronous) problems.push_back("there are no servers to push to");
+  if (routes_.plan().stages.size() > 1)
+    problems.push_back("servers hold whole models only, and the plan has several stages");
   Life* life = living(push.item, problems);
   if (life != nullptr && life->state != State::kBackward)
     problems.push_back("the item has not run backward");
@@ -186,7 +186,7 @@ void StageCheck::run(const Pull& pull, Shelf&, Problems& problems) {
   if (pull.to.value != newest_.value + 1)
     problems.push_back("the next version is " + std::to_string(newest_.value + 1));
   pull_due_ = false;
-  renew(pull.to);
+  newest_ = pull.to;
 }
 
 void StageCheck::run(const Update& update, Shelf&, Problems& problems) {
@@ -200,7 +200,7 @@ void StageCheck::run(const Update& update, Shelf&, Problems& problems) {
     problems.push_back("minibatch " + std::to_string(applied_ + 1) + " is the next to apply");
   apply(update, problems);
   applied_ = std::max(applied_, update.last);
-  renew(update.to);
+  newest_ = update.to;
 }
 
 // Uses up the gradients of all items of the update's minibatches.

@@ -59,7 +59,6 @@ class StageCheck {
 
   [[nodiscard]] bool exists(WeightVersion version) const;
   void use(WeightVersion version, int by);
-  void renew(WeightVersion to);
   // Takes the values that the item needs off the shelf, or looks whether they are there.
   void take(Item item, Kind kind, bool keep, Shelf& shelf, Problems& problems) const;
   void make(Item item, Kind kind, Shelf& shelf) const;

@@ -41,7 +41,8 @@ struct Violation {
 //     replicas, their averaging began after these backwards and was awaited, averagings begin and
 //     are awaited in the order of updates, and all replicas apply the same minibatches. Each
 //     backward is applied by exactly one. In asynchronous schedules each backward is pushed, alone,
-//     in the order of minibatches, and each push followed by a pull instead;
+//     in the order of minibatches, and each push followed by a pull instead, on a plan of one
+//     stage;
 //  7. no stage has more items in flight on a worker than the rules say.
 // Memory grows with what is in flight, not with the length of the programs.
 [[nodiscard]] std::vector<Violation> validate(OpSource& programs, const Rules& rules,

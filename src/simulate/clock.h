@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <queue>
 #include <vector>
 
+#include "core/check.h"
+#include "core/error.h"
 #include "core/units.h"
 
 namespace pipedream::simulate {
@@ -26,9 +29,18 @@ struct Happening {
   }
 };
 
+// No run is simulated beyond 30 years: long before nanoseconds overflow.
+inline constexpr Nanos kHorizon = std::chrono::hours(24 * 365 * 30);
+[[noreturn]] inline void refuse_horizon() {
+  throw CannotMeet("the simulated run passes 30 years: a link or a worker is far too slow for it");
+}
+
 class Clock {
  public:
+  // Throws CannotMeet for a time beyond the horizon.
   void at(Nanos time, What what, std::uint32_t index, std::uint32_t generation = 0) {
+    PD_CHECK(index <= Happening::kMostIndex);
+    if (time > kHorizon) refuse_horizon();
     queue_.push({time, (static_cast<std::uint32_t>(what) << 30) | index, generation});
   }
   [[nodiscard]] bool empty() const { return queue_.empty(); }

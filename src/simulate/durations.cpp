@@ -1,5 +1,6 @@
 #include "simulate/durations.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/philox.h"

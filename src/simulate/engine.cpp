@@ -27,16 +27,6 @@ namespace {
 // Where jitter draws its numbers from.
 int draw_of(const Op& op) { return static_cast<int>(op.index()); }
 
-Kind taken_by(const Op& op) {
-  return std::holds_alternative<Forward>(op) ? Kind::kActivation : Kind::kGradient;
-}
-
-// The weight part of a split backward takes nothing from other stages.
-bool takes_values(const Op& op) {
-  const auto* backward = std::get_if<Backward>(&op);
-  return backward == nullptr || backward->part != schedule::Part::kWeight;
-}
-
 Nanos duration_of(const ItemTimes& times, const Op& op) {
   const auto* backward = std::get_if<Backward>(&op);
   if (backward == nullptr) return times.forward;  // or the same again
@@ -162,16 +152,16 @@ bool Engine::step(std::uint32_t w, Nanos now) {
   const Op op = *next;
   Worker& worker = workers_[w];
   bool blocked = false;
-  const bool passed = std::visit(Match{[&](const Forward& f) {
-                                         blocked = !compute(w, op, f.stage, f.item, now);
+  const bool passed = std::visit(Match{[&](const Forward&) {
+                                         blocked = !compute(w, op, now);
                                          return false;
                                        },
-                                       [&](const Recompute& c) {
-                                         blocked = !compute(w, op, c.stage, c.item, now);
+                                       [&](const Recompute&) {
+                                         blocked = !compute(w, op, now);
                                          return false;
                                        },
-                                       [&](const Backward& b) {
-                                         blocked = !compute(w, op, b.stage, b.item, now);
+                                       [&](const Backward&) {
+                                         blocked = !compute(w, op, now);
                                          return false;
                                        },
                                        [&](const Load& l) {
@@ -235,14 +225,14 @@ int Engine::values_wanted(const Worker& worker, const Part& part, Item item, Kin
   return wanted;
 }
 
-bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item, Nanos now) {
+bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
   Worker& worker = workers_[w];
+  const auto [stage, item, kind, takes, makes] = *schedule::work_of(op);
   Part& part = part_of(worker, stage);
-  const Kind kind = taken_by(op);
   Nanos start = worker.free + worker.fetching;
   Nanos transfer = worker.fetching;
   Nanos wait{0};
-  if (takes_values(op)) {
+  if (takes) {
     const int wanted =
         part.varies ? values_wanted(worker, part, item, kind) : part.wanted[slot_index(kind)];
     if (wanted > 0) {
@@ -255,7 +245,7 @@ bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item, Na
         transfer += std::min(slot.last - start, slot.last - slot.sent);
         start = slot.last;
       }
-      if (!std::holds_alternative<Recompute>(op)) slots.take(i);
+      if (makes) slots.take(i);  // a recomputation leaves it for its backward
     }
   }
   if (kind == Kind::kActivation && routes_.loads(stage)) {
@@ -268,7 +258,9 @@ bool Engine::compute(std::uint32_t w, const Op& op, StageId stage, Item item, Na
     duration = from_seconds(to_seconds(duration) *
                             jitter_of(conditions_, worker.id, stage, item, draw_of(op)));
   const Nanos end = start + duration;
-  if (std::holds_alternative<Backward>(op)) release_gradients(w, part, start, duration, now);
+  const auto* backward = std::get_if<Backward>(&op);
+  if (backward != nullptr && backward->part != schedule::Part::kInput)
+    release_gradients(w, part, start, duration, now);
   tell({worker.id, op, start, end, transfer, wait});
   worker.free = end;
   worker.fetching = Nanos{0};
@@ -384,7 +376,7 @@ void Engine::release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos d
       if (reduce->stage == part.stage) join_averaging(part, reduce->update, begin, duration, now);
       return;
     }
-    if (const auto* push = std::get_if<Push>(op); push != nullptr)
+    if (const auto* push = std::get_if<Push>(op); push != nullptr && push->stage == part.stage)
       return start_push(w, part, *push, begin, duration, now);
     if (!std::holds_alternative<Send>(*op) && !std::holds_alternative<Recv>(*op)) return;
   }

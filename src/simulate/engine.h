@@ -115,8 +115,7 @@ class Engine {
   void run_worker(std::uint32_t w, Nanos now);
   bool step(std::uint32_t w, Nanos now);
   // Starts a compute op once its values are there; false: they are not.
-  bool compute(std::uint32_t w, const schedule::Op& op, StageId stage, schedule::Item item,
-               Nanos now);
+  bool compute(std::uint32_t w, const schedule::Op& op, Nanos now);
   void load(std::uint32_t w, const schedule::Load& op);
   void send(std::uint32_t w, const schedule::Send& op, Nanos now);
   bool await(std::uint32_t w, const schedule::Await& op, Nanos now);

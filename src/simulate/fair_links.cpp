@@ -107,6 +107,7 @@ void FairLinks::share(Nanos now) {
         full = l;
       }
     }
+    PD_CHECK(lowest < std::numeric_limits<double>::infinity());
     for (const FlowId f : links_[full].flows) {
       Flow& flow = flows_[f];
       if (flow.frozen) continue;
@@ -128,7 +129,9 @@ void FairLinks::set_rate(Nanos now, FlowId id, double rate) {
   flow.left = std::max(0.0, flow.left - flow.rate * to_seconds(now - flow.since));
   flow.since = now;
   flow.rate = rate;
-  changes_.push_back({id, ++flow.generation, now + from_seconds(flow.left / rate)});
+  const double seconds = flow.left / rate;
+  const Nanos end = seconds < to_seconds(kNever) ? now + from_seconds(seconds) : kNever;
+  changes_.push_back({id, ++flow.generation, end});
 }
 
 }  // namespace pipedream::simulate

@@ -18,6 +18,9 @@ struct Use {
 
 using FlowId = std::uint32_t;
 
+// The end of a flow that takes centuries.
+inline constexpr Nanos kNever = std::chrono::hours(24 * 365 * 100);
+
 // Pure bookkeeping of rates: whoever uses it says what time it is, which never goes back. A flow
 // that is alone on its links from start to end takes exactly volume/bandwidth, rounded to the
 // nearest nanosecond.

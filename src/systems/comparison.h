@@ -15,7 +15,7 @@ struct SimulatedChoice {
   std::vector<SimulatedCandidate> candidates;  // in the order of all_systems()
   std::optional<std::size_t> chosen;           // by `auto`
 
-  // The speed of dp-bsp, in minibatches per second; none where it does not fit the memory.
+  // dp-bsp's run; nullptr where it does not fit the memory.
   [[nodiscard]] const Simulated* data_parallel() const;
 };
 

@@ -10,6 +10,8 @@ namespace {
 
 using cost::Rule;
 
+constexpr std::int64_t kMostByItself = 20'000;  // minibatches that are simulated unasked
+
 // Minibatches that the first stage has in flight when all its replicas are full, in whole rounds.
 std::int64_t in_flight_at_first(const plan::Plan& plan) {
   const plan::Stage& first = plan.stages.front();
@@ -35,9 +37,9 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules
   rule.extent = schedule::whole_minibatches(plan, training.minibatches);
   if (training.last_microbatches) rule.extent.last = *training.last_microbatches;
   rule.until_first_ends = rules.asynchronous;
-  const std::int64_t wanted = rules.flushes ? rule.round : 2 * in_flight_at_first(plan);
+  const std::int64_t wanted = rules.flushes ? rule.round : 4 * in_flight_at_first(plan);
   const std::int64_t rounds = training.minibatches / rule.round;
-  rule.warm_up = std::min(wanted, (rounds + 1) / 2 * rule.round);
+  rule.warm_up = std::min(wanted, (rounds + 2) / 3 * rule.round);
   if (rounds < 2) rule.warm_up = 0;  // better the whole run than nothing
   return rule;
 }
@@ -71,7 +73,8 @@ std::int64_t enough_minibatches(const plan::Plan& plan) {
   const Rule rule = find_system(plan.system).rule;
   if (cost::replicas_split_items(rule)) return 4;
   if (!cost::never_flushes(rule) && rule != Rule::kAsynchronous) return 4 * replicas;
-  const std::int64_t wanted = std::max<std::int64_t>(24, 10 * in_flight_at_first(plan));
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(24 * in_flight_at_first(plan), 96, kMostByItself);
   return (wanted + replicas - 1) / replicas * replicas;
 }
 

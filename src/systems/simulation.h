@@ -25,7 +25,7 @@ struct SimulationWishes {
   Training training{.minibatches = 0};  // 0: as many as show the steady state
   int optimiser_copies = 1;
   bool keep_timeline = false;
-  // Instead of the plan's own schedule.
+  // Instead of the plan's own schedule: one that validates against the plan, and outlives the call.
   const schedule::Schedule* schedule = nullptr;
 };
 
@@ -34,7 +34,7 @@ struct SimulationWishes {
                                       const cluster::Cluster& cluster,
                                       const SimulationWishes& wishes);
 
-// Enough for the pipeline to fill and run for a while: for systems that flush, three updates.
+// Enough for the pipeline to fill and run for a while; for systems that flush, four updates.
 [[nodiscard]] std::int64_t enough_minibatches(const plan::Plan& plan);
 
 }  // namespace pipedream::systems

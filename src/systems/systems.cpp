@@ -82,6 +82,8 @@ const std::vector<System>& all_systems() {
 }
 
 const System& find_system(std::string_view name) {
+  if (name == "auto")
+    throw BadUsage("'auto' chooses a system where a plan is made; here one must be named");
   std::vector<std::string> names{"auto"};
   for (const System& system : all_systems()) {
     if (system.name == name) return system;
@@ -230,12 +232,14 @@ Outcome plan_pipedream(const Predictor& predictor, const Wishes& wishes) {
 
 // The latency formula is off by a few percent: of its best few plans, which hardly differ by it,
 // the one that is fastest in simulation. The prediction stays the formula's.
-constexpr std::int64_t kMostToSimulate = 20'000;  // workers × items of one update
+constexpr std::int64_t kMostToSimulate =
+    2'000;  // workers × items of one update: a few milliseconds each
 
 Outcome fastest_simulated(plan::DappleAnswers answers, const System& system,
                           const Predictor& predictor, const Wishes& wishes) {
   SimulationWishes simulation;
   simulation.conditions.exchange = wishes.exchange;
+  simulation.conditions.loading = false;  // as in the prediction
   const profile::Profile& profile = predictor.cuts().profile();
   double fastest = 0;
   for (plan::Answer& answer : answers.few) {

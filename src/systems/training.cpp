@@ -41,6 +41,15 @@ void want_one_stage_each(const plan::Plan& plan) {
                          "interleaved pipelines know that");
 }
 
+void want_whole_minibatches(const plan::Plan& plan) {
+  if (plan.microbatches > 1)
+    refuse(plan, "it does not cut minibatches, found " + std::to_string(plan.microbatches) +
+                     " microbatches");
+  if (find_system(plan.system).rule == Rule::kPipedream) return;
+  for (const plan::Stage& stage : plan.stages)
+    if (stage.recompute) refuse(plan, "it keeps what it needs, and recomputes nothing");
+}
+
 void want_dealt_out(const plan::Plan& plan) {
   want_straight(plan);
   std::size_t workers = 1;
@@ -82,17 +91,20 @@ schedule::Schedule schedule_for(const plan::Plan& plan, const Training& training
   const Rule rule = find_system(plan.system).rule;
   if ((training.vertical_sync || training.no_stash) && rule != Rule::kPipedream)
     throw BadUsage(std::string(training.vertical_sync ? "--vertical-sync" : "--no-stash") +
-                   " is for pipedream; " + plan.system + " has its own weight rule");
+                   " is for pipedream; this plan is for " + plan.system +
+                   ", which has its own weight rule (choose --system pipedream)");
   schedule::Extent extent = schedule::whole_minibatches(plan, training.minibatches);
   if (training.last_microbatches) extent.last = *training.last_microbatches;
   if (rule != Rule::kInterleaved) want_one_stage_each(plan);
   switch (rule) {
     case Rule::kModelParallel:
       want_straight(plan);
+      want_whole_minibatches(plan);
       return schedule::model_parallel(plan, extent);
     case Rule::kDataParallel:
     case Rule::kAsynchronous:
       if (plan.stages.size() != 1) refuse(plan, "every worker must hold every layer");
+      want_whole_minibatches(plan);
       return rule == Rule::kDataParallel ? schedule::bulk_synchronous(plan, extent)
                                          : schedule::asynchronous(plan, extent);
     case Rule::kGpipe:
@@ -101,6 +113,7 @@ schedule::Schedule schedule_for(const plan::Plan& plan, const Training& training
     case Rule::kDapple:
       return schedule::dapple(plan, extent);
     case Rule::kPipedream:
+      want_whole_minibatches(plan);
       return schedule::one_f_one_b(plan, extent, versions_of(plan, training));
     case Rule::kTwoBuffered:
       want_two_versions(plan);

@@ -95,9 +95,11 @@ TEST(ScheduleFor, WeightWishesAreForPipedreamAlone) {
     if (system.rule == cost::Rule::kPipedream) continue;
     const plan::Plan plan = plan_for_system(system.name, {1});
     EXPECT_EQ(misuse(plan, {.vertical_sync = true}),
-              "--vertical-sync is for pipedream; " + system.name + " has its own weight rule");
+              "--vertical-sync is for pipedream; this plan is for " + system.name +
+                  ", which has its own weight rule (choose --system pipedream)");
     EXPECT_EQ(misuse(plan, {.no_stash = true}),
-              "--no-stash is for pipedream; " + system.name + " has its own weight rule");
+              "--no-stash is for pipedream; this plan is for " + system.name +
+                  ", which has its own weight rule (choose --system pipedream)");
   }
   EXPECT_EQ(misuse(plan_for_system("pipedream", {1}), {.vertical_sync = true, .no_stash = true}),
             "--vertical-sync keeps weights that --no-stash throws away: choose one");
@@ -114,6 +116,16 @@ TEST(ScheduleFor, ReplicasAreRefusedWhereTheSystemKnowsNone) {
   for (const char* system : {"mp", "gpipe", "torchgpipe", "interleaved"})
     EXPECT_EQ(refusal(plan_for_system(system, {2, 1}, {}, 2)),
               std::string("a plan 2-1 for ") + system + ": it knows no replicated stages");
+}
+
+TEST(ScheduleFor, MicrobatchesAndRecomputationAreRefusedWhereTheSystemKnowsNone) {
+  for (const char* system : {"mp", "dp-bsp", "dp-asp", "pipedream"})
+    EXPECT_EQ(refusal(plan_for_system(system, {1}, {}, 4)),
+              std::string("a plan 1 for ") + system +
+                  ": it does not cut minibatches, found 4 microbatches");
+  plan::Plan plan = plan_for_system("mp", {1});
+  plan.stages[0].recompute = true;
+  EXPECT_EQ(refusal(plan), "a plan 1 for mp: it keeps what it needs, and recomputes nothing");
 }
 
 TEST(ScheduleFor, DataParallelismHasOneStage) {

@@ -1,7 +1,6 @@
 #include "systems/unit_case.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/error.h"
 
@@ -39,6 +38,7 @@ UnitCase unit_case(const UnitWishes& wishes) {
   const Rule rule = find_system(wishes.system).rule;
   if (wishes.recompute && !cost::cuts_minibatches(rule))
     throw BadUsage("--recompute means nothing to " + wishes.system);
+  if (wishes.chunks && rule != Rule::kInterleaved) throw BadUsage("--chunks is for interleaved");
   if (wishes.deeper && rule != Rule::kDapple) throw BadUsage("--warm-up is for dapple");
   if (wishes.depth != plan::Depth::kBest && !cost::has_depths(rule))
     throw BadUsage("--depth means nothing to " + wishes.system);
@@ -47,7 +47,7 @@ UnitCase unit_case(const UnitWishes& wishes) {
   made.plan.microbatches = cost::cuts_minibatches(rule) ? wishes.microbatches : 1;
   const std::vector<int> depths = depths_of(wishes, rule);
   const bool dealt_out = rule == Rule::kInterleaved;
-  const int chunks = dealt_out ? wishes.chunks : 1;
+  const int chunks = dealt_out ? wishes.chunks.value_or(2) : 1;
   int worker = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (dealt_out) worker = 0;

@@ -9,7 +9,7 @@ namespace pipedream::systems {
 struct UnitWishes {
   std::string system = "pipedream";
   std::vector<int> replicas;  // of each stage
-  int chunks = 2;             // stages per worker, of interleaved pipelines
+  std::optional<int> chunks;  // stages per worker, of interleaved pipelines: else 2
   int microbatches = 1;       // where the system cuts minibatches
   plan::Depth depth = plan::Depth::kBest;
   int most_depth = 0;   // for Depth::kUpTo

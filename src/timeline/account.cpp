@@ -37,6 +37,11 @@ void Account::add(const Event& event) {
   known_[w] = true;
   Worker& worker = workers_[w];
   account_gap(worker, event);
+  if (const auto* forward = std::get_if<Forward>(&event.op)) {
+    reading_ += event.wait;
+    draining_ = draining_ || (!rule_.flushes && forward->stage == StageId{0} &&
+                              forward->item.minibatch + rule_.round >= rule_.extent.minibatches);
+  }
   const Nanos took = event.end - event.start;
   worker.busy += took;
   if (std::holds_alternative<Recompute>(event.op)) worker.recompute += took;
@@ -83,6 +88,7 @@ void Account::complete(const Backward& backward, Nanos end) {
     return;
   }
   if (measured <= 0 || measured % (rule_.round * parts) != 0) return;
+  if (draining_ && measured_ > 0) return;  // backwards come faster when no forwards are left
   measured_ = measured / parts;
   measured_end_ = latest_;
 }
@@ -113,6 +119,7 @@ Summary Account::finish() const {
     summary.idle += idle;
     summary.workers.push_back(std::move(account));
   }
+  summary.reading = reading_;
   summary.measured_minibatches = measured_;
   summary.measured_time = measured_end_ - warm_;
   return summary;

@@ -35,8 +35,10 @@ struct Summary {
   Idle idle;                           // of all workers together
   Nanos busy{0};
   Nanos recompute{0};
-  // Between the end of warm-up and the last full round: minibatches, and the time they took. Zero
-  // minibatches where the run was too short.
+  Nanos reading{0};  // of idle.wait: for the data set
+  // Between the end of warm-up and the last full round before the pipeline drains (of all, where
+  // the run is too short for that): minibatches, and the time they took. Zero minibatches where it
+  // is too short for anything.
   std::int64_t measured_minibatches = 0;
   Nanos measured_time{0};
 
@@ -90,6 +92,8 @@ class Account {
   Nanos warm_{0};
   std::int64_t measured_ = 0;
   bool ended_ = false;
+  bool draining_ = false;  // the first stage has begun its last round
+  Nanos reading_{0};
   Nanos measured_end_{0};
 };
 
