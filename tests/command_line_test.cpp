@@ -1,44 +1,14 @@
 // The program as a user calls it: what goes to stdout and stderr, and the exit code.
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
-#include "core/file.h"
-#include "core/testing.h"
+#include "command_line_testing.h"
 #include "plan/plan_file.h"
 #include "profile/profile_file.h"
 
 namespace pipedream {
 namespace {
-
-struct Answer {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-// One folder for the whole program, gone at its end.
-std::filesystem::path scratch(const std::string& name) {
-  static const test::TemporaryFolder folder;
-  return folder.path() / name;
-}
-
-Answer call(const std::string& arguments) {
-  const auto out = scratch("out").string();
-  const auto err = scratch("err").string();
-  const int status =
-      std::system((PD_PROGRAM " " + arguments + " >'" + out + "' 2>'" + err + "'").c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(out), read_file(err)};
-}
-
-std::string write(const std::string& name, const std::string& content) {
-  write_file_atomically(scratch(name), content);
-  return scratch(name).string();
-}
 
 TEST(CommandLine, ModelsListsTheNetworksWithExactCounts) {
   const Answer answer = call("models --json");
@@ -87,32 +57,6 @@ TEST(CommandLine, ClusterShowsAFile) {
   EXPECT_NE(answer.out.find("16 workers"), std::string::npos);
 }
 
-// Lines that begin as our messages do; a measurement may log its progress before it fails.
-std::ptrdiff_t messages(const std::string& text) {
-  std::ptrdiff_t count = 0;
-  for (std::size_t at = 0; (at = text.find("pipedream: ", at)) != std::string::npos; ++at)
-    count += at == 0 || text[at - 1] == '\n' ? 1 : 0;
-  return count;
-}
-
-struct Failure {
-  std::string arguments;
-  int code;
-  std::string message;
-};
-
-// Each has its exit code, one message, and nothing on stdout.
-void expect_all(const std::vector<Failure>& failures) {
-  for (const Failure& failure : failures) {
-    const Answer answer = call(failure.arguments);
-    EXPECT_EQ(answer.code, failure.code) << failure.arguments << "\n" << answer.err;
-    EXPECT_EQ(answer.out, "") << failure.arguments;
-    EXPECT_EQ(messages(answer.err), 1) << failure.arguments << "\n" << answer.err;
-    EXPECT_NE(answer.err.find(failure.message), std::string::npos) << failure.arguments << "\n"
-                                                                   << answer.err;
-  }
-}
-
 TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
   const std::string bad_json = write("bad.json", "{\"format\": \"pipedream-profile\"");
   const std::string negative = write(
@@ -148,7 +92,6 @@ TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
   expect_all(failures);
 }
 
-const std::string kSmall = PD_SOURCE_DIR "/examples/profiles/small.graph.txt";
 const std::string kPlanSmall =
     "plan --profile " + kSmall + " --cluster " PD_SOURCE_DIR "/examples/clusters/two-hosts.toml ";
 

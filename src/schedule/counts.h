@@ -104,28 +104,4 @@ class Counter {
 // Forwards and backwards; for other ops their own members say what they do.
 void count(const Op& op, Counter& counter);
 
-// The counters of all stages on one worker.
-class WorkerCounter {
- public:
-  explicit WorkerCounter(const Rules& rules) : rules_(rules) {}
-
-  void add(const Op& op);  // in the order of the program
-  struct StagePeak {
-    StageId stage;
-    Counter counter;
-  };
-  [[nodiscard]] const std::vector<StagePeak>& stages() const { return stages_; }
-
- private:
-  Counter& of(StageId stage) {
-    for (StagePeak& each : stages_)
-      if (each.stage == stage) return each.counter;
-    stages_.push_back({stage, Counter(rules_)});
-    return stages_.back().counter;
-  }
-
-  Rules rules_;
-  std::vector<StagePeak> stages_;
-};
-
 }  // namespace pipedream::schedule

@@ -10,6 +10,7 @@
 #include "schedule/model_parallel.h"
 #include "schedule/schedule_testing.h"
 #include "schedule/two_buffered.h"
+#include "schedule/worker_counter_testing.h"
 
 namespace pipedream::schedule {
 

@@ -231,12 +231,26 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
   }
 }
 
+// "1:B0": what has to run, and does not, for the program to go on.
+std::string Lowering::awaited_by(const Program& program) const {
+  if (program.waits == Waits::kAverage)
+    return "all replicas to average for version " + std::to_string(program.await.update.value);
+  const auto next = std::upper_bound(first_inbox_.begin(), first_inbox_.end(), program.inbox);
+  const auto which = static_cast<std::size_t>(next - first_inbox_.begin()) - 1;
+  const graph::Transfer& transfer = routes_.transfers()[which / 2];
+  const Op maker = which % 2 == 0 ? Op(Forward{transfer.from, program.item, {}})
+                                  : Op(Backward{transfer.to, program.item, {}});
+  const std::string text = to_text(maker, true);
+  return text.substr(0, text.find('@'));
+}
+
 void Lowering::refuse_unfinished(const Island& island) const {
   for (const std::size_t p : island.members) {
     const Program& program = programs_[p];
     if (program.waits == Waits::kNo) continue;
     throw BadValue("worker " + std::to_string(program.worker.value) + " would wait for ever at " +
-                   to_text(program.in[0], true) + " (op " + std::to_string(program.placed) + ")");
+                   to_text(program.in[0], true) + " (op " + std::to_string(program.placed) +
+                   "), which needs " + awaited_by(program));
   }
   panic("a program that waits", __FILE__, __LINE__);
 }

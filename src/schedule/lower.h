@@ -88,6 +88,7 @@ class Lowering final : public OpSource {
            static_cast<std::size_t>(replica);
   }
   [[nodiscard]] int parts_wanted(const graph::Transfer& transfer, Kind kind, int replica) const;
+  [[nodiscard]] std::string awaited_by(const Program& program) const;
   [[noreturn]] void refuse_unfinished(const Island& island) const;
 
   const Routes& routes_;

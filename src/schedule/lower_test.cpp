@@ -136,14 +136,14 @@ TEST(Lower, RefusesProgramsThatWaitForEachOther) {
   EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0), backward(0, 0), forward(0, 1), backward(0, 1)}},
                      {WorkerId{1}, {forward(1, 0), forward(1, 1), backward(1, 0), backward(1, 1)}}},
                     pipeline),
-            "worker 0 would wait for ever at 0:B0@0 (op 1)");
+            "worker 0 would wait for ever at 0:B0@0 (op 1), which needs 1:B0");
 }
 
 TEST(Lower, RefusesToWaitForAnOpThatNoProgramHas) {
   const Pipeline pipeline = straight_pipeline(2);
   EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0)}}, {WorkerId{1}, {forward(1, 0), forward(1, 1)}}},
                     pipeline),
-            "worker 1 would wait for ever at 1:F1@0 (op 1)");
+            "worker 1 would wait for ever at 1:F1@0 (op 1), which needs 0:F1");
 }
 
 TEST(Lower, RefusesAnOpOnTheWrongWorker) {
@@ -163,7 +163,8 @@ TEST(Lower, RefusesToWaitForAnAveragingThatNotAllJoin) {
   const Op reduce = Reduce{StageId{0}, {1}};
   const Op await = Await{StageId{0}, {1}};
   EXPECT_EQ(refusal({{WorkerId{0}, {reduce, await}}, {WorkerId{1}, {}}}, chain(plan_of({2}))),
-            "worker 0 would wait for ever at 0:A1 (op 1)");
+            "worker 0 would wait for ever at 0:A1 (op 1), which needs all replicas to average for "
+            "version 1");
 }
 
 TEST(Lower, ReplicasThatShareItemsTransferToAllThatHaveSamplesInCommon) {

@@ -8,8 +8,8 @@
 
 #include "graph/cut.h"
 #include "schedule/complete.h"
-#include "schedule/counts.h"
 #include "schedule/schedule_properties_testing.h"
+#include "schedule/worker_counter_testing.h"
 
 namespace pipedream::schedule {
 namespace {

@@ -340,6 +340,16 @@ void Engine::finished(const Lanes::Finished& job, Nanos now) {
   }
 }
 
+// Where an item's values are gathered; what comes in was most likely begun last.
+Engine::Slot& Engine::slot_for(Part& part, Kind kind, Item item) {
+  Fifo<Slot>& slots = part.slots[slot_index(kind)];
+  const bool is_only = !part.varies && part.wanted[slot_index(kind)] == 1;
+  for (std::size_t i = is_only ? 0 : slots.size(); i-- > 0;)
+    if (slots[i].item == item) return slots[i];
+  slots.push({.item = item});
+  return slots.back();
+}
+
 void Engine::deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now) {
   const Message message = messages_[job.lane].front();
   messages_[job.lane].pop();
@@ -353,11 +363,7 @@ void Engine::deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now) 
                  job.started, job.arrived});
   }
   const StageId taker = send.kind == Kind::kActivation ? send.user : producer_[send.value.index()];
-  Fifo<Slot>& slots = part_of(receiver, taker).slots[slot_index(send.kind)];
-  std::size_t i = 0;
-  while (i < slots.size() && slots[i].item != send.item) ++i;
-  if (i == slots.size()) slots.push({.item = send.item});
-  Slot& slot = slots[i];
+  Slot& slot = slot_for(part_of(receiver, taker), send.kind, send.item);
   ++slot.arrived;
   if (job.arrived >= slot.last) {
     slot.last = job.arrived;

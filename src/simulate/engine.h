@@ -138,6 +138,7 @@ class Engine {
   void averaged(StageId stage, const Lanes::Finished& job, Nanos now);
   void served(std::uint32_t w, const Lanes::Finished& job, Nanos now);
 
+  [[nodiscard]] Slot& slot_for(Part& part, schedule::Kind kind, schedule::Item item);
   [[nodiscard]] Part& part_of(Worker& worker, StageId stage);
   // The values of an item that come from other workers.
   [[nodiscard]] int values_wanted(const Worker& worker, const Part& part, schedule::Item item,

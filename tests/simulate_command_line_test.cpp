@@ -1,0 +1,131 @@
+// pipedream simulate, compare and schedule as a user calls them.
+#include <nlohmann/json.hpp>
+
+#include "command_line_testing.h"
+
+namespace pipedream {
+namespace {
+
+const std::string kInputs = " --profile " + kSmall +
+                            " --batch 64 --cluster " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml ";
+
+TEST(SimulateCommand, ShowsSpeedAndWhereEveryWorkersTimeGoes) {
+  const Answer answer = call("simulate" + kInputs + "--system pipedream");
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(answer.err, "");
+  for (const char* part : {"pipedream 7-1, simulated\n", "speed        ", "utilisation  ",
+                           "fill/drain  imbalance  transfer", "server 0 in its network"})
+    EXPECT_NE(answer.out.find(part), std::string::npos) << part << "\n" << answer.out;
+}
+
+TEST(SimulateCommand, AsJsonHasTheKeysOfItsFormatAndPartsThatAddUp) {
+  for (const char* system : {"pipedream", "dapple", "torchgpipe", "gpipe", "2bw", "dp-bsp", "mp",
+                             "interleaved", "dp-asp"}) {
+    const Answer answer = call("simulate --json" + kInputs + "--system " + system);
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    const auto json = nlohmann::json::parse(answer.out);
+    EXPECT_EQ(json.at("system"), system);
+    for (const char* key : {"config", "samples_per_second", "bytes_per_sample", "events",
+                            "simulator_seconds", "recompute", "links"})
+      EXPECT_TRUE(json.contains(key)) << key;
+    const auto& idle = json.at("idle");
+    const double parts = idle.at("fill_drain").get<double>() + idle.at("imbalance").get<double>() +
+                         idle.at("transfer").get<double>() + idle.at("wait").get<double>();
+    const double all =
+        json.at("seconds").get<double>() * static_cast<double>(json.at("peak_memory_bytes").size());
+    EXPECT_NEAR(json.at("busy").get<double>() + parts, all, 1e-9 * all) << system;
+    EXPECT_NEAR(json.at("utilisation").get<double>(), json.at("busy").get<double>() / all, 1e-9);
+  }
+}
+
+TEST(SimulateCommand, OfAPlanFileIsTheSameAsOfItsSystem) {
+  const std::string plan = scratch("simulated_plan.json").string();
+  ASSERT_EQ(call("plan" + kInputs + "--system dapple -o " + plan).code, 0);
+  EXPECT_EQ(call("simulate" + kInputs + "--plan " + plan).out,
+            call("simulate" + kInputs + "--system dapple").out);
+}
+
+TEST(SimulateCommand, WritesPictures) {
+  const std::string svg = scratch("timeline.svg").string();
+  const std::string trace = scratch("trace.json").string();
+  const Answer answer =
+      call("simulate" + kInputs + "--minibatches 12 --svg " + svg + " --trace " + trace);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(read_file(svg).substr(0, 4), "<svg");
+  EXPECT_FALSE(nlohmann::json::parse(read_file(trace)).at("traceEvents").empty());
+}
+
+TEST(SimulateCommand, RunsAScheduleOfTheUsersOwn) {
+  const std::string own = write("own.txt", "worker 0: F0 B0 F1 B1\nworker 1: F0 B0 F1 B1\n");
+  const Answer answer = call("simulate" + kInputs + "--system gpipe --stages 2 --schedule " + own);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_NE(answer.out.find("2 minibatches in "), std::string::npos) << answer.out;
+  const Answer grid = call("schedule --stages 2 --schedule " + own);
+  EXPECT_NE(grid.out.find("worker 0  F0          B0 ── F1          B1 ──\n"), std::string::npos)
+      << grid.out;
+}
+
+TEST(CompareCommand, ShowsAllSystemsAndMarksTheChoice) {
+  const Answer answer = call("compare" + kInputs);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_NE(answer.out.find("\n▶  pipedream "), std::string::npos) << answer.out;
+  const Answer json = call("compare --json" + kInputs);
+  const auto parsed = nlohmann::json::parse(json.out);
+  EXPECT_EQ(parsed.at("auto"), "pipedream");
+  ASSERT_EQ(parsed.at("runs").size(), 9u);
+  for (const auto& run : parsed.at("runs")) {
+    EXPECT_TRUE(run.at("measured").is_null());
+    EXPECT_GT(run.at("simulated").at("samples_per_second").get<double>(), 0) << run.at("system");
+  }
+}
+
+TEST(ScheduleCommand, PrintsAGridOrPrograms) {
+  EXPECT_EQ(call("schedule --stages 2 --microbatches 3").out,
+            "pipedream 1-1, a forward takes 1 unit, a backward 2, busy 75.0 % of the time\n\n"
+            "time      0  1  2  3  4  5  6  7  8  9  10 11\n"
+            "worker 0  F0 F1       B0 ── F2 B1 ──    B2 ──\n"
+            "worker 1     F0 B0 ── F1 B1 ── F2 B2 ──\n");
+  EXPECT_EQ(call("schedule --system gpipe --stages 2 --microbatches 2 --text").out,
+            "worker 0: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\nworker 1: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\n");
+}
+
+TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
+  const std::string plan = scratch("gpipe.json").string();
+  ASSERT_EQ(call("plan" + kInputs + "--system gpipe --stages 2 -o " + plan).code, 0);
+  const auto edited = [&](const std::string& name, auto edit) {
+    auto json = nlohmann::json::parse(read_file(plan));
+    edit(json);
+    return write(name, json.dump());
+  };
+  const std::string unknown = edited("unknown.json", [](auto& json) { json["system"] = "gpipes"; });
+  const std::string cut = edited("cut.json", [](auto& json) { json["system"] = "mp"; });
+  const std::string many = edited("many.json", [](auto& json) { json["microbatches"] = 65; });
+  const std::string waits = write("waits.txt", "worker 0: F0 B0 F1 B1\nworker 1: F0 F1 B0 B1\n");
+  const std::string gaps = write("gaps.txt", "worker 0: F0.1 B0.1\nworker 1: F0.1 B0.1\n");
+  const std::string simulate = "simulate" + kInputs;
+  expect_all({
+      {simulate + "--plan " + unknown, 65, "unknown.json: system: there is no system 'gpipes'"},
+      {simulate + "--plan " + cut, 78, "it does not cut minibatches"},
+      {simulate + "--plan " + many, 78, "they have only 64 samples"},
+      {simulate + "--plan " + plan + " --system gpipe", 2, "--plan"},
+      {simulate + "--system gpipe --stages 2 --schedule " + waits, 65, "which needs"},
+      {simulate + "--system gpipe --stages 2 --schedule " + gaps, 65, "cut alike"},
+      {simulate + "--system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
+      {simulate + "--straggler 16:0.5", 2, "the cluster has only 16 workers"},
+      {simulate + "--straggler 3:0.5 --straggler 3:2", 2, "was named before"},
+      {simulate + "--straggler x", 2, "wanted WORKER:SPEED"},
+      {simulate + "--jitter 101", 2, "from 0 to 100"},
+      {simulate + "--svg /no/such/folder/a.svg", 74, "No such file"},
+      {simulate + "--svg a --trace a", 2, "the same file"},
+      {simulate + "--minibatches 100000000 --svg " + scratch("long.svg").string(), 78,
+       "choose --minibatches"},
+      {"compare" + kInputs + "--memory 1MiB", 78, "no system has a plan for this"},
+      {"schedule --system auto", 2, "one must be named"},
+      {"schedule --system gpipe --chunks 2", 2, "--chunks is for interleaved"},
+      {"schedule --replicas 2-0", 2, "--replicas: wanted"},
+      {"schedule --stages 1000 --minibatches 10000", 78, "too long to print"},
+  });
+}
+
+}  // namespace
+}  // namespace pipedream
