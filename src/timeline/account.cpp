@@ -74,20 +74,20 @@ void Account::complete(const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
   if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
+  if (ended_ && end > measured_end_) return;
   ++completed_;
   latest_ = std::max(latest_, end);
   const std::int64_t parts = rule_.parts;
   if (completed_ <= rule_.warm_up * parts) warm_ = std::max(warm_, end);
   const std::int64_t measured = completed_ - rule_.warm_up * parts;
+  if (measured <= 0) return;
   if (rule_.until_first_ends) {
-    if (ended_ && end > measured_end_) --completed_;  // too late to count
-    if (measured <= 0 || (ended_ && end > measured_end_)) return;
     measured_ = measured;
     if (!ended_) measured_end_ = latest_;
     ended_ = ended_ || item.minibatch + rule_.round >= rule_.extent.minibatches;
     return;
   }
-  if (measured <= 0 || measured % (rule_.round * parts) != 0) return;
+  if (measured % (rule_.round * parts) != 0) return;
   if (draining_ && measured_ > 0) return;  // backwards come faster when no forwards are left
   measured_ = measured / parts;
   measured_end_ = latest_;

@@ -218,5 +218,38 @@ TEST(Rate, AMinibatchIsDoneWithItsLastBackwardOnAllPartsOfTheFirstStage) {
   EXPECT_EQ(summary.measured_time, Nanos(47 - 26));
 }
 
+// When no forwards are left, backwards follow each other faster than in the steady state.
+TEST(Rate, LeavesOutTheDrain) {
+  std::vector<Event> events;
+  for (int b = 0; b < 3; ++b) {
+    events.push_back(event(0, forward({b, 0}), 30 * b, 30 * b + 10));
+    events.push_back(event(0, backward({b, 0}), 30 * b + 10, 30 * b + 30));
+  }
+  events.push_back(event(0, forward({3, 0}), 90, 100));
+  events.push_back(event(0, backward({3, 0}), 100, 101));
+  const Summary summary = summary_of(events, {.extent = {4, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 3);
+  EXPECT_EQ(summary.measured_time, Nanos(90));
+  const Summary flushed = summary_of(events, {.flushes = true, .extent = {4, 1, 1}});
+  EXPECT_EQ(flushed.measured_minibatches, 4) << "there every minibatch has its own";
+}
+
+// Worker 0 has done its minibatches 0, 2, 4 when worker 1 has done one of 1, 3, 5.
+TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
+  std::vector<Event> events;
+  for (const auto& [b, end] : {std::pair{0, 10}, {1, 25}, {2, 20}, {4, 30}, {3, 50}, {5, 75}})
+    events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
+  const Summary summary =
+      summary_of(events, {.round = 2, .until_first_ends = true, .extent = {6, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 4);
+  EXPECT_EQ(summary.measured_time, Nanos(30));
+}
+
+TEST(Reading, IsThePartOfWaitingThatWasForTheDataSet) {
+  const std::vector<Event> events{event(0, forward({0, 0}), 7, 10, 0, 7),
+                                  event(0, backward({0, 0}), 10, 20)};
+  EXPECT_EQ(summary_of(events, {.extent = {1, 1, 1}}).reading, Nanos(7));
+}
+
 }  // namespace
 }  // namespace pipedream::timeline
