@@ -15,8 +15,8 @@ SimulatedChoice compare_systems(const Model& model, const cluster::Cluster& clus
   SimulatedChoice compared;
   compared.chosen = choice.best;
   for (Candidate& candidate : choice.candidates) {
-    SimulatedCandidate& added =
-        compared.candidates.emplace_back(candidate.system, std::move(candidate.result));
+    compared.candidates.push_back({candidate.system, std::move(candidate.result), {}});
+    SimulatedCandidate& added = compared.candidates.back();
     if (const auto* planned = std::get_if<Planned>(&added.result))
       added.simulated = simulate_plan(planned->plan, model.profile, cluster, simulation);
   }
