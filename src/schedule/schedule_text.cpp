@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kHighestMinibatch = 1'000'000'000;
 constexpr std::int64_t kHighestMicrobatch = 1'000'000;
-constexpr std::int64_t kHighestVersion = 1'000'000'000;
-constexpr WeightVersion kLeftOut{-1};  // until it is filled in
+constexpr std::int64_t kHighestVersion = kHighestMinibatch + 1;  // what its update gives
+constexpr WeightVersion kLeftOut{-1};                            // until it is filled in
 
 std::string shown(std::string_view text) { return "\"" + printable(text) + "\""; }
 

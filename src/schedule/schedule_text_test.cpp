@@ -332,10 +332,10 @@ TEST(ScheduleTextRefusals, NumbersThatAreMissingOrTooLarge) {
   EXPECT_EQ(refusal("worker 0: b0.@1"),
             "s.txt:1:14: wanted a microbatch from 0 to 1000000, found \"@1\"");
   EXPECT_EQ(refusal("worker 0: w0@"),
-            "s.txt:1:14: wanted a weight version from 0 to 1000000000, found the end of the line");
+            "s.txt:1:14: wanted a weight version from 0 to 1000000001, found the end of the line");
   for (const char* op : {"X", "A", "G", "U"})
-    EXPECT_EQ(refusal("worker 0: " + std::string(op) + "1000000001"),
-              "s.txt:1:12: wanted a weight version from 0 to 1000000000, found \"1000000001\"");
+    EXPECT_EQ(refusal("worker 0: " + std::string(op) + "1000000002"),
+              "s.txt:1:12: wanted a weight version from 0 to 1000000001, found \"1000000002\"");
 }
 
 TEST(ScheduleTextRefusals, AnUpdateWithoutItsSecondVersion) {
@@ -345,7 +345,7 @@ TEST(ScheduleTextRefusals, AnUpdateWithoutItsSecondVersion) {
   EXPECT_EQ(refusal("worker 0: U0-1"),
             "s.txt:1:13: wanted \">\" and the version that the update gives, found \"-1\"");
   EXPECT_EQ(refusal("worker 0: U0>"),
-            "s.txt:1:14: wanted a weight version from 0 to 1000000000, found the end of the line");
+            "s.txt:1:14: wanted a weight version from 0 to 1000000001, found the end of the line");
 }
 
 TEST(ScheduleTextRefusals, AnOpThatGoesOn) {
