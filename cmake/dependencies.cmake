@@ -34,6 +34,8 @@ find_package(nlohmann_json QUIET)
 pd_require(nlohmann_json_FOUND nlohmann-json nlohmann-json3-dev)
 find_package(CLI11 QUIET)
 pd_require(CLI11_FOUND CLI11 libcli11-dev)
+find_package(ZLIB QUIET)
+pd_require(ZLIB_FOUND zlib zlib1g-dev)
 
 # toml++: Debian's library, else its headers (from PD_DEPS where no package exists).
 add_library(pd_toml INTERFACE)
@@ -58,3 +60,10 @@ find_package(benchmark QUIET)
 pd_require(benchmark_FOUND "Google Benchmark" libbenchmark-dev)
 find_package(rapidcheck QUIET)
 pd_prefer(rapidcheck_FOUND RapidCheck librapidcheck-dev "property tests (*_property_test.cpp) are left out")
+
+# MPI, by its C functions; asked for as C++, the one language of the project. Its obsolete C++ interface
+# stays out.
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI QUIET COMPONENTS CXX)
+pd_prefer(MPI_CXX_FOUND MPI libopenmpi-dev "workers are threads of one process")
+pd_prefer(MPIEXEC_EXECUTABLE mpirun openmpi-bin "tests with several processes are left out")

@@ -2,6 +2,14 @@
 # src/ that exists. What a module is linked with is its line in layers.cmake, plus the libraries below.
 set(PD_LIBRARIES_core fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads pd_toml)
 set(PD_LIBRARIES_cli CLI11::CLI11)
+set(PD_LIBRARIES_transport Threads::Threads)
+if(MPI_CXX_FOUND)
+  set(PD_INNER_LIBRARIES_transport MPI::MPI_CXX)  # in no header that others include
+  set(PD_NOT_BUILT "transport/mpi_absent\\.cpp$")
+else()
+  set(PD_NOT_BUILT "transport/mpi(_engine)?\\.cpp$")
+endif()
+set(PD_LIBRARIES_train ZLIB::ZLIB)
 
 # The headers that cost most, compiled once for the modules without libtorch and once for their tests.
 # The presets asan and tsan build without, so that a missing include does not stay unseen.
@@ -24,6 +32,9 @@ endfunction()
 # What is handed to it is finite (src/plan/smallest_larger.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-funroll-loops;-ffinite-math-only;-fno-signed-zeros" SKIP_PRECOMPILE_HEADERS ON)
+# Rounds where it says so, as libtorch's kernels do (src/train/sgd_pass.h).
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/train/sgd_pass.cpp PROPERTIES
+    COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
 
 function(pd_modules)
   if(PD_PCH)
@@ -55,9 +66,11 @@ endfunction()
 function(pd_add_module module uses)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "${PD_NOT_BUILT}")
   add_library(pd_${module} STATIC ${sources})
   target_include_directories(pd_${module} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-  target_link_libraries(pd_${module} PUBLIC ${PD_LIBRARIES_${module}})
+  target_link_libraries(pd_${module} PUBLIC ${PD_LIBRARIES_${module}}
+                                     PRIVATE ${PD_INNER_LIBRARIES_${module}})
   target_compile_definitions(pd_${module} PRIVATE PD_VERSION="${PROJECT_VERSION}")
   foreach(other IN LISTS uses)
     if(other STREQUAL "+torch")
@@ -81,6 +94,7 @@ function(pd_add_module_tests module uses)
   if(NOT rapidcheck_FOUND)
     list(FILTER tests EXCLUDE REGEX "(_property|(plan|schedule)/[a-z]+_slow)_test\\.cpp$")
   endif()
+  list(FILTER tests EXCLUDE REGEX "/mpi_test\\.cpp$")  # runs as several processes: tests/CMakeLists.txt
   if(NOT tests OR PD_FUZZ)
     return()
   endif()

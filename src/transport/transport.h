@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "core/ids.h"
 
 namespace pipedream::transport {
@@ -27,12 +29,27 @@ struct Ticket {
   std::uint64_t number = 0;
 };
 
-// One worker's endpoint. Messages with one tag between one ordered pair of workers arrive in the
-// order in which they were sent. send() and receive() never block; the waits do.
-// Thread-compatible: one worker owns it; only abort() may come from another thread.
+// Tags are 0 … kTagLimit − 1. Each one used costs a counter for good: use few.
+constexpr int kTagLimit = 1 << 28;
+
+// Somebody stopped the transport; what() is the reason of the first abort(). It follows from
+// another failure, which is the one to report.
+struct Aborted : WorkerLost {
+  using WorkerLost::WorkerLost;
+};
+
+// One worker's endpoint. Messages with one tag between one ordered pair of workers, who may be the
+// same, arrive in the order in which they were sent. send() and receive() never block; the waits
+// do. One thread sends, and one, the same or another, receives and waits; abort() may come from
+// any. A worker with more threads connects several times: such channels do not hear each other, nor
+// each other's abort().
 class Transport {
  public:
   virtual ~Transport() = default;
+
+  // Workers are 0 … workers() − 1.
+  [[nodiscard]] virtual WorkerId me() const = 0;
+  [[nodiscard]] virtual int workers() const = 0;
 
   // Takes the message along; it is kept alive as long as the backend needs it.
   virtual void send(WorkerId to, int tag, Message message) = 0;
@@ -41,11 +58,13 @@ class Transport {
   // the n-th asked for gets the n-th sent.
   [[nodiscard]] virtual Ticket receive(WorkerId from, int tag) = 0;
 
-  // The message asked for. Throws WorkerLost when it has not come by the deadline, or on abort().
+  // The message asked for. Throws WorkerLost when it has not come by the deadline, and Aborted
+  // after an abort(). The ticket is spent in any case.
   [[nodiscard]] virtual Message wait(Ticket ticket, Deadline deadline) = 0;
 
-  // From now on every wait of every worker throws WorkerLost at once.
-  virtual void abort() noexcept = 0;
+  // From now on every wait of every worker throws Aborted at once, even for messages that are
+  // there. Only the first call counts.
+  virtual void abort(const std::string& reason) noexcept = 0;
 };
 
 }  // namespace pipedream::transport

@@ -1,0 +1,112 @@
+#include "transport/collective.h"
+
+#include "core/check.h"
+#include "transport/ring.h"
+
+namespace pipedream::transport {
+namespace {
+
+std::string text_of(const std::vector<WorkerId>& workers) {
+  std::string text;
+  for (const WorkerId worker : workers)
+    text += (text.empty() ? "" : ", ") + std::to_string(worker.value);
+  return text;
+}
+
+}  // namespace
+
+Reducer::Reducer(Transport& channel) : channel_(channel), thread_([this] { run(); }) {}
+
+Reducer::~Reducer() {
+  bool unfinished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    unfinished = finished_ != started_;
+  }
+  if (unfinished)
+    abort("worker " + std::to_string(channel_.me().value) + " left before its sums were finished");
+  changed_.notify_all();
+  thread_.join();
+}
+
+Ticket Reducer::start(std::vector<WorkerId> members, int tag, std::span<float> values,
+                      std::shared_ptr<void> owner) {
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = ++started_;
+    tickets_[ticket].members = text_of(members);
+    queue_.push_back({ticket, std::move(members), tag, values, std::move(owner)});
+  }
+  changed_.notify_all();
+  return {ticket};
+}
+
+Reduction Reducer::wait(Ticket ticket, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const auto entry = tickets_.find(ticket.number);
+  PD_CHECK(entry != tickets_.end());
+  changed_.wait_until(lock, deadline,
+                      [&] { return entry->second.reduction.has_value() || failure_; });
+  const Unspent spent = std::move(entry->second);
+  tickets_.erase(entry);
+  if (spent.reduction) return *spent.reduction;
+  if (failure_) std::rethrow_exception(failure_);
+  throw WorkerLost("the sum over workers " + spent.members +
+                   " was not finished before the deadline");
+}
+
+void Reducer::abort(const std::string& reason) noexcept { channel_.abort(reason); }
+
+void Reducer::run() {
+  try {
+    while (std::optional<Sum> sum = next()) {
+      const Reduction reduction = reduce(*sum);
+      const std::uint64_t ticket = sum->ticket;
+      sum.reset();  // lets go of the values before anybody hears that they are done
+      finish(ticket, reduction);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// The next sum; nothing when there is none any more.
+std::optional<Reducer::Sum> Reducer::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
+  if (queue_.empty()) return std::nullopt;
+  Sum sum = std::move(queue_.front());
+  queue_.pop_front();
+  return sum;
+}
+
+// Without a deadline: only the worker knows, when it waits, how long it is ready to.
+Reduction Reducer::reduce(const Sum& sum) {
+  Reduction reduction;
+  reduction.began = std::chrono::steady_clock::now();
+  reduction.waited = ring_all_reduce(channel_, sum.members, sum.tag, sum.values, Deadline::max());
+  reduction.ended = std::chrono::steady_clock::now();
+  return reduction;
+}
+
+void Reducer::finish(std::uint64_t ticket, const Reduction& reduction) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++finished_;
+    const auto entry = tickets_.find(ticket);
+    if (entry != tickets_.end()) entry->second.reduction = reduction;
+  }
+  changed_.notify_all();
+}
+
+void Reducer::fail(const std::exception_ptr& failure) {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = failure;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace pipedream::transport

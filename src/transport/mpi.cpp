@@ -1,0 +1,55 @@
+#include "transport/mpi.h"
+
+#include <utility>
+
+#include "transport/mpi_engine.h"
+
+namespace pipedream::transport {
+namespace {
+
+class MpiEndpoint final : public Transport {
+ public:
+  MpiEndpoint(MpiEngine& engine, std::int32_t channel)
+      : engine_(engine), channel_(channel), inbox_(engine.inbox(channel)) {}
+
+  WorkerId me() const override { return {engine_.rank()}; }
+  int workers() const override { return engine_.size(); }
+
+  void send(WorkerId to, int tag, Message message) override {
+    const std::uint64_t number = sent_.next(to, tag);
+    if (to == me()) {
+      inbox_.put(to, tag, number, std::move(message));
+      return;
+    }
+    const Frame frame{.channel = channel_,
+                      .tag = tag,
+                      .number = number,
+                      .bytes = message.bytes.size(),
+                      .header = message.header};
+    engine_.send(to, frame, std::move(message));
+  }
+
+  Ticket receive(WorkerId from, int tag) override { return inbox_.receive(from, tag); }
+  Message wait(Ticket ticket, Deadline deadline) override { return inbox_.wait(ticket, deadline); }
+  void abort(const std::string& reason) noexcept override { engine_.abort(channel_, reason); }
+
+ private:
+  MpiEngine& engine_;
+  std::int32_t channel_;
+  Inbox& inbox_;
+  MessageNumbers sent_;
+};
+
+}  // namespace
+
+MpiWorld::MpiWorld() : engine_(std::make_unique<MpiEngine>()) {}
+MpiWorld::~MpiWorld() = default;
+
+int MpiWorld::rank() const { return engine_->rank(); }
+int MpiWorld::size() const { return engine_->size(); }
+
+std::unique_ptr<Transport> MpiWorld::connect() {
+  return std::make_unique<MpiEndpoint>(*engine_, engine_->next_channel());
+}
+
+}  // namespace pipedream::transport

@@ -1,0 +1,20 @@
+// Stands in for mpi.cpp and mpi_engine.cpp in a build without MPI.
+#include "core/error.h"
+#include "transport/mpi.h"
+
+namespace pipedream::transport {
+
+class MpiEngine {};
+
+MpiWorld::MpiWorld() {
+  throw CannotMeet(
+      "this build has no MPI: install libopenmpi-dev and openmpi-bin and build again, or run "
+      "without mpirun (workers are then threads)");
+}
+
+MpiWorld::~MpiWorld() = default;
+int MpiWorld::rank() const { return 0; }
+int MpiWorld::size() const { return 0; }
+std::unique_ptr<Transport> MpiWorld::connect() { return nullptr; }
+
+}  // namespace pipedream::transport

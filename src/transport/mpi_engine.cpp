@@ -1,0 +1,289 @@
+#include "transport/mpi_engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <optional>
+
+#include "core/check.h"
+#include "core/error.h"
+
+namespace pipedream::transport {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+// MPI's tags.
+constexpr int kFrames = 0;
+constexpr int kPayloads = 1;
+
+constexpr std::int32_t kAbort = -1;  // in a frame's tag: the payload is the reason of an abort
+
+constexpr std::size_t kPiece = 16 << 20;  // of a payload; MPI counts in int
+constexpr int kMostSends = 256;           // under way at once, counted in pieces
+constexpr int kLooksBeforeNap = 50;
+constexpr auto kNap = 200us;
+constexpr auto kPatienceAfterAbort = 5s;
+
+std::string text_of_mpi_error(int code) {
+  std::string text(MPI_MAX_ERROR_STRING, '\0');
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return text.substr(0, static_cast<std::size_t>(length));
+}
+
+void check(int code) {
+  if (code != MPI_SUCCESS) throw WorkerLost("MPI failed: " + text_of_mpi_error(code));
+}
+
+std::shared_ptr<std::byte> allocate(std::size_t bytes) {
+  constexpr std::align_val_t kAlignment{64};
+  return {static_cast<std::byte*>(::operator new(bytes, kAlignment)),
+          [](std::byte* memory) { ::operator delete(memory, kAlignment); }};
+}
+
+}  // namespace
+
+MpiEngine::MpiEngine() : thread_([this] { run(); }) {
+  try {
+    started_.get_future().get();
+  } catch (...) {
+    thread_.join();
+    throw;
+  }
+}
+
+MpiEngine::~MpiEngine() {
+  closing_ = true;
+  thread_.join();
+}
+
+Inbox& MpiEngine::inbox(std::int32_t channel) {
+  const std::lock_guard lock(mutex_);
+  while (inboxes_.size() <= static_cast<std::size_t>(channel)) {
+    inboxes_.push_back(std::make_unique<Inbox>());
+    if (!failure_.empty()) inboxes_.back()->abort(failure_);
+  }
+  return *inboxes_[static_cast<std::size_t>(channel)];
+}
+
+void MpiEngine::send(WorkerId to, const Frame& frame, Message message) {
+  PD_CHECK(to.value >= 0 && to.value < size_);
+  auto transfer = std::make_shared<Transfer>();
+  transfer->peer = to;
+  transfer->urgent = frame.tag == kAbort;
+  transfer->packed = pack(frame);
+  transfer->message = std::move(message);
+  {
+    const std::lock_guard lock(mutex_);
+    if (transfer->urgent)
+      outbox_.push_front(std::move(transfer));
+    else
+      outbox_.push_back(std::move(transfer));
+  }
+  queued_.notify_one();
+}
+
+void MpiEngine::abort(std::int32_t channel, const std::string& reason) {
+  aborted_ = true;
+  if (!inbox(channel).abort(reason)) return;
+  const auto text = std::make_shared<const std::string>(reason);
+  for (int other = 0; other < size_; ++other)
+    if (other != rank_)
+      send(WorkerId{other}, {.channel = channel, .tag = kAbort, .bytes = text->size()},
+           {{}, std::as_bytes(std::span(*text)), text});
+}
+
+void MpiEngine::run() {
+  try {
+    start();
+  } catch (...) {
+    started_.set_exception(std::current_exception());
+    return;
+  }
+  started_.set_value();
+  try {
+    while (!closing_) step();
+    if (leave_with_the_others())
+      MPI_Finalize();
+    else
+      abandon();
+  } catch (const std::exception& error) {
+    fail(error.what());
+    abandon();
+  }
+}
+
+void MpiEngine::start() {
+  int before = 0, after = 0, threads = 0;
+  MPI_Initialized(&before);
+  MPI_Finalized(&after);
+  if (before || after)
+    throw CannotMeet("MPI starts once in a process, and has been started before");
+  const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads);
+  if (code != MPI_SUCCESS)
+    throw CannotMeet("MPI did not start (its code " + std::to_string(code) + ")");
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_));
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+  check(MPI_Comm_rank(comm_, &rank_));
+  check(MPI_Comm_size(comm_, &size_));
+  if (threads < MPI_THREAD_FUNNELED)
+    throw CannotMeet("this MPI cannot be used by a program with threads");
+}
+
+// True when all ranks are here, so that MPI_Finalize will not wait for anybody.
+bool MpiEngine::leave_with_the_others() {
+  std::optional<steady_clock::time_point> give_up;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool entered = false;
+  int all_here = 0;
+  while (!all_here) {
+    if (aborted_ && !give_up) give_up = steady_clock::now() + kPatienceAfterAbort;
+    if (give_up && steady_clock::now() > *give_up) return false;
+    step();
+    if (!entered && nothing_under_way()) {
+      check(MPI_Ibarrier(comm_, &barrier));
+      entered = true;
+    }
+    if (entered) check(MPI_Test(&barrier, &all_here, MPI_STATUS_IGNORE));
+  }
+  return true;
+}
+
+bool MpiEngine::nothing_under_way() {
+  const std::lock_guard lock(mutex_);
+  return outbox_.empty() && requests_.empty();
+}
+
+// One look at everything; when nothing has moved for a while, a nap. Never a yield instead: on a
+// busy core one who naps is let in when it wakes, one who yields waits milliseconds for its turn.
+void MpiEngine::step() {
+  bool moved = post_sends();
+  moved |= take_frames();
+  moved |= finish_transfers();
+  quiet_looks_ = moved ? 0 : quiet_looks_ + 1;
+  if (quiet_looks_ < kLooksBeforeNap) return;
+  std::unique_lock lock(mutex_);
+  queued_.wait_for(lock, kNap, [&] { return may_send(); });
+}
+
+bool MpiEngine::post_sends() {
+  for (bool moved = false;; moved = true) {
+    const std::shared_ptr<Transfer> transfer = next_to_send();
+    if (!transfer) return moved;
+    const int to = transfer->peer.value;
+    check(MPI_Isend(transfer->packed.data(), static_cast<int>(transfer->packed.size()), MPI_INT64_T,
+                    to, kFrames, comm_, new_request(transfer)));
+    // MPI does not write into what it sends.
+    in_pieces(transfer, const_cast<std::byte*>(transfer->message.bytes.data()),
+              [&](std::byte* piece, int count, MPI_Request* request) {
+                check(MPI_Isend(piece, count, MPI_BYTE, to, kPayloads, comm_, request));
+              });
+  }
+}
+
+std::shared_ptr<Transfer> MpiEngine::next_to_send() {
+  const std::lock_guard lock(mutex_);
+  if (!may_send()) return nullptr;
+  std::shared_ptr<Transfer> transfer = std::move(outbox_.front());
+  outbox_.pop_front();
+  return transfer;
+}
+
+// Not while so much is under way that each look at it takes long; but an abort always goes.
+bool MpiEngine::may_send() const {
+  return !outbox_.empty() && (sending_ < kMostSends || outbox_.front()->urgent);
+}
+
+bool MpiEngine::take_frames() {
+  for (bool moved = false;; moved = true) {
+    int there = 0, words = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kFrames, comm_, &there, &status));
+    if (!there) return moved;
+    check(MPI_Get_count(&status, MPI_INT64_T, &words));
+    std::vector<std::int64_t> packed(static_cast<std::size_t>(words));
+    check(MPI_Recv(packed.data(), words, MPI_INT64_T, status.MPI_SOURCE, kFrames, comm_,
+                   MPI_STATUS_IGNORE));
+    expect_payload(WorkerId{status.MPI_SOURCE}, unpack(packed));
+  }
+}
+
+void MpiEngine::expect_payload(WorkerId from, Frame frame) {
+  auto transfer = std::make_shared<Transfer>();
+  transfer->peer = from;
+  transfer->incoming = true;
+  const std::shared_ptr<std::byte> memory = allocate(frame.bytes);
+  transfer->message = {std::move(frame.header), {memory.get(), frame.bytes}, memory};
+  transfer->frame = std::move(frame);
+  in_pieces(transfer, memory.get(), [&](std::byte* piece, int count, MPI_Request* request) {
+    check(MPI_Irecv(piece, count, MPI_BYTE, from.value, kPayloads, comm_, request));
+  });
+  if (transfer->requests == 0) deliver(*transfer);  // no payload
+}
+
+template <class Post>
+void MpiEngine::in_pieces(const std::shared_ptr<Transfer>& transfer, std::byte* bytes, Post post) {
+  const std::size_t size = transfer->message.bytes.size();
+  for (std::size_t at = 0; at < size; at += kPiece)
+    post(bytes + at, static_cast<int>(std::min(kPiece, size - at)), new_request(transfer));
+}
+
+// Good until the next call.
+MPI_Request* MpiEngine::new_request(const std::shared_ptr<Transfer>& transfer) {
+  ++transfer->requests;
+  if (!transfer->incoming) ++sending_;
+  transfers_.push_back(transfer);
+  return &requests_.emplace_back(MPI_REQUEST_NULL);
+}
+
+bool MpiEngine::finish_transfers() {
+  if (requests_.empty()) return false;
+  std::vector<int> indices(requests_.size());
+  int done = 0;
+  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices.data(),
+                     MPI_STATUSES_IGNORE));
+  if (done == 0) return false;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) {
+      finish_request(*transfers_[i]);
+    } else {
+      requests_[kept] = requests_[i];
+      transfers_[kept++] = std::move(transfers_[i]);
+    }
+  }
+  requests_.resize(kept);
+  transfers_.resize(kept);
+  return true;
+}
+
+void MpiEngine::finish_request(Transfer& transfer) {
+  --transfer.requests;
+  if (!transfer.incoming) --sending_;
+  if (transfer.incoming && transfer.requests == 0) deliver(transfer);
+}
+
+void MpiEngine::deliver(Transfer& transfer) {
+  Inbox& inbox = this->inbox(transfer.frame.channel);
+  Message& message = transfer.message;
+  if (transfer.frame.tag != kAbort) {
+    inbox.put(transfer.peer, transfer.frame.tag, transfer.frame.number, std::move(message));
+    return;
+  }
+  aborted_ = true;
+  inbox.abort({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()});
+}
+
+void MpiEngine::fail(const std::string& reason) {
+  aborted_ = true;
+  const std::lock_guard lock(mutex_);
+  failure_ = reason;
+  for (const std::unique_ptr<Inbox>& inbox : inboxes_) inbox->abort(reason);
+}
+
+// MPI was not ended: other ranks may still read or write the memory of transfers under way.
+void MpiEngine::abandon() { (void)new auto(std::move(transfers_)); }
+
+}  // namespace pipedream::transport

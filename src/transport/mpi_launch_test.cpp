@@ -1,0 +1,24 @@
+#include <array>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "transport/mpi.h"
+
+namespace pipedream::transport {
+namespace {
+
+constexpr std::array kSigns{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+
+TEST(LaunchedByMpirun, SeesTheVariablesOfTheLaunchers) {
+  for (const char* name : kSigns) ::unsetenv(name);  // a launcher may have started the tests
+  EXPECT_FALSE(launched_by_mpirun());
+  for (const char* name : kSigns) {
+    ::setenv(name, "0", 1);
+    EXPECT_TRUE(launched_by_mpirun()) << name;
+    ::unsetenv(name);
+  }
+}
+
+}  // namespace
+}  // namespace pipedream::transport
