@@ -9,14 +9,13 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/lstm.h>
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/zeros.h>
 #include <c10/util/accumulate.h>
 
 #include "core/text.h"
 #include "model/conv2d.h"
+#include "model/lstm.h"
 #include "model/random.h"
 
 namespace pipedream::model {
@@ -155,10 +154,7 @@ Block lstm(std::int64_t in, std::int64_t hidden, bool bidirectional, float bound
   const std::int64_t directions = bidirectional ? 2 : 1;
   block.infer = [=](Types inputs) { return with_last_dimension(inputs[0], directions * hidden); };
   block.forward = [=](const Tensors& x, const Weights& w, const Pass& pass) {
-    const at::Tensor state = at::zeros({directions, x[0].size(0), hidden}, x[0].options());
-    return std::get<0>(at::lstm(x[0], {state, state}, w.parameters, /*has_biases=*/true,
-                                /*num_layers=*/1, /*dropout=*/0, pass.training, bidirectional,
-                                /*batch_first=*/true));
+    return unroll_lstm(x[0], w.parameters, bidirectional, pass.training);
   };
   return block;
 }

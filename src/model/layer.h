@@ -55,6 +55,8 @@ struct TensorSpec {
   Shape shape;
   Init init;
   at::ScalarType type = at::kFloat;
+  // The full name of an earlier layer's parameter that this one is (model/ties.h); empty: its own.
+  std::string tied_to = {};
 };
 
 // A layer before it exists: enough to count, plan and initialise it without allocating weights.

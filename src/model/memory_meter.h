@@ -6,11 +6,17 @@
 
 namespace pipedream::model {
 
+// Who allocated what, for meters of several threads that hand memory to each other: what one
+// allocates and another frees is taken off the first one's count. Safe from any thread.
+class MemoryLedger;
+[[nodiscard]] std::shared_ptr<MemoryLedger> make_memory_ledger();
+
 // Counts from construction to destruction, on the thread that constructed it and, while autograd
-// works for that thread, on autograd's. Bytes freed that were allocated before count as negative.
+// works for that thread, on autograd's. Bytes freed that were allocated before count as negative,
+// or, with a ledger, not.
 class MemoryMeter {
  public:
-  MemoryMeter();
+  explicit MemoryMeter(std::shared_ptr<MemoryLedger> ledger = nullptr);
   ~MemoryMeter();
   MemoryMeter(const MemoryMeter&) = delete;
   MemoryMeter& operator=(const MemoryMeter&) = delete;

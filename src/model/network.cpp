@@ -1,10 +1,10 @@
 #include "model/network.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/util/accumulate.h>
 
 #include "core/check.h"
 #include "model/random.h"
+#include "model/ties.h"
 
 namespace pipedream::model {
 namespace {
@@ -12,15 +12,31 @@ namespace {
 // Minibatches count from 0, so −1 keeps the draws of the initial weights apart from all others.
 constexpr std::int64_t kBeforeTraining = -1;
 
-Tensors make_tensors(const std::vector<TensorSpec>& specs, RandomKey key, at::Device device,
-                     bool requires_grad) {
+RandomKey initial_key(std::uint64_t seed, LayerId layer, std::size_t position) {
+  return {.seed = seed,
+          .layer = layer.value,
+          .minibatch = kBeforeTraining,
+          .draw = static_cast<std::int32_t>(position)};
+}
+
+Tensors initial_parameters(const Network& network, LayerId layer, std::uint64_t seed,
+                           at::Device device) {
   Tensors tensors;
-  for (const TensorSpec& spec : specs) {
-    at::Tensor tensor = initial_tensor(spec, key).to(device);
-    tensor.set_requires_grad(requires_grad);
-    tensors.push_back(std::move(tensor));
-    ++key.draw;
+  for (std::size_t i = 0; i < network.spec(layer).parameters.size(); ++i) {
+    const Use owner = owner_of(network.specs, {layer, i});
+    const TensorSpec& spec = parameter_spec(network.specs, owner);
+    tensors.push_back(
+        initial_tensor(spec, initial_key(seed, owner.layer, owner.parameter)).to(device));
+    tensors.back().set_requires_grad(true);
   }
+  return tensors;
+}
+
+Tensors initial_buffers(const Network& network, LayerId layer, std::uint64_t seed,
+                        at::Device device) {
+  Tensors tensors;
+  for (const TensorSpec& spec : network.spec(layer).buffers)
+    tensors.push_back(initial_tensor(spec, initial_key(seed, layer, tensors.size())).to(device));
   return tensors;
 }
 
@@ -29,7 +45,7 @@ Tensors make_tensors(const std::vector<TensorSpec>& specs, RandomKey key, at::De
 std::int64_t parameter_count(const LayerSpec& spec) {
   std::int64_t count = 0;
   for (const TensorSpec& parameter : spec.parameters)
-    count += c10::multiply_integers(parameter.shape);
+    if (parameter.tied_to.empty()) count += c10::multiply_integers(parameter.shape);
   return count;
 }
 
@@ -50,10 +66,8 @@ Bytes weight_bytes(const LayerSpec& spec) {
 std::unique_ptr<Layer> make_layer(const Network& network, LayerId layer, std::uint64_t seed,
                                   at::Device device) {
   PD_CHECK(!network.graph.layer(layer).is_input);
-  const LayerSpec& spec = network.spec(layer);
-  const RandomKey key{.seed = seed, .layer = layer.value, .minibatch = kBeforeTraining};
-  return spec.make(make_tensors(spec.parameters, key, device, true),
-                   make_tensors(spec.buffers, key, device, false));
+  return network.spec(layer).make(initial_parameters(network, layer, seed, device),
+                                  initial_buffers(network, layer, seed, device));
 }
 
 }  // namespace pipedream::model

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/error.h"
+#include "model/ties.h"
 
 namespace pipedream::model {
 namespace {
@@ -41,6 +42,18 @@ void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
   for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
 }
 
+void check_tie(const std::vector<LayerSpec>& earlier, const TensorSpec& tied) {
+  if (tied.tied_to.empty()) return;
+  const std::string both = "parameter '" + tied.name + "' is tied to '" + tied.tied_to + "', ";
+  const std::optional<Use> found = find_parameter(earlier, tied.tied_to);
+  if (!found) throw BadValue(both + "which no earlier layer has");
+  const TensorSpec& owner = parameter_spec(earlier, *found);
+  if (!owner.tied_to.empty())
+    throw BadValue(both + "which is itself tied: name '" + owner.tied_to + "' instead");
+  if (owner.shape != tied.shape || owner.type != tied.type)
+    throw BadValue(both + "which has another shape or type");
+}
+
 }  // namespace
 
 NetworkBuilder::NetworkBuilder(std::string name, std::int64_t batch) {
@@ -73,6 +86,7 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   for (const Wire& wire : inputs) graph_.add_edge(wire.layer, 0, layer);
   add_prefix(block.parameters, prefix);
   add_prefix(block.buffers, prefix);
+  for (const TensorSpec& parameter : block.parameters) check_tie(network_.specs, parameter);
   network_.specs.push_back(
       {std::move(block.inputs),
        {block.output},

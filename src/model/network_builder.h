@@ -52,7 +52,8 @@ class NetworkBuilder {
   Wire input(const std::string& name, Shape shape, at::ScalarType type, std::int64_t bound = 0);
 
   // The next layer. Its parameters are called PREFIX.NAME; the prefix is the layer's own
-  // name unless another is given.
+  // name unless another is given. Throws BadValue for a tied parameter (TensorSpec::tied_to, always
+  // a full name) without an owner of its shape and type in an earlier layer.
   Wire add(const std::string& name, Block block, const std::vector<Wire>& inputs);
   Wire add(const std::string& name, const std::string& prefix, Block block,
            const std::vector<Wire>& inputs);

@@ -39,8 +39,12 @@ OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least
           std::move(help)};
 }
 
+OptionSpec share_option(std::string name, double value, std::string help) {
+  return {std::move(name), value, 0, 0.99, /*whole=*/false, std::move(help)};
+}
+
 OptionSpec dropout_option(double value) {
-  return {"dropout", value, 0, 0.99, /*whole=*/false, "share of activations set to zero"};
+  return share_option("dropout", value, "share of activations set to zero");
 }
 
 Options::Options(const std::vector<OptionSpec>& specs,

@@ -18,9 +18,10 @@ struct OptionSpec {
   std::string help;
 };
 
-// Declares a whole-number option; the one real-numbered kind is dropout's probability.
+// Declares a whole-number option, or a probability below one; "dropout" is the most usual of those.
 [[nodiscard]] OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least,
                                       std::int64_t most, std::string help);
+[[nodiscard]] OptionSpec share_option(std::string name, double value, std::string help);
 [[nodiscard]] OptionSpec dropout_option(double value);
 
 // Values for all options of one network.

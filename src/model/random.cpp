@@ -42,14 +42,14 @@ at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key) {
   return out;
 }
 
+at::Tensor drop_scale(at::IntArrayRef shape, double p, const Pass& pass, const at::Tensor& x) {
+  const at::NoGradGuard no_grad;
+  return uniform(shape, pass.random, x.device()).ge_(p).mul_(1 / (1 - p)).to(x.dtype());
+}
+
 at::Tensor dropout(const at::Tensor& x, double p, const Pass& pass) {
   if (!pass.training || p == 0) return x;
-  at::Tensor scale;  // 0 or 1 / (1 − p); the only thing backward needs
-  {
-    const at::NoGradGuard no_grad;
-    scale = uniform(x.sizes(), pass.random, x.device()).ge_(p).mul_(1 / (1 - p)).to(x.dtype());
-  }
-  return x * scale;
+  return x * drop_scale(x.sizes(), p, pass, x);  // the scale is all that backward needs
 }
 
 }  // namespace pipedream::model

@@ -15,6 +15,10 @@ namespace pipedream::model {
 // A tensor that begins as `spec` says, on CPU: weights are the same whatever device trains them.
 [[nodiscard]] at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key);
 
+// What dropout multiplies with, of x's type and device: 0 with probability p, else 1 / (1 − p).
+[[nodiscard]] at::Tensor drop_scale(at::IntArrayRef shape, double p, const Pass& pass,
+                                    const at::Tensor& x);
+
 // Sets each element of x to zero with probability p and scales the others by 1 / (1 − p).
 [[nodiscard]] at::Tensor dropout(const at::Tensor& x, double p, const Pass& pass);
 

@@ -7,8 +7,8 @@ namespace pipedream::model {
 
 const std::vector<ZooEntry>& zoo() {
   static const std::vector<ZooEntry> entries{vgg16_entry(), resnet50_entry(), alexnet_entry(),
-                                             gnmt_entry(8), gnmt_entry(16),   gpt_entry(),
-                                             mlp_entry()};
+                                             gnmt_entry(8), gnmt_entry(16),   awd_lm_entry(),
+                                             s2vt_entry(),  gpt_entry(),      mlp_entry()};
   return entries;
 }
 

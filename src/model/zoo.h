@@ -30,6 +30,8 @@ struct ZooEntry {
 [[nodiscard]] ZooEntry resnet50_entry();
 [[nodiscard]] ZooEntry alexnet_entry();
 [[nodiscard]] ZooEntry gnmt_entry(std::int64_t lstm_layers);
+[[nodiscard]] ZooEntry awd_lm_entry();
+[[nodiscard]] ZooEntry s2vt_entry();
 [[nodiscard]] ZooEntry gpt_entry();
 [[nodiscard]] ZooEntry mlp_entry();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -21,12 +22,31 @@ const std::map<std::string, std::map<std::string, std::string>> kSmall{
     {"alexnet", {{"image-size", "64"}, {"classes", "5"}, {"hidden", "64"}}},
     {"gnmt8", {{"hidden", "24"}, {"vocabulary", "31"}, {"length", "6"}}},
     {"gnmt16", {{"hidden", "16"}, {"vocabulary", "31"}, {"length", "5"}}},
+    {"awd-lm",
+     {{"embedding", "48"},
+      {"hidden", "64"},
+      {"vocabulary", "31"},
+      {"length", "6"},
+      {"dropout", "0.1"},
+      {"input-dropout", "0.1"},
+      {"weight-drop", "0.2"}}},
+    {"s2vt",
+     {{"frames", "5"},
+      {"features", "12"},
+      {"hidden", "24"},
+      {"embedding", "16"},
+      {"vocabulary", "31"},
+      {"length", "4"}}},
     {"gpt",
      {{"hidden", "32"}, {"layers", "3"}, {"heads", "4"}, {"vocabulary", "31"}, {"context", "8"}}},
     {"mlp", {{"inputs", "12"}, {"hidden", "16"}, {"classes", "5"}}}};
 
-Network small(const ZooEntry& entry, std::int64_t batch = 4) {
-  return entry.make(Options(entry.options, kSmall.at(entry.name)), batch);
+using Given = std::map<std::string, std::string>;
+
+// With the options in `other` instead of the small ones.
+Network small(const ZooEntry& entry, std::int64_t batch = 4, Given other = {}) {
+  other.insert(kSmall.at(entry.name).begin(), kSmall.at(entry.name).end());
+  return entry.make(Options(entry.options, other), batch);
 }
 
 Network full(const std::string& name) {
@@ -54,6 +74,26 @@ TEST(Zoo, Gnmt8HasTheWeightsOfItsPublishedProfile) {
 
 TEST(Zoo, GptWithItsDefaultsIsGpt2SmallPlusItsOwnOutputWeights) {
   EXPECT_EQ(parameter_count(full("gpt")), 124'439'808 + 50257 * 768);
+}
+
+// Embedding V·E, LSTMs 4·out·(in + out + 2), bias V; the decoder's weights are the embedding's.
+//   33278·400 + 4600·(400 + 1150 + 2) + 4600·(1150 + 1150 + 2) + 1600·(1150 + 400 + 2) + 33278
+// = 13,311,200 + 7,139,200 + 10,589,200 + 2,483,200 + 33,278
+TEST(Zoo, AwdLmCountsItsTiedWeightsOnce) {
+  const Network network = full("awd-lm");
+  EXPECT_EQ(parameter_count(network), 33'556'078);
+  const auto bytes = [&](const char* layer) {
+    return weight_bytes(network.spec(network.graph.find(layer).value())).count;
+  };
+  EXPECT_EQ(bytes("encoder"), 4 * 33278 * 400);
+  EXPECT_EQ(bytes("decoder"), 4 * (33278 * 400 + 33278)) << "a copy takes memory";
+}
+
+// Frames 4096·500 + 500, first LSTM 4000·(500 + 1000 + 2), words 12594·500, second LSTM
+// 4000·(1500 + 1000 + 2), output 12594·1000 + 12594:
+//   2,048,500 + 6,008,000 + 6,297,000 + 10,008,000 + 12,606,594
+TEST(Zoo, S2vtHasTheParametersOfItsDefaults) {
+  EXPECT_EQ(parameter_count(full("s2vt")), 36'968'094);
 }
 
 TEST(Zoo, AnUnknownNameIsAnsweredWithTheNearest) {
@@ -99,6 +139,7 @@ TEST_P(EachNetwork, LearnsAMinibatchInAFewSteps) {
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments;
   for (std::int64_t step = 1; step <= 30; ++step) {
     torch::autograd::backward({model.forward(inputs, step).at(network.loss)}, {});
+    model.sum_tied_gradients();
     const at::NoGradGuard no_grad;
     for (auto& [name, parameter] : model.parameters()) {
       const at::Tensor& gradient = parameter.grad();
@@ -139,8 +180,54 @@ TEST_P(EachNetwork, ParameterNamesAreUnique) {
   EXPECT_EQ(WholeModel(network, at::kCPU, 0).parameters().size(), count);
 }
 
+// On the inputs of `other`, `declared` computes what `other` does: the sizes of minibatches and
+// sequences are those of the pass, not those of the declaration.
+void expect_runs_like(const Network& declared, const Network& other) {
+  WholeModel model(declared, at::kCPU, 3);
+  WholeModel wanted(other, at::kCPU, 3);
+  const Values inputs = wanted.sample_inputs(0);
+  const Values results = model.forward(inputs, 0);
+  for (const auto& [value, tensor] : wanted.forward(inputs, 0))
+    EXPECT_TRUE(at::equal(results.at(value), tensor))
+        << declared.graph.layer(declared.graph.value(value).producer).name;
+}
+
+TEST_P(EachNetwork, RunsASmallerMinibatchThanDeclared) {
+  expect_runs_like(small(GetParam(), 4), small(GetParam(), 3));
+}
+
+// The options that say how long a sample is, made smaller; empty for networks without sequences.
+Given shorter(const ZooEntry& entry) {
+  Given lengths;
+  for (const OptionSpec& option : entry.options)
+    if (option.name == "length" || option.name == "context" || option.name == "frames")
+      lengths[option.name] = "3";
+  return lengths;
+}
+
+std::vector<ZooEntry> sequence_networks() {
+  std::vector<ZooEntry> entries;
+  std::copy_if(zoo().begin(), zoo().end(), std::back_inserter(entries),
+               [](const ZooEntry& entry) { return !shorter(entry).empty(); });
+  return entries;
+}
+
+class EachSequenceNetwork : public EachNetwork {};
+
+TEST_P(EachSequenceNetwork, RunsShorterSamplesThanDeclared) {
+  expect_runs_like(small(GetParam()), small(GetParam(), 4, shorter(GetParam())));
+}
+
+// GoogleTest takes letters, digits and _ only.
+std::string test_name(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Zoo, EachNetwork, testing::ValuesIn(zoo()),
-                         [](const auto& each) { return each.param.name; });
+                         [](const auto& each) { return test_name(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Zoo, EachSequenceNetwork, testing::ValuesIn(sequence_networks()),
+                         [](const auto& each) { return test_name(each.param.name); });
 
 }  // namespace
 }  // namespace pipedream::model

@@ -1,0 +1,41 @@
+#include "model/lstm.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/lstm.h>
+
+namespace pipedream::model {
+namespace {
+
+#if defined(__aarch64__)
+constexpr bool kOneDnnIsSlow = true;
+#else
+constexpr bool kOneDnnIsSlow = false;
+#endif
+
+// As sequences of different lengths, which here happen to be equal: for those libtorch has no
+// oneDNN path. (Its switch for oneDNN is global, and so not ours to turn.)
+at::Tensor unroll_packed(const at::Tensor& x, const at::Tensor& state, const Tensors& weights,
+                         bool bidirectional, bool training) {
+  const std::int64_t samples = x.size(0);
+  const std::int64_t steps = x.size(1);
+  const at::Tensor by_step = x.transpose(0, 1).reshape({steps * samples, x.size(2)});
+  const at::Tensor samples_of_each_step = at::full({steps}, samples, at::kLong);
+  const at::Tensor out = std::get<0>(
+      at::lstm(by_step, samples_of_each_step, {state, state}, weights,
+               /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, training, bidirectional));
+  return out.view({steps, samples, out.size(1)}).transpose(0, 1);
+}
+
+}  // namespace
+
+at::Tensor unroll_lstm(const at::Tensor& x, const Tensors& weights, bool bidirectional,
+                       bool training) {
+  const std::int64_t hidden = weights[1].size(1);
+  const at::Tensor state = x.new_zeros({bidirectional ? 2 : 1, x.size(0), hidden});
+  if (kOneDnnIsSlow && x.is_cpu() && x.scalar_type() == at::kFloat)
+    return unroll_packed(x, state, weights, bidirectional, training);
+  return std::get<0>(at::lstm(x, {state, state}, weights, /*has_biases=*/true, /*num_layers=*/1,
+                              /*dropout=*/0, training, bidirectional, /*batch_first=*/true));
+}
+
+}  // namespace pipedream::model
