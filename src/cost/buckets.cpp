@@ -3,14 +3,19 @@
 namespace pipedream::cost {
 
 std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers) {
-  Nanos all{0};
-  for (const LayerId layer : layers) all += profile.cost(layer).backward;
+  Nanos update{0};
+  Nanos backward{0};
+  for (const LayerId layer : layers) {
+    update += profile.cost(layer).update;
+    backward += profile.cost(layer).backward;
+  }
+  const Nanos all = update + backward;
   const auto share = [&](Nanos done) {
     return all > Nanos{0} ? to_seconds(done) / to_seconds(all) : 1.0;
   };
   std::vector<Bucket> found;
   Bucket open{Bytes{0}, 0};
-  Nanos done{0};
+  Nanos done = update;
   for (std::size_t i = layers.size(); i-- > 0;) {
     const profile::LayerCost& cost = profile.cost(layers[i]);
     done += cost.backward;

@@ -10,14 +10,16 @@ constexpr std::int64_t kFull = 25 << 20;
 struct Layer {
   std::int64_t weights;
   std::int64_t backward = 1;
+  std::int64_t update = 0;
 };
 
 std::vector<Bucket> buckets_of(const std::vector<Layer>& layers) {
   profile::Profile profile;
   std::vector<LayerId> ids;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    profile.costs.push_back(
-        {.backward = Nanos(layers[i].backward), .weights = Bytes{layers[i].weights}});
+    profile.costs.push_back({.backward = Nanos(layers[i].backward),
+                             .weights = Bytes{layers[i].weights},
+                             .update = Nanos(layers[i].update)});
     ids.push_back(id_at<LayerId>(i));
   }
   return buckets(profile, ids);
@@ -55,6 +57,13 @@ TEST(Buckets, DoNotWaitForLayersWithoutWeights) {
 
 TEST(Buckets, OfABackwardThatTakesNoTimeAreThereAtItsEnd) {
   EXPECT_EQ(buckets_of({{kFull, 0}, {kFull, 0}}), (Buckets{{Bytes{kFull}, 1}, {Bytes{kFull}, 1}}));
+}
+
+// 20 of update, then 30 + 10 + 40 of backward: never sooner after each other than without.
+TEST(Buckets, AreReleasedByTheBackwardWithAllUpdatesBeforeIt) {
+  EXPECT_EQ(buckets_of({{kFull, 40, 15}, {0, 10}, {kFull, 30, 5}}),
+            (Buckets{{Bytes{kFull}, 0.5}, {Bytes{kFull}, 1}}));
+  EXPECT_EQ(buckets_of({{kFull, 0, 5}}), (Buckets{{Bytes{kFull}, 1}})) << "a backward of no time";
 }
 
 TEST(Buckets, WithoutAnyWeightsAreOneOfNothing) {

@@ -9,7 +9,7 @@ StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>
   StageTime time;
   for (const LayerId layer : layers) {
     time.forward += profile.cost(layer).forward;
-    time.backward += profile.cost(layer).backward;
+    time.backward += profile.cost(layer).backward_with_update();
   }
   return time;
 }

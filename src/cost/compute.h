@@ -12,7 +12,7 @@ namespace pipedream::cost {
 
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};
+  Nanos backward{0};  // and the update
 };
 
 // One minibatch through these layers on a device of speed 1: the sum of their measured times.

@@ -15,6 +15,16 @@ TEST(StageTime, SumsTheLayersOfTheStage) {
   EXPECT_EQ(time.backward, Nanos(500'010));
 }
 
+TEST(StageTime, CountsUpdatesWithTheBackward) {
+  profile::Profile profile;
+  profile.costs = {{.forward = Nanos(1), .backward = Nanos(10), .update = Nanos(7)},
+                   {.forward = Nanos(2), .backward = Nanos(20)},
+                   {.forward = Nanos(4), .backward = Nanos(40), .update = Nanos(500)}};
+  const StageTime time = stage_time(profile, {LayerId{0}, LayerId{1}, LayerId{2}});
+  EXPECT_EQ(time.forward, Nanos(7));
+  EXPECT_EQ(time.backward, Nanos(70 + 507));
+}
+
 TEST(StageTime, OfNoLayersIsZero) {
   const StageTime time = stage_time({}, {});
   EXPECT_EQ(time.forward, Nanos(0));

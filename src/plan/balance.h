@@ -11,7 +11,7 @@
 
 namespace pipedream::plan {
 
-enum class Balance { kTime, kSize };  // forward + backward, or weights and what is kept
+enum class Balance { kTime, kSize };  // of a minibatch, or weights and what is kept
 
 // Where to cut `sizes` into exactly `blocks` contiguous non-empty blocks (1 … their number) whose
 // largest sum is the least possible: the number of elements before each cut. Of all such ways the

@@ -97,6 +97,13 @@ TEST(BalancedEnds, AreTheCutsOfTheLayersWithBothEnds) {
   EXPECT_EQ(balanced_ends(problem.predictor, Balance::kTime, 3), (Ends{0, 1, 3, 4}));
 }
 
+TEST(BalancedEnds, ByTimeCountUpdates) {
+  Problem problem({{5}, {5}, {5}, {5}}, 2);
+  EXPECT_EQ(balanced_ends(problem.predictor, Balance::kTime, 2), (Ends{0, 2, 4}));
+  problem.profile.costs[3].update = Nanos(10);
+  EXPECT_EQ(balanced_ends(problem.predictor, Balance::kTime, 2), (Ends{0, 3, 4}));
+}
+
 TEST(BalancedEnds, CountLayersThatTakeNoTimeAsLayers) {
   const Problem problem({{5}, {0}, {0}, {5}}, 4);
   EXPECT_EQ(balanced_ends(problem.predictor, Balance::kTime, 4), (Ends{0, 1, 2, 3, 4}));

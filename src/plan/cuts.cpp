@@ -250,7 +250,7 @@ void Cuts::sum_up() {
     for (const LayerId layer : units_[unit]) {
       const profile::LayerCost& cost = profile_.cost(layer);
       forward_[cut] += static_cast<double>(cost.forward.count());
-      backward_[cut] += static_cast<double>(cost.backward.count());
+      backward_[cut] += static_cast<double>(cost.backward_with_update().count());
       weights_[cut] += static_cast<double>(cost.weights.count);
       held_[cut] += static_cast<double>(profile::held_bytes(profile_, layer).count);
     }

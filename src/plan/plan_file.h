@@ -15,7 +15,7 @@ namespace pipedream::plan {
 // What was predicted when the plan was made. Nothing that runs a plan depends on it.
 struct Predicted {
   struct OfStage {
-    double seconds = 0;  // one minibatch on one replica, forward and backward
+    double seconds = 0;  // one minibatch on one replica: forward, backward, update
     Bytes weights;
     Bytes memory;
     friend bool operator==(const OfStage&, const OfStage&) = default;

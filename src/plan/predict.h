@@ -57,7 +57,7 @@ enum class Limit {
 
 struct StagePrediction {
   Seconds forward{0};     // one minibatch on one replica
-  Seconds backward{0};    // re-computation included
+  Seconds backward{0};    // update and re-computation included
   Seconds exchange{0};    // one averaging of the gradients
   Seconds transfer{0};    // one item's values to the stages that follow
   double sent_bytes = 0;  // to them, per minibatch

@@ -109,6 +109,18 @@ TEST(PredictPipedream, TheSlowestStageOfAStraightPipelineSetsThePace) {
   EXPECT_FALSE(found.miss.has_value());
 }
 
+TEST(PredictPipedream, AnUpdateIsPartOfItsStagesBackward) {
+  profile::Profile profile = four_equal();
+  EXPECT_DOUBLE_EQ(predict(profile, flat(4), straight(4)).per_minibatch.count(), 3);
+  profile.costs[2].update = std::chrono::seconds(4);  // of the second stage's layer
+  const Prediction found = predict(profile, flat(4), straight(4));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 3 + 4);
+  EXPECT_EQ(found.limiting_stage, 1u);
+  EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 1);
+  EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 2 + 4);
+  EXPECT_DOUBLE_EQ(found.stages[2].backward.count(), 2);
+}
+
 TEST(PredictPipedream, WithTheLeastDepthTransfersAreNotHidden) {
   Layout layout = straight(4);
   layout.depths = {4, 3, 2, 1};
@@ -302,6 +314,23 @@ TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
   const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, conditions);
   EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004) / 2);  // one bucket at the end
   EXPECT_EQ(fast.limit, Limit::kCompute);
+}
+
+// Whether the averaging hides behind the backward or not: nothing hides the update.
+TEST(PredictDataParallel, AnUpdateComesOnTopOfEverything) {
+  constexpr std::int64_t kBucket = 25 << 20;
+  profile::Profile profile = chain({{.forward = 1, .backward = 2, .weights = kBucket},
+                                    {.forward = 1, .backward = 3, .weights = 3 * kBucket}});
+  profile.costs[1].update = std::chrono::seconds(1);
+  profile.costs[2].update = std::chrono::seconds(4);
+  Layout layout;
+  layout.ends = {0, 2};
+  layout.workers = {{WorkerId{0}, WorkerId{1}}};
+  const Conditions conditions{.rule = Rule::kDataParallel};
+  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, conditions);
+  EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), (13 + 5) / 2.0);
+  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, conditions);
+  EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004 + 5) / 2);
 }
 
 // 16 bytes fill no bucket: they are averaged at the end, 16 s at a byte a second; so are two

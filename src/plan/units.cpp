@@ -37,8 +37,8 @@ class Contraction {
     const auto& members = members_[unit.index()];
     return std::all_of(members.begin(), members.end(), [&](LayerId layer) {
       const profile::LayerCost& cost = profile_.cost(layer);
-      return !graph_.layer(layer).is_input && cost.forward + cost.backward == Nanos(0) &&
-             cost.weights == Bytes{0};
+      return !graph_.layer(layer).is_input &&
+             cost.forward + cost.backward_with_update() == Nanos(0) && cost.weights == Bytes{0};
     });
   }
 

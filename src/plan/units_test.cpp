@@ -160,6 +160,8 @@ TEST(LayerUnits, OneNanosecondOrOneByteOfWeightsKeepsALayerApart) {
   EXPECT_EQ(units_of(profile), "a b c");
   profile.costs[1] = {.backward = Nanos(1)};
   EXPECT_EQ(units_of(profile), "a b c");
+  profile.costs[1] = {.update = Nanos(1)};
+  EXPECT_EQ(units_of(profile), "a b c");
   profile.costs[1] = {.weights = Bytes{1}};
   EXPECT_EQ(units_of(profile), "a b c");
 }

@@ -17,7 +17,7 @@ void check_totals(const Profile& profile) {
                      ": is a unit wrong?");
   };
   for (const LayerCost& cost : profile.costs) {
-    time += cost.forward + cost.backward;
+    time += cost.forward + cost.backward_with_update();
     bytes += cost.weights + cost.stash;
     check();
   }
@@ -37,6 +37,16 @@ Nanos total_backward(const Profile& profile) {
   Nanos sum{0};
   for (const LayerCost& cost : profile.costs) sum += cost.backward;
   return sum;
+}
+
+Nanos total_update(const Profile& profile) {
+  Nanos sum{0};
+  for (const LayerCost& cost : profile.costs) sum += cost.update;
+  return sum;
+}
+
+Nanos total_time(const Profile& profile) {
+  return total_forward(profile) + total_backward(profile) + total_update(profile);
 }
 
 Bytes total_weights(const Profile& profile) {

@@ -24,6 +24,12 @@ struct LayerCost {
   // outputs count as kept and inputs do not, which comes to the same for a chain.
   std::vector<bool> keeps_input;
   std::vector<bool> keeps_output;
+  Nanos update{0};  // one step of the optimiser over the layer's weights; 0 where not known
+
+  // What a minibatch costs besides its forward. A replica updates its weights once per minibatch's
+  // worth of its own compute, so the cost rules count the update with the backward
+  // (docs/planner.md).
+  [[nodiscard]] Nanos backward_with_update() const { return backward + update; }
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 };
 
@@ -35,7 +41,7 @@ struct Profile {
   std::optional<int> threads;         // intra-op threads
   std::optional<int> passes;          // of which the times are medians
   Nanos input{0};                     // reading one minibatch, apart from all compute
-  std::optional<Nanos> whole;         // forward + backward of the whole model, timed in one go
+  std::optional<Nanos> whole;         // the whole model's pass timed in one go, with its update
   graph::Graph graph;
   std::vector<LayerCost> costs;
 
@@ -58,6 +64,9 @@ void check_totals(const Profile& profile);
 // Sums over all layers.
 [[nodiscard]] Nanos total_forward(const Profile& profile);
 [[nodiscard]] Nanos total_backward(const Profile& profile);
+[[nodiscard]] Nanos total_update(const Profile& profile);
+// All three together.
+[[nodiscard]] Nanos total_time(const Profile& profile);
 [[nodiscard]] Bytes total_weights(const Profile& profile);
 // Over these.
 [[nodiscard]] Bytes total_weights(const Profile& profile, std::span<const LayerId> layers);

@@ -44,8 +44,8 @@ std::vector<bool> read_keeps_output(const Node& outputs) {
 }
 
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
-  node.expect_keys({"name", "kind", "input", "forward", "backward", "weight_bytes", "stash_bytes",
-                    "keeps_input", "outputs"});
+  node.expect_keys({"name", "kind", "input", "forward", "backward", "update_seconds",
+                    "weight_bytes", "stash_bytes", "keeps_input", "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -58,6 +58,7 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       builder.add_layer(name, node.at("kind").text(), std::move(outputs));
       cost.forward = node.at("forward").seconds();
       cost.backward = node.at("backward").seconds();
+      if (const auto update = node.find("update_seconds")) cost.update = update->seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
       cost.keeps_output = read_keeps_output(node.at("outputs"));
@@ -112,6 +113,7 @@ Json layer_json(const Profile& profile, LayerId id) {
     json["kind"] = layer.kind;
     json["forward"] = to_seconds(cost.forward);
     json["backward"] = to_seconds(cost.backward);
+    if (cost.update > Nanos(0)) json["update_seconds"] = to_seconds(cost.update);
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;

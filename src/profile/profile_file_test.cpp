@@ -89,6 +89,23 @@ TEST(ParseProfileJson, SumsOverLayers) {
   EXPECT_EQ(total_weights(profile).count, 6);
 }
 
+TEST(ParseProfileJson, AnUpdateIsReadWrittenAndCounted) {
+  std::string layer = kLayerA;
+  layer.replace(layer.find("\"weight_bytes\""), 0, "\"update_seconds\": 0.5, ");
+  const Profile profile = parse_profile_json(file_of("", layer + "," + kLayerB, kEdge), "p.json");
+  EXPECT_EQ(profile.costs[0].update, Nanos(500'000'000));
+  EXPECT_EQ(profile.costs[0].backward_with_update(), Nanos(2'500'000'000));
+  EXPECT_EQ(profile.costs[1].update, Nanos(0));
+  EXPECT_EQ(profile.costs[1].backward_with_update(), profile.costs[1].backward);
+  EXPECT_EQ(total_update(profile), Nanos(500'000'000));
+  EXPECT_EQ(total_time(profile), Nanos(6'500'000'000));
+  const std::string json = to_json(profile);
+  EXPECT_NE(json.find(R"("backward":2.0,"update_seconds":0.5,"weight_bytes":3)"), std::string::npos)
+      << json;
+  EXPECT_EQ(json.find("update_seconds"), json.rfind("update_seconds")) << "0 is left out";
+  EXPECT_EQ(difference(parse_profile_json(json, "again.json"), profile), "");
+}
+
 TEST(ParseProfileJson, RefusesBadHeads) {
   EXPECT_EQ(refusal("[]"), "p.json: wanted an object, found a list");
   EXPECT_EQ(refusal(R"({"format": "pipedream-plan", "version": 1})"),
@@ -123,6 +140,8 @@ TEST(ParseProfileJson, RefusesBadLayers) {
             "p.json: layers[0].forward: wanted a number from 0 to 1000000, found -1e-09");
   EXPECT_EQ(changed("\"backward\": 2", "\"backward\": \"2s\""),
             "p.json: layers[0].backward: wanted a number from 0 to 1000000, found \"2s\"");
+  EXPECT_EQ(changed("\"weight_bytes\": 3", "\"update_seconds\": -1, \"weight_bytes\": 3"),
+            "p.json: layers[0].update_seconds: wanted a number from 0 to 1000000, found -1");
   EXPECT_EQ(changed("\"weight_bytes\": 3", "\"weight_bytes\": 9007199254740993"),
             "p.json: layers[0].weight_bytes: wanted a whole number from 0 to 9007199254740992, "
             "found 9007199254740993");
@@ -175,6 +194,10 @@ TEST(ParseProfileJson, RefusesTotalsThatNoSumCouldHold) {
     return refusal(file_of("", layers, ""));
   };
   EXPECT_EQ(many(R"("forward": 1e6, "backward": 0, "weight_bytes": 0, "stash_bytes": 0)"),
+            "p.json: all layers together take more than 1000000 s for one minibatch: is a unit "
+            "wrong?");
+  EXPECT_EQ(many(R"("forward": 0, "backward": 0, "update_seconds": 1e6, "weight_bytes": 0,
+                    "stash_bytes": 0)"),
             "p.json: all layers together take more than 1000000 s for one minibatch: is a unit "
             "wrong?");
   EXPECT_EQ(many(R"("forward": 0, "backward": 0, "weight_bytes": 9007199254740992,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "model/memory_meter.h"
@@ -19,6 +21,7 @@ struct Ran {
   model::Tensors outputs;
   std::optional<Interval> forward;
   std::optional<Interval> backward;
+  std::optional<Interval> update;  // none for a layer without weights
 };
 
 Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_t minibatch) {
@@ -62,6 +65,26 @@ void run_backward(WholeModel& model, LayerId id, Ran& ran,
     if (ran.inputs[i].grad().defined()) gradients[layer.inputs[i]].push_back(ran.inputs[i].grad());
   ran.inputs.clear();
   ran.outputs.clear();
+}
+
+// Updates a layer's weights with their gradients; `first` is the number of the first of them.
+void update_layer(const model::Tensors& weights, std::size_t first, const Update& update) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (weights[i].grad().defined()) update(first + i, weights[i], weights[i].grad());
+}
+
+// Calls one(layer, its weights, the number of the first of them) for each layer that has any, in
+// the order in which training updates them.
+template <class One>
+void for_weights(WholeModel& model, const One& one) {
+  std::size_t first = 0;
+  for (const LayerId id : model.network().graph.order()) {
+    if (model.network().graph.layer(id).is_input) continue;
+    const model::Tensors weights = model.layer(id).parameters();
+    if (!weights.empty()) one(id, weights, first);
+    first += weights.size();
+  }
 }
 
 // Whether a tensor is a view of one of the others (flattening), or that tensor itself.
@@ -135,19 +158,40 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
     if (graph.layer(*id).is_input) continue;
     run_backward(model_, *id, ran[*id], gradients);
   }
+  if (update_)
+    for_weights(model_, [&](LayerId id, const model::Tensors& weights, std::size_t first) {
+      Mark start(model_.device());
+      update_layer(weights, first, update_);
+      ran[id].update.emplace(std::move(start), Mark(model_.device()));
+    });
   // The least seen: a pass that had to wait for room in the device's queue shows more than it took.
   const auto used = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
   queueing_ = queueing_.count() == 0 ? used : std::min(queueing_, used);
   model_.clear_gradients();
   std::vector<LayerTime> times(graph.layers().size());
-  for (auto& [id, one] : ran) times[id.index()] = {one.forward->length(), one.backward->length()};
+  for (auto& [id, one] : ran)
+    times[id.index()] = {one.forward->length(), one.backward->length(),
+                         one.update ? one.update->length() : Nanos(0)};
   return times;
 }
 
-Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch) {
+void prepare_updates(WholeModel& model, const Update& update) {
+  const at::NoGradGuard no_grad;
+  for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      update(first + i, weights[i], at::zeros_like(weights[i]));
+  });
+}
+
+Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch,
+                const Update& update) {
   Mark start(model.device());
   const at::Tensor loss = model.forward(inputs, minibatch).at(model.network().loss);
   torch::autograd::backward({loss}, {});
+  if (update)
+    for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {
+      update_layer(weights, first, update);
+    });
   Interval whole{std::move(start), Mark(model.device())};
   model.clear_gradients();
   return whole.length();

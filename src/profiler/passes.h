@@ -6,6 +6,7 @@
 #include "model/whole_model.h"
 #include "profile/profile.h"
 #include "profiler/filler.h"
+#include "profiler/update.h"
 
 namespace pipedream::profiler {
 
@@ -15,23 +16,33 @@ using model::WholeModel;
 struct LayerTime {
   Nanos forward{0};
   Nanos backward{0};
+  Nanos update{0};
 };
 
-// Passes that run each layer on its own, forward in order and then backward.
+// Passes that run each layer on its own, forward in order and then backward; then, unless `update`
+// is empty, the updates of all layers, as a stage in training has all its gradients before its
+// weights are updated. They are the model's, and change.
 class LayerByLayer {
  public:
-  explicit LayerByLayer(WholeModel& model) : model_(model), filler_(model.device()) {}
+  LayerByLayer(WholeModel& model, Update update)
+      : model_(model), update_(std::move(update)), filler_(model.device()) {}
   // The time of each layer, by layer.
   [[nodiscard]] std::vector<LayerTime> run(const Values& inputs, std::int64_t minibatch);
 
  private:
   WholeModel& model_;
+  Update update_;
   Filler filler_;
   Nanos queueing_{0};  // the least a pass took the CPU to give to the device
 };
 
-// Runs forward and backward of the model in one go.
-[[nodiscard]] Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch);
+// One update of all weights with gradients of zero, in which an optimiser allocates its state: the
+// first step of a training takes longer than all others.
+void prepare_updates(WholeModel& model, const Update& update);
+
+// Runs forward, backward and, unless it is empty, update of the model in one go.
+[[nodiscard]] Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch,
+                              const Update& update);
 
 // How large a layer's outputs are, and what it keeps for its backward (profile.h).
 struct LayerMemory {

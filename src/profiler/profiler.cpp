@@ -51,12 +51,14 @@ Values load_timed(const WholeModel& model, std::int64_t minibatch, Measured& mea
   return values;
 }
 
-void run_pass(WholeModel& model, LayerByLayer& layers, std::int64_t minibatch, Measured& measured) {
+void run_pass(WholeModel& model, LayerByLayer& layers, const Update& update, std::int64_t minibatch,
+              Measured& measured) {
   const Values inputs = load_timed(model, minibatch, measured);
-  measured.whole.push_back(run_whole(model, inputs, minibatch));
+  measured.whole.push_back(run_whole(model, inputs, minibatch, update));
   measured.layers.push_back(layers.run(inputs, minibatch));
   Nanos sum{0};
-  for (const LayerTime& time : measured.layers.back()) sum += time.forward + time.backward;
+  for (const LayerTime& time : measured.layers.back())
+    sum += time.forward + time.backward + time.update;
   measured.sums.push_back(sum);
 }
 
@@ -66,15 +68,15 @@ Measured measure(WholeModel& model, const ProfileOptions& options) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
   };
   Measured measured;
-  LayerByLayer layers(model);
+  LayerByLayer layers(model, options.update);
   options.progress(0, "warm-up");
-  run_pass(model, layers, 0, measured);
+  run_pass(model, layers, options.update, 0, measured);
   const double one_pass = used();
   if (one_pass > 0.5) return measured;  // a pass is two runs of the model
   measured.clear();                     // it was the warm-up
   for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
     options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, layers, pass, measured);
+    run_pass(model, layers, options.update, pass, measured);
     if (measured.stable() || used() + one_pass > 1) break;
   }
   return measured;
@@ -84,16 +86,19 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, 
                            std::size_t layer) {
   std::vector<Nanos> forward;
   std::vector<Nanos> backward;
+  std::vector<Nanos> update;
   for (const auto& pass : measured.layers) {
     forward.push_back(pass[layer].forward);
     backward.push_back(pass[layer].backward);
+    update.push_back(pass[layer].update);
   }
   return {.forward = median(forward),
           .backward = median(backward),
           .weights = weights,
           .stash = memory.stash,
           .keeps_input = memory.keeps_input,
-          .keeps_output = memory.keeps_output};
+          .keeps_output = memory.keeps_output,
+          .update = median(update)};
 }
 
 void require_device(at::Device device) {
@@ -129,6 +134,7 @@ void require_memory(const model::Network& network, at::Device device) {
 profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
   options.progress(0, "making the weights");
   WholeModel model(network, options.device, options.seed);
+  if (options.update) prepare_updates(model, options.update);
   const Measured measured = measure(model, options);
   options.progress(1, "measuring memory");
   const std::vector<LayerMemory> memory = run_for_memory(model, model.sample_inputs(0));

@@ -10,6 +10,7 @@
 
 #include "model/network.h"
 #include "profile/profile.h"
+#include "profiler/update.h"
 
 namespace pipedream::profiler {
 
@@ -23,11 +24,15 @@ struct ProfileOptions {
   // Called now and then with the share done (0 … 1) and what is being done.
   std::function<void(double share, const std::string& what)> progress = [](double,
                                                                            const std::string&) {};
+  // Timed as the layers' updates; empty: they stay 0. Nobody restores the weights: let it do the
+  // work of a step without moving them far, so that what is measured last is still the same
+  // network.
+  Update update;
 };
 
-// The profile of the network for its batch. Each layer's forward and backward is the median over
-// passes that run layer after layer, as training does; Profile::whole is the median over passes of
-// the whole model, taken in turn with them so that both see the same machine.
+// The profile of the network for its batch. Each layer's forward, backward and update is the median
+// over passes that run layer after layer, as training does; Profile::whole is the median over
+// passes of the whole model, taken in turn with them so that both see the same machine.
 // Throws CannotMeet when the device does not exist or its memory does not suffice.
 [[nodiscard]] profile::Profile profile_network(const model::Network& network,
                                                const ProfileOptions& options);

@@ -1,6 +1,11 @@
 #include "profiler/profiler.h"
 
+#include <set>
+#include <thread>
+
 #include <gtest/gtest.h>
+
+#include <ATen/core/grad_mode.h>
 
 #include "core/error.h"
 #include "core/testing.h"
@@ -67,6 +72,58 @@ TEST(Profiler, TimesEveryLayerAndTheWhole) {
   EXPECT_GT(profile.whole.value().count(), 0);
   EXPECT_GT(profile.input.count(), 0);
   EXPECT_EQ(profile.batch, 16);
+}
+
+TEST(Profiler, TimesTheUpdatesOfLayersWithWeights) {
+  const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "3"}}, 16);
+  std::map<std::size_t, const void*> weights;  // by the parameter's number
+  const auto update = [&](std::size_t parameter, const at::Tensor& weight,
+                          const at::Tensor& gradient) {
+    EXPECT_EQ(gradient.sizes(), weight.sizes());
+    EXPECT_FALSE(at::GradMode::is_enabled());
+    EXPECT_EQ(weights.emplace(parameter, weight.const_data_ptr()).first->second,
+              weight.const_data_ptr());
+    weight.add_(gradient, 1e-12);
+  };
+  const auto profile =
+      profile_network(mlp, {.budget = std::chrono::duration<double>(0.3), .update = update});
+  std::size_t parameters = 0;
+  for (std::size_t i = 0; i < profile.costs.size(); ++i) {
+    parameters += mlp.specs[i].parameters.size();
+    EXPECT_EQ(profile.costs[i].update.count() > 0, profile.costs[i].weights.count > 0)
+        << profile.graph.layers()[i].name;
+  }
+  EXPECT_EQ(weights.size(), parameters) << "each has a number of its own";
+}
+
+TEST(Profiler, WithoutAnUpdateThereIsNoneInTheProfile) {
+  EXPECT_EQ(total_update(profile_quickly(network("mlp", {{"inputs", "64"}}, 16))), Nanos(0));
+}
+
+TEST(Profiler, TheWholeModelsPassIncludesTheUpdates) {
+  const auto update = [](std::size_t, const at::Tensor&, const at::Tensor&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1);
+  const auto profile =
+      profile_network(mlp, {.budget = std::chrono::duration<double>(0.3), .update = update});
+  EXPECT_GE(total_update(profile), std::chrono::milliseconds(4 * 20)) << "two layers of two";
+  EXPECT_GE(*profile.whole, std::chrono::milliseconds(4 * 20));
+}
+
+// The budget allows no warm-up.
+TEST(Profiler, AnOptimisersFirstStepIsNotTimed) {
+  std::set<std::size_t> seen;
+  const auto update = [&](std::size_t parameter, const at::Tensor&, const at::Tensor&) {
+    if (seen.insert(parameter).second) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  };
+  const auto profile =
+      profile_network(network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1),
+                      {.budget = std::chrono::duration<double>(1e-6), .update = update});
+  EXPECT_EQ(profile.passes, 1);
+  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_LT(*profile.whole, std::chrono::milliseconds(4 * 200));
+  EXPECT_LT(total_update(profile), std::chrono::milliseconds(200));
 }
 
 TEST(Profiler, HandlesValuesWithSeveralConsumers) {

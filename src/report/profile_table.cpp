@@ -18,8 +18,10 @@ constexpr std::size_t kWidestName = 28;
 constexpr std::size_t kWidestKind = 28;
 
 Nanos time_of(const profile::Profile& profile, LayerId layer) {
-  return profile.cost(layer).forward + profile.cost(layer).backward;
+  return profile.cost(layer).forward + profile.cost(layer).backward_with_update();
 }
+
+bool knows_updates(const profile::Profile& profile) { return total_update(profile) > Nanos(0); }
 
 Bytes output_bytes(const profile::Profile& profile, LayerId layer) {
   Bytes sum;
@@ -77,17 +79,27 @@ std::string legend(std::size_t marked, std::size_t shown) {
   return fmt::format("\n◀ {}: half of the time\n", who);
 }
 
-Table empty_table() {
-  return Table({{"layer"},
-                {"kind"},
-                {"forward", Align::kRight},
-                {"backward", Align::kRight},
-                {"share", Align::kRight},
-                {""},
-                {"output", Align::kRight},
-                {"weights", Align::kRight},
-                {"kept", Align::kRight}});
+// The columns of row_of.
+std::vector<Column> columns() {
+  return {{"layer"},
+          {"kind"},
+          {"forward", Align::kRight},
+          {"backward", Align::kRight},
+          {"share", Align::kRight},
+          {""},
+          {"output", Align::kRight},
+          {"weights", Align::kRight},
+          {"kept", Align::kRight}};
 }
+
+// Puts what is said of updates where it belongs, behind backward.
+template <class Entry>
+std::vector<Entry> with_update(std::vector<Entry> entries, Entry update) {
+  entries.insert(entries.begin() + 4, std::move(update));
+  return entries;
+}
+
+std::string time_or_dash(Nanos time) { return time == Nanos(0) ? "-" : to_text(time); }
 
 // `share` of the whole time, and `largest`, the heaviest layer's, which fills the bar.
 std::vector<std::string> row_of(const profile::Profile& profile, LayerId id, double share,
@@ -113,13 +125,14 @@ Bytes total_held(const profile::Profile& profile) {
 }
 
 std::string sums(const profile::Profile& profile) {
-  const Nanos forward = total_forward(profile);
-  const Nanos backward = total_backward(profile);
-  std::string text = fmt::format("\nall layers: {} forward + {} backward = {} per minibatch",
-                                 to_text(forward), to_text(backward), to_text(forward + backward));
-  if (profile.batch && forward + backward > Nanos(0))
-    text += fmt::format(", {:.1f} samples/s",
-                        static_cast<double>(*profile.batch) / to_seconds(forward + backward));
+  const Nanos total = total_time(profile);
+  std::string text = fmt::format("\nall layers: {} forward + {} backward",
+                                 to_text(total_forward(profile)), to_text(total_backward(profile)));
+  if (knows_updates(profile)) text += fmt::format(" + {} update", to_text(total_update(profile)));
+  text += fmt::format(" = {} per minibatch", to_text(total));
+  if (profile.batch && total > Nanos(0))
+    text +=
+        fmt::format(", {:.1f} samples/s", static_cast<double>(*profile.batch) / to_seconds(total));
   text += fmt::format("; {} of weights, {} kept for backward\n", to_text(total_weights(profile)),
                       to_text(total_held(profile)));
   if (profile.whole && *profile.whole > Nanos(0))
@@ -141,12 +154,11 @@ std::string sums(const profile::Profile& profile) {
 
 double sum_error(const profile::Profile& profile) {
   PD_CHECK(profile.whole > Nanos(0));
-  return to_seconds(total_forward(profile) + total_backward(profile)) / to_seconds(*profile.whole) -
-         1;
+  return to_seconds(total_time(profile)) / to_seconds(*profile.whole) - 1;
 }
 
 std::string profile_table(const profile::Profile& profile, std::size_t most_rows) {
-  const Nanos total = total_forward(profile) + total_backward(profile);
+  const Nanos total = total_time(profile);
   const std::vector<LayerId> sorted = by_weight(profile);
   const std::set<LayerId> marked = heaviest(profile, sorted, total);
   const auto shown_count = static_cast<std::ptrdiff_t>(std::min(most_rows, sorted.size()));
@@ -154,15 +166,18 @@ std::string profile_table(const profile::Profile& profile, std::size_t most_rows
   const auto share_of = [&](LayerId layer) {
     return total.count() == 0 ? 0.0 : to_seconds(time_of(profile, layer)) / to_seconds(total);
   };
-  Table table = empty_table();
+  const bool updates = knows_updates(profile);
+  Table table(updates ? with_update(columns(), {"update", Align::kRight}) : columns());
   double hidden = 0;
   for (const LayerId id : profile.graph.order()) {
     if (profile.graph.layer(id).is_input) continue;
-    if (shown.contains(id))
-      table.add_row(
-          row_of(profile, id, share_of(id), share_of(sorted.front()), marked.contains(id)));
-    else
+    if (!shown.contains(id)) {
       hidden += share_of(id);
+      continue;
+    }
+    auto row = row_of(profile, id, share_of(id), share_of(sorted.front()), marked.contains(id));
+    if (updates) row = with_update(std::move(row), time_or_dash(profile.cost(id).update));
+    table.add_row(std::move(row));
   }
   std::string text = heading(profile, sorted.size()) + table.text();
   if (shown.size() < sorted.size())

@@ -78,6 +78,33 @@ TEST(ProfileTable, LeavesOutWhatIsNotKnown) {
       "reading a minibatch: 0 ns\n");
 }
 
+TEST(ProfileTable, ShowsUpdatesWhereThereAreAny) {
+  profile::Profile profile = tiny_profile();
+  profile.batch = 16;
+  profile.costs[1].update = Nanos(600'000);
+  profile.costs[3].update = Nanos(400'000);
+  profile.whole = Nanos(2'000'000);
+  EXPECT_EQ(
+      profile_table(profile, 10),
+      "tiny, minibatch of 16, 3 layers\n"
+      "\n"
+      "layer  kind          forward  backward  update   share                  output  weights "
+      "  kept\n"
+      "conv   Conv2d(3, 8)   100 us    200 us  600 us  45.0 %  ██████████▊      2 KiB    864 B "
+      " 3 KiB\n"
+      "relu   ReLU            50 us     50 us       -   5.0 %  █▎               2 KiB        - "
+      " 256 B\n"
+      "fc     Linear(8, 2)   200 us    400 us  400 us  50.0 %  ████████████ ◀    12 B     64 B "
+      "     -\n"
+      "\n"
+      "◀ this layer: half of the time\n"
+      "\n"
+      "all layers: 350 us forward + 650 us backward + 1 ms update = 2 ms per minibatch, 8000.0 "
+      "samples/s; 928 B of weights, 3.25 KiB kept for backward\n"
+      "the whole model in one go: 2 ms; the sum of its layers is 0.0 % more\n"
+      "reading a minibatch: 0 ns\n");
+}
+
 TEST(ProfileTable, ShowsOnlyTheHeaviestOfMoreLayersThanWanted) {
   profile::Profile profile = tiny_profile();
   profile.costs[1] = profile.costs[3];  // conv and fc tie at 46.2 %
