@@ -37,6 +37,11 @@ struct CannotMeet : Error {
   using Error::Error;
 };
 
+// Training cannot go on for a reason of its own, such as a loss that is not finite.
+struct TrainingStopped : Error {
+  using Error::Error;
+};
+
 // A peer or a link died, or was waited for longer than its deadline.
 struct WorkerLost : Error {
   using Error::Error;

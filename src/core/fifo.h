@@ -33,6 +33,10 @@ class Fifo {
       head_ = 0;
     }
   }
+  void clear() {
+    entries_.clear();
+    head_ = 0;
+  }
   // Removes entry i; the others keep their order.
   void take(std::size_t i) {
     for (; i > 0; --i) (*this)[i] = std::move((*this)[i - 1]);

@@ -13,7 +13,7 @@ class Optimiser {
   virtual ~Optimiser() = default;
 
   // Writes the new value of parameter number `parameter` into `to`; `from` and `to` may be the same
-  // memory. Runs without autograd.
+  // memory, and what `gradient` holds afterwards is not used. Runs without autograd.
   virtual void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
                     const at::Tensor& to) = 0;
 };

@@ -1,74 +1,94 @@
 #include "runtime/run.h"
 
+#include <array>
 #include <exception>
 #include <mutex>
 #include <thread>
 
+#include "runtime/failure.h"
 #include "transport/in_process.h"
 
 namespace pipedream::runtime {
 namespace {
 
-void collect(Worker& worker, const model::Network& network, const plan::Plan& plan,
-             RunResult& result) {
-  for (const timeline::Event& event : worker.events()) result.timeline.events.push_back(event);
-  for (const auto& [item, loss] : worker.losses()) {
-    const auto index = static_cast<std::size_t>(item.minibatch);
-    if (result.losses.size() <= index) result.losses.resize(index + 1);
-    result.losses[index] = loss;
+using transport::Transport;
+using Endpoints = std::vector<std::unique_ptr<Transport>>;
+
+// One worker's ends. What is not part of training itself is never slowed down.
+struct Ends {
+  std::unique_ptr<Transport> values;
+  std::unique_ptr<Transport> collectives;
+  std::unique_ptr<Transport> control;
+  std::unique_ptr<Transport> news;
+
+  [[nodiscard]] Channels channels() const { return {*values, *collectives, *control, *news}; }
+  void slow_down(const std::shared_ptr<transport::LinkQueues>& queues) {
+    values = transport::connect_emulated(std::move(values), queues);
+    collectives = transport::connect_emulated(std::move(collectives), queues);
   }
-  for (auto& [id, stage] : worker.stages()) {
-    result.peak_versions[id] = stage.weights().peak();
-    result.peak_items[id] = stage.peak_items();
-    std::size_t next = 0;
-    for (const LayerId layer : plan.stage(id).layers)
-      for (const model::TensorSpec& spec : network.spec(layer).parameters)
-        result.weights[spec.name] = stage.weights().newest_weights()[next++];
+  void abort(const std::string& reason) const noexcept {
+    for (const auto* end : {&values, &collectives, &control, &news}) (*end)->abort(reason);
   }
+};
+
+std::vector<Ends> connect_threads(int workers, const std::optional<transport::Links>& link) {
+  Endpoints values = transport::connect_in_process(workers);
+  Endpoints collectives = transport::connect_in_process(workers);
+  Endpoints control = transport::connect_in_process(workers);
+  Endpoints news = transport::connect_in_process(workers);
+  std::shared_ptr<transport::LinkQueues> queues;
+  if (link) queues = std::make_shared<transport::LinkQueues>(*link, workers);
+  std::vector<Ends> ends;
+  for (std::size_t w = 0; w < values.size(); ++w) {
+    ends.push_back({std::move(values[w]), std::move(collectives[w]), std::move(control[w]),
+                    std::move(news[w])});
+    if (queues) ends.back().slow_down(queues);
+  }
+  return ends;
 }
 
 }  // namespace
 
-void run_workers(int count, const std::function<void(int)>& body,
-                 const std::function<void()>& abort) {
+void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body) {
+  const std::vector<Ends> ends = connect_threads(workers, link);
+  const Clock clock;
   std::once_flag once;
+  std::once_flag aborted_once;
   std::exception_ptr first;
-  const auto guarded = [&](int worker) {
+  std::exception_ptr aborted;
+  const auto guarded = [&](std::size_t w) {
     try {
-      body(worker);
+      body({id_at<WorkerId>(w), ends[w].channels(), clock});
+    } catch (const transport::Aborted&) {
+      // Tells of another worker's failure, which may be on its way here still.
+      std::call_once(aborted_once, [&] { aborted = std::current_exception(); });
     } catch (...) {
       std::call_once(once, [&] {
         first = std::current_exception();
-        abort();
+        ends[w].abort(to_reason(first));
       });
     }
   };
   {
     std::vector<std::jthread> threads;
-    for (int worker = 0; worker < count; ++worker) threads.emplace_back(guarded, worker);
+    for (std::size_t w = 0; w < ends.size(); ++w) threads.emplace_back(guarded, w);
   }
   if (first) std::rethrow_exception(first);
+  if (aborted) std::rethrow_exception(aborted);
 }
 
-RunResult run_on_threads(const std::vector<schedule::Program>& programs,
-                         const model::Network& network, const plan::Plan& plan,
-                         const RunOptions& options) {
-  const auto endpoints = transport::connect_in_process(plan::worker_count(plan));
-  std::vector<std::unique_ptr<Worker>> workers(programs.size());
-  const auto began = std::chrono::steady_clock::now();
-  run_workers(
-      static_cast<int>(programs.size()),
-      [&](int index) {
-        const schedule::Program& program = programs[static_cast<std::size_t>(index)];
-        auto& worker = workers[static_cast<std::size_t>(index)];
-        worker = std::make_unique<Worker>(program, network, plan, options,
-                                          *endpoints[program.worker.index()], began);
-        worker->run();
-      },
-      [&] { endpoints.front()->abort(); });
-  RunResult result;
-  for (const auto& worker : workers) collect(*worker, network, plan, result);
-  return result;
+void run_as_process(transport::MpiWorld& world, const std::optional<transport::Links>& link,
+                    const Body& body) {
+  Ends ends{world.connect(), world.connect(), world.connect(), world.connect()};
+  if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
+  try {
+    body({WorkerId{world.rank()}, ends.channels(), agreed_clock(*ends.control)});
+  } catch (const transport::Aborted& aborted) {
+    throw_reason(aborted.what());
+  } catch (...) {
+    ends.abort(to_reason(std::current_exception()));
+    throw;
+  }
 }
 
 }  // namespace pipedream::runtime

@@ -1,32 +1,33 @@
-// A whole pipeline on threads of this process.
+// Workers as threads of this process, or this process as one worker of many.
 #pragma once
 
 #include <functional>
-#include <map>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "runtime/worker.h"
+#include "transport/emulated.h"
+#include "transport/mpi.h"
 
 namespace pipedream::runtime {
 
-struct RunResult {
-  timeline::Timeline timeline;
-  std::vector<double> losses;                    // by minibatch
-  std::map<std::string, at::Tensor> weights;     // final, by parameter name
-  std::map<StageId, std::size_t> peak_versions;  // weight versions alive at once
-  std::map<StageId, std::size_t> peak_items;     // items between forward and backward at once
+// What one worker works with.
+struct Seat {
+  WorkerId me;
+  Channels channels;
+  Clock clock;
 };
 
-// Interprets lowered, valid programs, one thread each. The first exception of any worker stops the
-// others and is thrown here once all have ended.
-[[nodiscard]] RunResult run_on_threads(const std::vector<schedule::Program>& programs,
-                                       const model::Network& network, const plan::Plan& plan,
-                                       const RunOptions& options);
+// What every worker does from beginning to end; called once per worker, on a thread of its own.
+using Body = std::function<void(const Seat& seat)>;
 
-// Runs body(0) … body(count−1) on threads of their own and joins them all; the first exception
-// calls `abort`, which must wake the rest, and is rethrown.
-void run_workers(int count, const std::function<void(int)>& body,
-                 const std::function<void()>& abort);
+// Runs the body for workers 0 … workers−1 on threads and joins them all. The first exception of any
+// stops the others and is thrown here once all have ended. With `link`, what passes between workers
+// takes the time that such a link takes.
+void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body);
+
+// Runs the body for the worker that this process is. An exception stops all other processes; each
+// then throws the same failure.
+void run_as_process(transport::MpiWorld& world, const std::optional<transport::Links>& link,
+                    const Body& body);
 
 }  // namespace pipedream::runtime

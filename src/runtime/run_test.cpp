@@ -1,52 +1,34 @@
 #include "runtime/run.h"
 
-#include <condition_variable>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
-#include <ATen/ops/arange.h>
-
+#include "core/error.h"
 #include "core/testing.h"
-#include "runtime/tensor_message.h"
 
 namespace pipedream::runtime {
 namespace {
 
-TEST(RunWorkers, TheFirstFailureWinsAndWakesTheOthers) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool aborted = false;
-  const auto wait_for_abort = [&](int worker) {
-    if (worker == 2) throw std::runtime_error("worker 2 failed");
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return aborted; });
-    throw std::runtime_error("woken");
+using namespace std::chrono_literals;
+
+TEST(RunOnThreads, TheFirstFailureWinsAndWakesTheOthersOnEveryChannel) {
+  const auto body = [](const Seat& seat) {
+    if (seat.me == WorkerId{3}) throw std::runtime_error("worker 3 failed");
+    transport::Transport* const channels[] = {&seat.channels.values, &seat.channels.collectives,
+                                              &seat.channels.control};
+    transport::Transport& channel = *channels[seat.me.index()];
+    (void)channel.wait(channel.receive({3}, 0), std::chrono::steady_clock::now() + 20s);
   };
-  const auto abort = [&] {
-    const std::lock_guard lock(mutex);
-    aborted = true;
-    changed.notify_all();
-  };
-  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_workers(4, wait_for_abort, abort); }),
-            "worker 2 failed");
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_on_threads(4, {}, body); }),
+            "worker 3 failed");
 }
 
-TEST(TensorMessage, CarriesTypeShapeAndMemoryWithoutACopy) {
-  const at::Tensor sent = at::arange(6, at::kLong).view({2, 3});
-  const at::Tensor received = to_tensor(to_message(sent));
-  EXPECT_TRUE(at::equal(sent, received));
-  EXPECT_EQ(received.scalar_type(), at::kLong);
-  EXPECT_EQ(received.const_data_ptr(), sent.const_data_ptr());
-}
-
-TEST(TensorMessage, KeepsTheMemoryAliveAndStraightensStrides) {
-  at::Tensor received;
-  {
-    const at::Tensor sent = at::arange(6, at::kFloat).view({2, 3}).t();
-    received = to_tensor(to_message(sent));
-  }
-  EXPECT_TRUE(at::equal(received, at::arange(6, at::kFloat).view({2, 3}).t()));
+TEST(RunOnThreads, EveryWorkerHasItsSeat) {
+  std::array<int, 3> seen{};
+  run_on_threads(
+      3, {}, [&](const Seat& seat) { seen[seat.me.index()] = seat.channels.control.workers(); });
+  EXPECT_EQ(seen, (std::array{3, 3, 3}));
 }
 
 }  // namespace

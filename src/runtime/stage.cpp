@@ -1,105 +1,339 @@
 #include "runtime/stage.h"
 
 #include <algorithm>
+#include <set>
 
-#include <ATen/ops/ones_like.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include "core/check.h"
 #include "core/error.h"
-#include "graph/cut.h"
+#include "model/ties.h"
+#include "runtime/fan_out.h"
 
 namespace pipedream::runtime {
+namespace {
 
-Stage::Stage(const model::Network& network, const plan::Plan& plan, StageId id, std::uint64_t seed,
-             at::Device device)
-    : network_(network), seed_(seed), order_(plan.stage(id).layers) {
-  const auto stage_of = plan::stage_of_each_layer(plan, network.graph);
-  for (const graph::Transfer& t : graph::transfers_between(network.graph, stage_of)) {
-    if (t.to == id) taken_.push_back(t.value);
-    if (t.from != id) continue;
-    if (!given_.empty() && given_.back() == t.value)
-      throw CannotMeet("the output of layer '" +
-                       network.graph.layer(network.graph.value(t.value).producer).name +
-                       "' is used by two other stages, which the runtime cannot do yet");
-    given_.push_back(t.value);
-  }
-  for (const model::InputSpec& input : network.inputs) {
-    const ValueId value = network.graph.layer(input.layer).outputs[0];
-    const auto& users = network.graph.value(value).consumers;
-    if (std::any_of(users.begin(), users.end(),
-                    [&](LayerId user) { return stage_of[user.index()] == id; }))
-      loaded_.push_back(value);
-  }
-  computes_loss_ = stage_of[network.graph.value(network.loss).producer.index()] == id;
+// Replicas that share an item must not draw the same numbers for different samples.
+constexpr std::int32_t kReplicaStride = 1 << 20;
 
+// Adds to the gradients of parameters and leaves, or of `only` where that is not empty.
+void run_autograd(const torch::autograd::edge_list& roots, const model::Tensors& gradients,
+                  bool keep_graph, const torch::autograd::edge_list& only = {}) {
+  if (roots.empty()) return;
+  torch::autograd::Engine::get_default_engine().execute(roots, gradients, keep_graph,
+                                                        /*create_graph=*/false,
+                                                        /*accumulate_grad=*/true, only);
+}
+
+torch::autograd::edge_list edges_of(const model::Tensors& leaves) {
+  torch::autograd::edge_list edges;
+  for (const at::Tensor& leaf : leaves)
+    if (leaf.requires_grad()) edges.push_back(torch::autograd::impl::gradient_edge(leaf));
+  return edges;
+}
+
+Score score_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
+  Score score;
+  score.samples = labels.dim() > 0 ? labels.size(0) : 1;
+  score.loss = loss.item<double>() * static_cast<double>(score.samples);
+  if (at::isFloatingType(labels.scalar_type()) || logits.dim() != labels.dim() + 1) return score;
+  score.predictions = labels.numel();
+  score.right = logits.argmax(-1).eq(labels).sum().item<std::int64_t>();
+  return score;
+}
+
+}  // namespace
+
+Stage::Stage(const model::Network& network, const schedule::Routes& routes,
+             const GradientOrder& order, StageId id, const StageOptions& options)
+    : network_(network),
+      id_(id),
+      options_(options),
+      recomputes_(routes.plan().stage(id).recompute),
+      order_of_sums_(order),
+      order_(routes.plan().stage(id).layers) {
   model::Tensors parameters;
   for (const LayerId layer : order_) {
-    layers_.push_back(model::make_layer(network, layer, seed, device));
+    layers_.push_back(model::make_layer(network, layer, options.seed, options.device));
     for (const at::Tensor& parameter : layers_.back()->parameters())
       parameters.push_back(parameter);
   }
   weights_ = std::make_unique<WeightStore>(std::move(parameters));
+  wire(routes);
+  find_ties();
+}
+
+void Stage::find_ties() {
+  std::map<std::pair<LayerId, std::size_t>, std::size_t> places;
+  for (const LayerId layer : order_)
+    for (std::size_t i = 0; i < network_.spec(layer).parameters.size(); ++i)
+      places.emplace(std::pair(layer, i), places.size());
+  for (const model::Tie& tie : model::ties_of(network_)) {
+    std::vector<std::size_t> here;
+    for (const model::Use& use : tie.uses)
+      if (const auto place = places.find({use.layer, use.parameter}); place != places.end())
+        here.push_back(place->second);
+    if (!here.empty() && here.size() < tie.uses.size())
+      throw CannotMeet("the layers that share the weights '" + tie.name +
+                       "' are in different stages, which cannot be trained yet: plan with one "
+                       "stage (--stages 1, or --system dp-bsp)");
+    if (!here.empty()) ties_.push_back(std::move(here));
+  }
+}
+
+void Stage::sum_tied(model::Tensors& gradients) const {
+  const at::NoGradGuard no_grad;
+  for (const std::vector<std::size_t>& tie : ties_) {
+    at::Tensor sum;
+    for (const std::size_t use : tie)
+      if (gradients[use].defined()) sum = sum.defined() ? sum + gradients[use] : gradients[use];
+    // Optimisers may write over what they are given, so each use has its own.
+    for (const std::size_t use : tie) gradients[use] = sum.defined() ? sum.clone() : sum;
+  }
+}
+
+void Stage::wire(const schedule::Routes& routes) {
+  for (const graph::Transfer& t : routes.transfers()) {
+    if (t.to == id_) taken_.push_back(t.value);
+    if (t.from == id_ && (given_.empty() || given_.back() != t.value)) given_.push_back(t.value);
+  }
+  const std::set<LayerId> own(order_.begin(), order_.end());
+  for (const model::InputSpec& input : network_.inputs) {
+    const auto& users =
+        network_.graph.value(network_.graph.layer(input.layer).outputs[0]).consumers;
+    if (std::any_of(users.begin(), users.end(), [&](LayerId user) { return own.contains(user); }))
+      loaded_.push_back(input);
+  }
+  const LayerId loss_layer = network_.graph.value(network_.loss).producer;
+  computes_loss_ = own.contains(loss_layer);
+
+  // Which of a value's names a layer reads: that of the term of the sum its gradient goes into.
+  const auto name_for = [&](ValueId value, LayerId layer) -> Name {
+    const bool taken = std::binary_search(taken_.begin(), taken_.end(), value);
+    if (!taken && !order_of_sums_.is_mixed(value)) return {value, 0};
+    std::size_t name = 0;
+    for (const GradientOrder::Term& term : order_of_sums_.terms(value)) {
+      if (std::find(term.layers.begin(), term.layers.end(), layer) != term.layers.end()) break;
+      if (!taken || term.stage == id_) ++name;
+    }
+    return {value, name};
+  };
+  std::map<Name, std::size_t> last;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    wires_.emplace_back();
+    for (const ValueId input : network_.graph.layer(order_[i]).inputs) {
+      wires_[i].push_back(name_for(input, order_[i]));
+      // A score looks at what the loss reads.
+      last[wires_[i].back()] = order_[i] == loss_layer ? order_.size() : i;
+    }
+  }
+  last_users_.resize(order_.size() + 1);
+  for (const auto& [name, layer] : last)
+    if (!std::binary_search(given_.begin(), given_.end(), name.first) &&
+        name.first != network_.loss)
+      last_users_[layer].push_back(name);
+}
+
+void Stage::begin(const schedule::Rules& rules, std::int64_t first) {
+  PD_CHECK(in_flight_.empty());
+  weights_->begin(rules);
+  first_ = first;
+}
+
+void Stage::add_leaves(const Values& inputs, Names& names, InFlight& kept) const {
+  for (const auto& [value, tensor] : inputs) {
+    if (!std::binary_search(taken_.begin(), taken_.end(), value)) {
+      names[{value, 0}] = tensor;
+      continue;
+    }
+    for (std::size_t i = 0; i < order_of_sums_.terms_from(value, id_); ++i) {
+      at::Tensor leaf = tensor.detach();
+      leaf.set_requires_grad(leaf.is_floating_point());
+      kept.leaves[{value, i}] = names[{value, i}] = leaf;
+    }
+  }
+}
+
+void Stage::add_names(ValueId value, const at::Tensor& tensor, Names& names) const {
+  if (!order_of_sums_.is_mixed(value) || !tensor.requires_grad()) {
+    const std::size_t count =
+        order_of_sums_.is_mixed(value) ? order_of_sums_.terms(value).size() : 1;
+    for (std::size_t i = 0; i < count; ++i) names[{value, i}] = tensor;
+    return;
+  }
+  const model::Tensors apart = fan_out(tensor, order_of_sums_.terms(value).size());
+  for (std::size_t i = 0; i < apart.size(); ++i) names[{value, i}] = apart[i];
+}
+
+void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const graph::Layer& layer = network_.graph.layer(order_[i]);
+    model::Tensors in;
+    for (const Name& name : wires_[i]) in.push_back(names.at(name));
+    const model::Pass pass{
+        .training = mode.training,
+        .update_statistics = mode.update_statistics,
+        .random = {.seed = options_.seed,
+                   .layer = order_[i].value,
+                   .minibatch = first_ + item.minibatch,
+                   .microbatch = item.microbatch + options_.replica * kReplicaStride}};
+    const model::Tensors out = layers_[i]->forward(in, pass);
+    PD_CHECK(out.size() == layer.outputs.size());
+    for (std::size_t o = 0; o < out.size(); ++o) add_names(layer.outputs[o], out[o], names);
+    for (const Name& name : last_users_[i]) names.erase(name);
+  }
+}
+
+Values Stage::made_of(const Names& names) const {
+  Values made;
+  for (const ValueId value : given_) made[value] = names.at({value, 0}).detach();
+  if (computes_loss_) made[network_.loss] = names.at({network_.loss, 0}).detach();
+  return made;
+}
+
+void Stage::keep_ends(const Names& names, InFlight& kept) const {
+  const auto keep = [&](const Name& name) {
+    const at::Tensor& tensor = names.at(name);
+    if (tensor.requires_grad()) kept.ends[name] = torch::autograd::impl::gradient_edge(tensor);
+  };
+  for (const ValueId value : given_) {
+    const std::size_t count =
+        order_of_sums_.is_mixed(value) ? order_of_sums_.terms(value).size() : 1;
+    for (std::size_t i = 0; i < count; ++i) keep({value, i});
+  }
+  if (computes_loss_) keep({network_.loss, 0});
 }
 
 Values Stage::forward(const schedule::Item& item, WeightVersion weights, const Values& inputs) {
   weights_->activate(weights);
   weights_->acquire(weights);
   InFlight kept;
-  Values values = inputs;
-  for (const ValueId taken : taken_) {
-    at::Tensor leaf = inputs.at(taken).detach();
-    leaf.set_requires_grad(leaf.is_floating_point());
-    kept.inputs[taken] = values[taken] = leaf;
+  Names names;
+  if (recomputes_) {
+    const at::NoGradGuard no_grad;
+    kept.inputs = inputs;
+    InFlight unused;
+    add_leaves(inputs, names, unused);
+    run_layers(item, {}, names);
+  } else {
+    add_leaves(inputs, names, kept);
+    run_layers(item, {}, names);
+    keep_ends(names, kept);
   }
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    const graph::Layer& layer = network_.graph.layer(order_[i]);
-    model::Tensors in;
-    for (const ValueId input : layer.inputs) in.push_back(values.at(input));
-    const model::Pass pass{.random = {.seed = seed_,
-                                      .layer = order_[i].value,
-                                      .minibatch = item.minibatch,
-                                      .microbatch = item.microbatch}};
-    model::Tensors out = layers_[i]->forward(in, pass);
-    PD_CHECK(out.size() == layer.outputs.size());
-    for (std::size_t o = 0; o < layer.outputs.size(); ++o)
-      values[layer.outputs[o]] = std::move(out.at(o));
-  }
-  for (const ValueId given : given_) kept.outputs[given] = values.at(given);
-  if (computes_loss_) kept.outputs[network_.loss] = values.at(network_.loss);
-  Values results;
-  for (const auto& [value, tensor] : kept.outputs) results[value] = tensor.detach();
   PD_CHECK(in_flight_.emplace(item, std::move(kept)).second);
   peak_items_ = std::max(peak_items_, in_flight_.size());
+  return made_of(names);
+}
+
+void Stage::recompute(const schedule::Item& item, WeightVersion weights) {
+  const auto found = in_flight_.find(item);
+  PD_CHECK(found != in_flight_.end());
+  weights_->activate(weights);
+  Names names;
+  const Values inputs = std::move(found->second.inputs);
+  add_leaves(inputs, names, found->second);
+  run_layers(item, {.update_statistics = false}, names);
+  keep_ends(names, found->second);
+}
+
+Values Stage::evaluate(const schedule::Item& item, const Values& inputs, Score& score) {
+  const at::NoGradGuard no_grad;
+  weights_->activate(weights_->newest());
+  Names names;
+  InFlight unused;
+  add_leaves(inputs, names, unused);
+  run_layers(item, {.training = false}, names);
+  if (computes_loss_) {
+    const LayerId loss_layer = network_.graph.value(network_.loss).producer;
+    const auto place = std::find(order_.begin(), order_.end(), loss_layer) - order_.begin();
+    const std::vector<Name>& read = wires_[static_cast<std::size_t>(place)];
+    PD_CHECK(read.size() == 2);
+    score += score_of(names.at({network_.loss, 0}), names.at(read[0]), names.at(read[1]));
+  }
+  return made_of(names);
+}
+
+void Stage::find_roots(const Gradients& gradients, double loss_weight, InFlight& kept) const {
+  const auto add = [&](const Name& name, const at::Tensor& gradient) {
+    const auto end = kept.ends.find(name);
+    if (end == kept.ends.end()) return;  // nothing before it learns
+    kept.roots.push_back(end->second);
+    kept.root_gradients.push_back(gradient);
+  };
+  for (const ValueId value : given_) {
+    const auto& terms = order_of_sums_.terms(value);
+    std::map<StageId, std::int64_t> seen;
+    at::Tensor sum;
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      const StageId stage = terms[t].stage;
+      if (stage == id_) continue;
+      const at::Tensor& from_stage = gradients.at({value, stage});
+      const at::Tensor term = order_of_sums_.terms_from(value, stage) == 1
+                                  ? from_stage
+                                  : from_stage.select(0, seen[stage]++);
+      if (order_of_sums_.is_mixed(value))
+        add({value, t}, term);
+      else
+        sum = sum.defined() ? sum + term : term;
+    }
+    if (sum.defined()) add({value, 0}, sum);
+  }
+  if (!computes_loss_) return;
+  at::Tensor weight = at::zeros({}, at::TensorOptions().device(options_.device));
+  add({network_.loss, 0}, weight.fill_(loss_weight));
+}
+
+at::Tensor Stage::gradient_of(ValueId taken, const InFlight& kept) const {
+  model::Tensors apart;
+  for (std::size_t i = 0; i < order_of_sums_.terms_from(taken, id_); ++i) {
+    const at::Tensor& leaf = kept.leaves.at({taken, i});
+    apart.push_back(leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf));
+  }
+  return apart.size() == 1 ? apart[0] : at::stack(apart);
+}
+
+Values Stage::backward(const schedule::Backward& op, const Gradients& gradients,
+                       double loss_weight) {
+  const auto found = in_flight_.find(op.item);
+  PD_CHECK(found != in_flight_.end());
+  InFlight& kept = found->second;
+  // Convolutions look at the parameter itself when they run backward, so it must show the weights
+  // of the forward again.
+  weights_->activate(op.weights);
+  if (op.part != schedule::Part::kWeight) find_roots(gradients, loss_weight, kept);
+  Values results;
+  if (op.part == schedule::Part::kInput) {
+    model::Tensors leaves;
+    for (const auto& [name, leaf] : kept.leaves) leaves.push_back(leaf);
+    const auto wanted = edges_of(leaves);
+    if (!wanted.empty()) run_autograd(kept.roots, kept.root_gradients, true, wanted);
+  } else if (op.part == schedule::Part::kWeight) {
+    const auto wanted = edges_of(weights_->parameters());
+    if (!wanted.empty()) run_autograd(kept.roots, kept.root_gradients, false, wanted);
+  } else {
+    run_autograd(kept.roots, kept.root_gradients, false);
+  }
+  if (op.part != schedule::Part::kWeight)
+    for (const ValueId taken : taken_) results[taken] = gradient_of(taken, kept);
+  if (op.part != schedule::Part::kInput) {
+    in_flight_.erase(found);
+    weights_->release(op.weights);
+  }
   return results;
 }
 
-Values Stage::backward(const schedule::Item& item, WeightVersion weights, const Values& gradients) {
-  const auto found = in_flight_.find(item);
-  PD_CHECK(found != in_flight_.end());
-  InFlight kept = std::move(found->second);
-  in_flight_.erase(found);
-
-  model::Tensors roots;
-  model::Tensors root_gradients;
-  for (const auto& [value, tensor] : kept.outputs) {
-    if (!tensor.requires_grad()) continue;  // nothing before it learns
-    roots.push_back(tensor);
-    root_gradients.push_back(value == network_.loss ? at::ones_like(tensor) : gradients.at(value));
+std::map<std::string, at::Tensor> Stage::buffers() const {
+  std::map<std::string, at::Tensor> named;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const auto& specs = network_.spec(order_[i]).buffers;
+    for (std::size_t b = 0; b < specs.size(); ++b) named[specs[b].name] = layers_[i]->buffers()[b];
   }
-  // Convolutions look at the parameter itself when they run backward, so it must show the weights
-  // of the forward again.
-  weights_->activate(weights);
-  if (!roots.empty()) torch::autograd::backward(roots, root_gradients);
-  weights_->release(weights);
-
-  Values results;
-  for (const ValueId taken : taken_) {
-    const at::Tensor& input = kept.inputs.at(taken);
-    results[taken] = input.grad().defined() ? input.grad() : at::zeros_like(input);
-  }
-  return results;
+  return named;
 }
 
 }  // namespace pipedream::runtime

@@ -65,13 +65,28 @@ void WeightStore::activate(WeightVersion version) {
     parameters_[i].set_data(buffers_[active_].views[i]);
 }
 
+void WeightStore::begin(const schedule::Rules& rules) {
+  for (const auto& [version, state] : versions_) {
+    PD_CHECK(state.users == 0);
+    if (version != newest_) free_.push_back(state.buffer);
+  }
+  const Version last{versions_.at(newest_).buffer, 0};
+  versions_.clear();
+  newest_ = {0};
+  versions_[newest_] = last;
+  stash_ = rules.stash;
+  kept_ = rules.kept;
+}
+
 void WeightStore::acquire(WeightVersion version) {
+  if (stash_ == schedule::Stash::kNone) return;
   const auto found = versions_.find(version);
   PD_CHECK(found != versions_.end());
   ++found->second.users;
 }
 
 void WeightStore::release(WeightVersion version) {
+  if (stash_ == schedule::Stash::kNone) return;
   const auto found = versions_.find(version);
   PD_CHECK(found != versions_.end() && found->second.users > 0);
   --found->second.users;
@@ -80,31 +95,39 @@ void WeightStore::release(WeightVersion version) {
 
 void WeightStore::drop_if_unused(WeightVersion version) {
   const auto found = versions_.find(version);
-  if (version == newest_ || found->second.users > 0) return;
+  if (found == versions_.end() || found->second.users > 0) return;
+  if (version.value > newest_.value - kept_) return;
   free_.push_back(found->second.buffer);
   versions_.erase(found);
 }
 
-void WeightStore::update(WeightVersion to, const Step& step) {
+void WeightStore::update(WeightVersion to, const model::Tensors& gradients, const Step& step) {
   const at::NoGradGuard no_grad;
-  const WeightVersion from = newest_;
-  const Version old = versions_.at(from);
-  const bool in_place = old.users == 0;
-  const std::size_t target = in_place ? old.buffer : take_buffer();
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    at::Tensor& gradient = parameters_[i].mutable_grad();
-    const at::Tensor& before = buffers_[old.buffer].views[i];
-    const at::Tensor& after = buffers_[target].views[i];
-    if (gradient.defined())
-      step(i, before, gradient, after);
-    else if (!in_place)
-      after.copy_(before);
-    gradient.reset();
-  }
-  if (in_place) versions_.erase(from);
-  versions_[to] = {target, 0};
+  PD_CHECK(gradients.size() == parameters_.size());
+  const Buffer before = buffers_[versions_.at(newest_).buffer];
   newest_ = to;
+  // Where this is the version updated, its buffer is the one that is taken again: in place.
+  drop_if_unused({to.value - kept_});
+  const std::size_t target = take_buffer();
+  const Buffer& after = buffers_[target];
+  const bool in_place = after.flat.is_same(before.flat);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (gradients[i].defined())
+      step(i, before.views[i], gradients[i], after.views[i]);
+    else if (!in_place)
+      after.views[i].copy_(before.views[i]);
+  }
+  versions_[to] = {target, 0};
   peak_ = std::max(peak_, versions_.size());
+}
+
+model::Tensors WeightStore::take_gradients() {
+  model::Tensors gradients;
+  for (at::Tensor& parameter : parameters_) {
+    gradients.push_back(parameter.grad());
+    parameter.mutable_grad().reset();
+  }
+  return gradients;
 }
 
 const model::Tensors& WeightStore::newest_weights() const {

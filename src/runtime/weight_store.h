@@ -8,19 +8,26 @@
 
 #include "core/ids.h"
 #include "model/layer.h"
+#include "schedule/schedule.h"
 
 namespace pipedream::runtime {
 
 // Each version is one flat buffer, each tensor at a 64-byte boundary of it; the layers' parameters
 // are views that activate() re-points, without a copy. Used by its worker's thread alone.
-//  1. The newest version is always alive; an older one while a forward that began on it has not run
-//     backward.
-//  2. `update` writes into the newest buffer itself when nobody uses it, else into a free one; so
-//     peak() never exceeds the number of versions that the schedule needs.
+//  1. As many of the newest versions are alive as the rules keep; an older one while a forward that
+//     began on it has not run backward.
+//  2. `update` writes over the newest version itself when that is not to stay, else into a free
+//     buffer; so peak() never exceeds the number of versions that the schedule needs.
+//  3. Without stashing there is one buffer, written over whoever uses it: what autograd kept of the
+//     old weights changes with it.
 class WeightStore {
  public:
   // Takes the parameters of the stage's layers, which hold version 0.
   explicit WeightStore(model::Tensors parameters);
+
+  // Before a run of a schedule with these rules: the newest version becomes version 0, the only
+  // one. Requires that nobody uses any.
+  void begin(const schedule::Rules& rules);
 
   // Points the layers' parameters at a version that is alive.
   void activate(WeightVersion version);
@@ -32,13 +39,17 @@ class WeightStore {
   // be the same memory as `from`.
   using Step = std::function<void(std::size_t parameter, const at::Tensor& from,
                                   const at::Tensor& gradient, const at::Tensor& to)>;
-  // Makes version `to` out of the newest and the parameters' gradients, which are used up. A
-  // parameter without a gradient keeps its value.
-  void update(WeightVersion to, const Step& step);
+  // Makes version `to` out of the newest and one gradient per parameter; a parameter whose gradient
+  // is not defined keeps its value.
+  void update(WeightVersion to, const model::Tensors& gradients, const Step& step);
+
+  // The parameters' gradients so far, which they lose; those that got none are not defined.
+  [[nodiscard]] model::Tensors take_gradients();
 
   [[nodiscard]] WeightVersion newest() const { return newest_; }
   [[nodiscard]] std::size_t live() const { return versions_.size(); }
   [[nodiscard]] std::size_t peak() const { return peak_; }
+  [[nodiscard]] const model::Tensors& parameters() const { return parameters_; }
   // The newest weights, one tensor per parameter.
   [[nodiscard]] const model::Tensors& newest_weights() const;
 
@@ -54,6 +65,8 @@ class WeightStore {
   [[nodiscard]] std::size_t take_buffer();
   void drop_if_unused(WeightVersion version);
 
+  schedule::Stash stash_ = schedule::Stash::kForwards;
+  int kept_ = 1;
   model::Tensors parameters_;
   std::vector<Buffer> buffers_;
   std::vector<std::size_t> free_;  // indices into buffers_

@@ -18,7 +18,7 @@ void add(std::size_t, const at::Tensor& from, const at::Tensor& gradient, const 
 
 void update(WeightStore& store, at::Tensor& weights, std::int64_t to) {
   weights.mutable_grad() = at::ones({3});
-  store.update({to}, add);
+  store.update({to}, store.take_gradients(), add);
 }
 
 TEST(WeightStore, UpdatesInPlaceWhenNobodyUsesTheNewestVersion) {
@@ -88,6 +88,69 @@ TEST(WeightStoreDeathTest, UsingAVersionThatIsGoneIsABug) {
   WeightStore store({w});
   update(store, w, 1);
   EXPECT_DEATH(store.activate({0}), "does not hold");
+}
+
+// As 2bw and vertical sync need it: older versions that nobody uses yet.
+TEST(WeightStore, KeepsAsManyOfTheNewestVersionsAsTheRulesSay) {
+  at::Tensor w = parameter(0);
+  WeightStore store({w});
+  store.begin({.kept = 3});
+  for (std::int64_t to = 1; to <= 6; ++to) {
+    update(store, w, to);
+    EXPECT_EQ(store.live(), static_cast<std::size_t>(std::min<std::int64_t>(3, to + 1)));
+  }
+  EXPECT_EQ(store.peak(), 3u);
+  for (const std::int64_t version : {4, 5, 6}) {
+    store.activate({version});
+    EXPECT_EQ(w[0].item<float>(), static_cast<float>(version));
+  }
+}
+
+TEST(WeightStore, WithoutStashingThereIsOneBufferWhoeverUsesIt) {
+  at::Tensor w = parameter(1);
+  WeightStore store({w});
+  store.begin({.stash = schedule::Stash::kNone});
+  store.acquire({0});
+  const at::Tensor kept = w.detach();  // as autograd would keep it
+  update(store, w, 1);
+  EXPECT_EQ(store.peak(), 1u);
+  EXPECT_EQ(kept[0].item<float>(), 2);
+  store.release({0});
+  EXPECT_EQ(store.live(), 1u);
+}
+
+TEST(WeightStore, ANewScheduleBeginsWithTheNewestWeightsAsVersionZero) {
+  at::Tensor w = parameter(0);
+  WeightStore store({w});
+  store.begin({.kept = 2});
+  update(store, w, 1);
+  update(store, w, 2);
+  EXPECT_EQ(store.live(), 2u);
+  store.begin({});
+  EXPECT_EQ(store.live(), 1u);
+  EXPECT_EQ(store.newest(), WeightVersion{0});
+  store.activate({0});
+  EXPECT_EQ(w[0].item<float>(), 2);
+  update(store, w, 1);
+  EXPECT_EQ(store.live(), 1u);
+  EXPECT_EQ(store.newest_weights()[0][0].item<float>(), 3);
+}
+
+TEST(WeightStore, AStageWithoutWeightsHasVersionsToo) {
+  WeightStore store({});
+  store.acquire({0});
+  store.update({1}, store.take_gradients(), add);
+  EXPECT_EQ(store.live(), 2u);
+  store.activate({1});
+  store.release({0});
+  EXPECT_EQ(store.live(), 1u);
+}
+
+TEST(WeightStoreDeathTest, BeginningWhileAVersionIsInUseIsABug) {
+  at::Tensor w = parameter(1);
+  WeightStore store({w});
+  store.acquire({0});
+  EXPECT_DEATH(store.begin({}), "does not hold");
 }
 
 }  // namespace

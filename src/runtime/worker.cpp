@@ -1,164 +1,306 @@
 #include "runtime/worker.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include <c10/util/Exception.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 
 #include "core/check.h"
 #include "core/error.h"
-#include "core/match.h"
-#include "runtime/tensor_message.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "runtime/failure.h"
+#include "schedule/lower.h"
 
 namespace pipedream::runtime {
-namespace {
 
 using schedule::Item;
 using schedule::Kind;
+using schedule::Sharing;
 
-// One stream of messages per value and kind; within it the order of items is that of the programs.
-int tag_of(ValueId value, Kind kind) { return value.value * 2 + (kind == Kind::kGradient ? 1 : 0); }
-
-std::map<StageId, Stage> make_stages(const schedule::Program& program,
-                                     const model::Network& network, const plan::Plan& plan,
-                                     const RunOptions& options) {
-  std::map<StageId, Stage> stages;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    const auto& workers = plan.stages[s].workers;
-    const auto id = id_at<StageId>(s);
-    if (std::find(workers.begin(), workers.end(), program.worker) != workers.end())
-      stages.try_emplace(id, network, plan, id, options.seed, options.device);
-  }
-  return stages;
-}
+namespace {
 
 // " (minibatch 3)" of an op, for messages.
-std::string minibatch_text(const schedule::Op& op) {
+std::string minibatch_text(const schedule::Op& op, std::int64_t first) {
   const auto minibatch = schedule::minibatch_of(op);
-  return minibatch ? " (minibatch " + std::to_string(*minibatch) + ")" : "";
+  return minibatch ? " (minibatch " + std::to_string(first + *minibatch) + ")" : "";
+}
+
+// Whether somebody was waited for too long, here or elsewhere.
+bool is_stall(const std::exception& error) {
+  if (const auto* aborted = dynamic_cast<const transport::Aborted*>(&error))
+    return reason_is_lost(aborted->what());
+  return dynamic_cast<const WorkerLost*>(&error) != nullptr;
 }
 
 }  // namespace
 
-Worker::Worker(const schedule::Program& program, const model::Network& network,
-               const plan::Plan& plan, const RunOptions& options, transport::Transport& transport,
-               std::chrono::steady_clock::time_point run_began)
-    : program_(program),
-      network_(network),
-      options_(options),
-      transport_(transport),
-      run_began_(run_began),
-      stages_(make_stages(program, network, plan, options)) {
-  for (const auto& [id, stage] : stages_) optimisers_[id] = options.make_optimiser();
+Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
+               std::function<void(const Loss&)> on_loss)
+    : job_(job),
+      me_(me),
+      on_loss_(std::move(on_loss)),
+      routes_(job.plan, job.network.graph, job.sharing),
+      order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
+      recorder_(me, clock, job.keep_timeline),
+      mailbox_(channels.values, routes_, order_, job.device, clock, job.patience),
+      replicas_(channels.collectives, routes_, job.patience) {
+  at::set_num_threads(job.threads);
+  if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
+  for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
+    const auto id = id_at<StageId>(s);
+    const auto replica = routes_.replica(id, me);
+    if (!replica) continue;
+    stages_.try_emplace(
+        id, job.network, routes_, order_, id,
+        StageOptions{job.seed, job.device, job.sharing == Sharing::kTogether ? *replica : 0});
+    parts_[id] = {*replica, routes_.replicas(id), job.make_optimiser()};
+  }
 }
 
-void Worker::run() {
-  const auto now = [&] {
-    return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - run_began_);
-  };
-  for (const schedule::Op& op : program_.ops) {
-    const Nanos start = now();
-    const auto where = [&] {
-      return "worker " + std::to_string(program_.worker.value) + ", " +
-             schedule::to_text(op, true) + minibatch_text(op) + ": ";
-    };
-    // The kind of failure stays what it was: it decides what the user is told to do.
+void Worker::run(const Segment& segment) {
+  segment_ = &segment;
+  recorder_.begin(segment.schedule.rules.trains);
+  const Bytes sent = mailbox_.sent();
+  score_ = {};
+  clipped_ = {0};
+  mailbox_.begin([&segment](const Item& item) { return segment.feed.samples(item); });
+  for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
+  schedule::OwnProgram program(segment.schedule, routes_, me_);
+  while (const schedule::Op* next = program.peek()) {
+    const schedule::Op op = *next;
+    program.pop();
+    recorder_.enter(op);
     try {
+      if (job_.before_op) job_.before_op(me_, op);
       run_op(op);
-    } catch (const WorkerLost& error) {
-      throw WorkerLost(where() + error.what());
-    } catch (const IoError& error) {
-      throw IoError(where() + error.what());
-    } catch (const BadFile& error) {
-      throw BadFile(where() + error.what());
-    } catch (const CannotMeet& error) {
-      throw CannotMeet(where() + error.what());
-    } catch (const c10::Error& error) {
-      throw Error(where() + error.what_without_backtrace());
     } catch (const std::exception& error) {
-      throw Error(where() + error.what());
+      if (is_stall(error)) note_stall();
+      fail_at(op);
     }
-    events_.push_back({program_.worker, op, start, now()});
+  }
+  if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
+}
+
+// In a catch block. Averagings under way hear the reason from here, before they are torn down.
+void Worker::fail_at(const schedule::Op& op) {
+  try {
+    rethrow_at("worker " + std::to_string(me_.value) + ", " + schedule::to_text(op, true) +
+               minibatch_text(op, segment_->first) + ": ");
+  } catch (const transport::Aborted&) {
+    throw;
+  } catch (...) {
+    replicas_.abort(to_reason(std::current_exception()));
+    throw;
+  }
+}
+
+// Never hides the failure that led here.
+void Worker::note_stall() const {
+  if (job_.stall_folder.empty()) return;
+  const auto file = job_.stall_folder / ("worker" + std::to_string(me_.value) + "-last-ops.txt");
+  try {
+    std::filesystem::create_directories(job_.stall_folder);
+    write_file_atomically(file, recorder_.recent());
+    log_info("worker " + std::to_string(me_.value) + "'s last ops are in " + file.string());
+  } catch (const std::exception& error) {
+    log_warning(error.what());
   }
 }
 
 void Worker::run_op(const schedule::Op& op) {
-  std::visit([this](const auto& each) { run_op(each); }, op);
+  std::visit([this](const auto& each) { run(each); }, op);
 }
 
-template <class Other>
-void Worker::run_op(const Other&) {
-  throw CannotMeet("this kind of op can be simulated, but not run yet");
+// Everything that an op on the compute lane waited for is over when it starts.
+void Worker::record(const schedule::Op& op, Nanos start) {
+  recorder_.add(op, start, recorder_.now(), came_, waited_);
+  came_ = waited_ = Nanos{0};
 }
 
-void Worker::run_op(const schedule::Load& load) {
-  const Stage& stage = stages_.at(load.stage);
-  for (const model::InputSpec& input : network_.inputs) {
-    const ValueId value = network_.graph.layer(input.layer).outputs[0];
-    const auto& wanted = stage.loaded();
-    if (std::find(wanted.begin(), wanted.end(), value) != wanted.end())
-      values_[{Kind::kActivation, load.item}][value] =
-          options_.load(input, load.item).to(options_.device);
+Range Worker::share(StageId stage, const Item& item) const {
+  const std::int64_t samples = segment_->feed.samples(item);
+  if (job_.sharing == Sharing::kTurns) return {0, samples};
+  const Part& part = parts_.at(stage);
+  return share_of(samples, part.replica, part.replicas);
+}
+
+double Worker::loss_weight(StageId stage, const Item& item) const {
+  return static_cast<double>(share(stage, item).count) /
+         static_cast<double>(segment_->feed.minibatch_samples(item.minibatch));
+}
+
+void Worker::run(const schedule::Load& load) {
+  const Nanos start = recorder_.now();
+  const Range range = share(load.stage, load.item);
+  Values& values = loaded_[{load.stage, load.item}];
+  for (const model::InputSpec& input : stages_.at(load.stage).loaded())
+    values[job_.network.graph.layer(input.layer).outputs[0]] =
+        range.count > 0
+            ? segment_->feed.load(input, load.item, range.first, range.count).to(job_.device)
+            : at::empty({0});
+  const Nanos end = recorder_.now();
+  waited_ += end - start;
+  recorder_.add(load, start, end);
+}
+
+void Worker::post(StageId stage, Kind kind, const Item& item, const Values& made) {
+  for (const std::size_t t : routes_.made(stage, kind)) {
+    const graph::Transfer& transfer = routes_.transfers()[t];
+    const auto found = made.find(transfer.value);
+    // No samples here: then there is none for whoever is to have it either.
+    const at::Tensor tensor = found == made.end() ? at::empty({0}) : found->second;
+    mailbox_.post({transfer.value, transfer.to, item, kind}, parts_.at(stage).replica, tensor);
   }
 }
 
-at::Tensor Worker::take(Kind kind, const Item& item, ValueId value) {
-  const Key key{kind, item};
-  if (const auto coming = coming_.find(key); coming != coming_.end()) {
-    if (const auto ticket = coming->second.find(value); ticket != coming->second.end()) {
-      const auto message =
-          transport_.wait(ticket->second, std::chrono::steady_clock::now() + options_.patience);
-      coming->second.erase(ticket);
-      if (coming->second.empty()) coming_.erase(coming);
-      return to_tensor(message);
-    }
-  }
-  Values& here = values_.at(key);
-  at::Tensor taken = std::move(here.at(value));
-  here.erase(value);
-  if (here.empty()) values_.erase(key);
-  return taken;
-}
-
-void Worker::run_op(const schedule::Forward& forward) {
+void Worker::run(const schedule::Forward& forward) {
   Stage& stage = stages_.at(forward.stage);
   Values inputs;
-  for (const auto* list : {&stage.taken(), &stage.loaded()})
-    for (const ValueId value : *list) inputs[value] = take(Kind::kActivation, forward.item, value);
-  for (auto& [value, tensor] : stage.forward(forward.item, forward.weights, inputs)) {
-    if (value == network_.loss)
-      losses_[forward.item] = tensor.item<double>();
-    else
-      values_[{Kind::kActivation, forward.item}][value] = tensor;
+  if (const auto loaded = loaded_.extract({forward.stage, forward.item}); !loaded.empty())
+    inputs = std::move(loaded.mapped());
+  for (const ValueId value : stage.taken())
+    inputs[value] = mailbox_.take({value, forward.stage, forward.item},
+                                  parts_.at(forward.stage).replica, came_);
+  const Nanos start = recorder_.now();
+  Values made;
+  if (share(forward.stage, forward.item).count > 0) {
+    if (segment_->schedule.rules.trains) {
+      made = stage.forward(forward.item, forward.weights, inputs);
+      if (stage.computes_loss()) add_loss(forward, made.at(job_.network.loss).item<double>());
+    } else {
+      made = stage.evaluate(forward.item, inputs, score_);
+    }
+  } else if (segment_->schedule.rules.trains && stage.computes_loss()) {
+    add_loss(forward, 0);
   }
+  inputs.clear();
+  record(forward, start);
+  post(forward.stage, Kind::kActivation, forward.item, made);
 }
 
-void Worker::run_op(const schedule::Backward& backward) {
-  PD_CHECK(backward.part == schedule::Part::kFull);
-  Stage& stage = stages_.at(backward.stage);
-  Values gradients;
-  for (const ValueId value : stage.given())
-    gradients[value] = take(Kind::kGradient, backward.item, value);
-  for (auto& [value, tensor] : stage.backward(backward.item, backward.weights, gradients))
-    values_[{Kind::kGradient, backward.item}][value] = tensor;
+void Worker::add_loss(const schedule::Forward& forward, double loss) {
+  const std::int64_t minibatch = forward.item.minibatch;
+  if (!std::isfinite(loss))
+    throw TrainingStopped("the loss of minibatch " + std::to_string(segment_->first + minibatch) +
+                          " is " + std::to_string(loss) +
+                          ": try a smaller --learning-rate, or --clip");
+  Running& running = losses_[minibatch];
+  running.loss += loss * loss_weight(forward.stage, forward.item);
+  running.samples += share(forward.stage, forward.item).count;
+  if (++running.items < segment_->extent.microbatches_of(minibatch)) return;
+  if (on_loss_) on_loss_({segment_->first + minibatch, running.loss, running.samples});
+  losses_.erase(minibatch);
 }
 
-void Worker::run_op(const schedule::Send& send) {
-  transport_.send(send.peer, tag_of(send.value, send.kind),
-                  to_message(take(send.kind, send.item, send.value)));
+void Worker::run(const schedule::Recompute& recompute) {
+  // What its backward takes must have come: the simulator, too, lets it begin only then.
+  const Nanos start = recorder_.now();
+  if (share(recompute.stage, recompute.item).count > 0)
+    stages_.at(recompute.stage).recompute(recompute.item, recompute.weights);
+  record(recompute, start);
 }
 
-void Worker::run_op(const schedule::Recv& recv) {
-  coming_[{recv.kind, recv.item}][recv.value] =
-      transport_.receive(recv.peer, tag_of(recv.value, recv.kind));
+Gradients Worker::take_gradients(const schedule::Backward& backward) {
+  Gradients gradients;
+  for (const std::size_t t : routes_.taken(backward.stage, Kind::kGradient)) {
+    const graph::Transfer& transfer = routes_.transfers()[t];
+    gradients[{transfer.value, transfer.to}] =
+        mailbox_.take({transfer.value, transfer.to, backward.item, Kind::kGradient},
+                      parts_.at(backward.stage).replica, came_);
+  }
+  return gradients;
 }
 
-void Worker::run_op(const schedule::Update& update) {
-  WeightStore& weights = stages_.at(update.stage).weights();
-  PD_CHECK(weights.newest() == update.from);
-  Optimiser& optimiser = *optimisers_.at(update.stage);
-  weights.update(update.to,
-                 [&](std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-                     const at::Tensor& to) { optimiser.step(parameter, from, gradient, to); });
+void Worker::run(const schedule::Backward& backward) {
+  const bool second = backward.part == schedule::Part::kWeight;
+  const Gradients gradients = second ? Gradients{} : take_gradients(backward);
+  const Nanos start = recorder_.now();
+  Values made;
+  if (share(backward.stage, backward.item).count > 0)
+    made = stages_.at(backward.stage)
+               .backward(backward, gradients, loss_weight(backward.stage, backward.item));
+  record(backward, start);
+  if (!second) post(backward.stage, Kind::kGradient, backward.item, made);
+}
+
+void Worker::run(const schedule::Send& send) {
+  const Nanos start = recorder_.now();
+  mailbox_.send(send);
+  recorder_.add(send, start, recorder_.now());
+}
+
+void Worker::run(const schedule::Recv& recv) {
+  const Nanos start = recorder_.now();
+  mailbox_.receive(recv);
+  recorder_.add(recv, start, recorder_.now());
+}
+
+void Worker::run(const schedule::Reduce& reduce) {
+  const Nanos start = recorder_.now();
+  WeightStore& weights = stages_.at(reduce.stage).weights();
+  replicas_.start(reduce, weights.take_gradients(), weights.parameters());
+  recorder_.add(reduce, start, recorder_.now());
+}
+
+void Worker::run(const schedule::Await& await) {
+  const ReplicaGradients::Waited waited = replicas_.wait(await);
+  waited_ += waited.others;
+  came_ += waited.transfer;
+  record(await, recorder_.now());
+}
+
+void Worker::run(const schedule::Push&) {
+  throw CannotMeet("asynchronous data parallelism can be simulated, but not trained with yet");
+}
+
+void Worker::run(const schedule::Pull&) {
+  throw CannotMeet("asynchronous data parallelism can be simulated, but not trained with yet");
+}
+
+void Worker::run(const schedule::Update& update) {
+  const Nanos start = recorder_.now();
+  Stage& stage = stages_.at(update.stage);
+  const Part& part = parts_.at(update.stage);
+  PD_CHECK(stage.weights().newest() == update.from);
+  model::Tensors gradients;
+  if (part.replicas > 1) {
+    gradients = replicas_.take(update.stage, update.to);
+    // Replicas that share items have weighted each sample already.
+    const std::int64_t minibatches = update.last - update.first + 1;
+    if (job_.sharing == Sharing::kTurns)
+      for (at::Tensor& gradient : gradients) gradient.div_(static_cast<double>(minibatches));
+  } else {
+    gradients = stage.weights().take_gradients();
+  }
+  stage.sum_tied(gradients);
+  if (clipper_) clip(update, gradients);
+  stage.weights().update(
+      update.to, gradients,
+      [&](std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
+          const at::Tensor& to) { part.optimiser->step(parameter, from, gradient, to); });
+  record(update, start);
+}
+
+// All stages of this worker have their gradients before the first of them is updated, and one
+// factor is for all.
+void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
+  if (clipped_ != update.to) {
+    LayerNorms norms;
+    for (auto& [id, stage] : stages_) {
+      model::Tensors own;
+      for (const at::Tensor& parameter : stage.weights().parameters())
+        own.push_back(parameter.grad());
+      stage.sum_tied(own);
+      add_norms(job_.network, stage.layers(), id == update.stage ? gradients : own, norms);
+    }
+    clip_factor_ = clipper_->factor(norms);
+    clipped_ = update.to;
+  }
+  if (clip_factor_ < 1)
+    for (at::Tensor& gradient : gradients)
+      if (gradient.defined()) gradient.mul_(clip_factor_);
 }
 
 }  // namespace pipedream::runtime

@@ -1,70 +1,101 @@
-// One worker: interprets its program, op by op (DESIGN: the schedule exists once, as data).
+// One worker: interprets its program, op by op (ARCHITECTURE: a schedule exists once, as data).
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 
-#include "runtime/optimiser.h"
+#include "runtime/clipping.h"
+#include "runtime/job.h"
+#include "runtime/mailbox.h"
+#include "runtime/recorder.h"
+#include "runtime/replicas.h"
+#include "runtime/score.h"
 #include "runtime/stage.h"
-#include "timeline/timeline.h"
-#include "transport/transport.h"
 
 namespace pipedream::runtime {
 
-// What workers are given besides their programs. The functions are called from all workers'
-// threads.
-struct RunOptions {
-  std::uint64_t seed = 0;
-  at::Device device{at::kCPU};
-  std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
-  // The values of one input of the network for one item, on any device.
-  std::function<at::Tensor(const model::InputSpec& input, const schedule::Item& item)> load;
-  // A fresh optimiser for a stage.
-  std::function<std::unique_ptr<Optimiser>()> make_optimiser;
+// One worker's ends of the channels to all others. Each is used by one thread at a time.
+struct Channels {
+  transport::Transport& values;       // between stages
+  transport::Transport& collectives;  // among replicas
+  transport::Transport& control;      // norms, results
+  transport::Transport& news;         // losses as they come
 };
 
-// Owned and used by one thread. Collaborators outlive it.
+// Owned and used by one thread. The job and the channels outlive it.
 class Worker {
  public:
-  Worker(const schedule::Program& program, const model::Network& network, const plan::Plan& plan,
-         const RunOptions& options, transport::Transport& transport,
-         std::chrono::steady_clock::time_point run_began);
+  // `on_loss` may be empty.
+  Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
+         std::function<void(const Loss&)> on_loss);
 
-  // Interprets the whole program. An exception names worker, stage, op and minibatch.
-  void run();
+  // Interprets the worker's program of the segment's schedule, which validates against the plan. An
+  // exception names worker, stage, op and minibatch. The worker's state, such as its weights and
+  // its optimisers', stays for the next segment.
+  void run(const Segment& segment);
 
-  [[nodiscard]] const std::vector<timeline::Event>& events() const { return events_; }
-  [[nodiscard]] const std::map<schedule::Item, double>& losses() const { return losses_; }
+  [[nodiscard]] WorkerId id() const { return me_; }
+  [[nodiscard]] const Recorder& recorder() const { return recorder_; }
   [[nodiscard]] std::map<StageId, Stage>& stages() { return stages_; }
+  [[nodiscard]] const Score& score() const { return score_; }  // of the last segment, if it was one
+  // By all training so far; evaluation does not count.
+  [[nodiscard]] Bytes sent() const { return mailbox_.sent() + replicas_.sent() - untrained_; }
 
  private:
-  using Key = std::pair<schedule::Kind, schedule::Item>;
+  struct Part {  // of a stage
+    int replica = 0;
+    int replicas = 1;
+    std::unique_ptr<Optimiser> optimiser;
+  };
+  struct Running {  // of one minibatch's loss
+    double loss = 0;
+    std::int64_t samples = 0;
+    int items = 0;
+  };
 
   void run_op(const schedule::Op& op);
-  void run_op(const schedule::Load& load);
-  void run_op(const schedule::Forward& forward);
-  void run_op(const schedule::Backward& backward);
-  void run_op(const schedule::Send& send);
-  void run_op(const schedule::Recv& recv);
-  void run_op(const schedule::Update& update);
-  template <class Other>
-  void run_op(const Other& other);  // not yet: throws CannotMeet
-  // The value, waited for if it is still on its way; leaves the store.
-  [[nodiscard]] at::Tensor take(schedule::Kind kind, const schedule::Item& item, ValueId value);
+  void run(const schedule::Load& load);
+  void run(const schedule::Forward& forward);
+  void run(const schedule::Recompute& recompute);
+  void run(const schedule::Backward& backward);
+  void run(const schedule::Send& send);
+  void run(const schedule::Recv& recv);
+  void run(const schedule::Reduce& reduce);
+  void run(const schedule::Await& await);
+  void run(const schedule::Push& push);
+  void run(const schedule::Pull& pull);
+  void run(const schedule::Update& update);
 
-  const schedule::Program& program_;
-  const model::Network& network_;
-  const RunOptions& options_;
-  transport::Transport& transport_;
-  std::chrono::steady_clock::time_point run_began_;
+  [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
+  [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
+  void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
+  void add_loss(const schedule::Forward& forward, double loss);
+  [[nodiscard]] Gradients take_gradients(const schedule::Backward& backward);
+  void record(const schedule::Op& op, Nanos start);
+  void clip(const schedule::Update& update, model::Tensors& gradients);
+  [[noreturn]] void fail_at(const schedule::Op& op);
+  void note_stall() const;
+
+  const Job& job_;
+  WorkerId me_;
+  std::function<void(const Loss&)> on_loss_;
+  schedule::Routes routes_;
+  GradientOrder order_;
+  Recorder recorder_;
+  Mailbox mailbox_;
+  ReplicaGradients replicas_;
+  std::optional<Clipper> clipper_;
+  WeightVersion clipped_{0};  // the last update that the factor was found for
+  double clip_factor_ = 1;
   std::map<StageId, Stage> stages_;
-  std::map<StageId, std::unique_ptr<Optimiser>> optimisers_;
-  std::map<Key, Values> values_;  // made or loaded here and not used yet
-  std::map<Key, std::map<ValueId, transport::Ticket>> coming_;
-  std::map<schedule::Item, double> losses_;
-  std::vector<timeline::Event> events_;
+  std::map<StageId, Part> parts_;
+  const Segment* segment_ = nullptr;
+  std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
+  std::map<std::int64_t, Running> losses_;
+  Score score_;
+  Bytes untrained_;  // sent in evaluation
+  Nanos came_{0};    // since the last compute: waited for what was on its way
+  Nanos waited_{0};  // and for the data set
 };
 
 }  // namespace pipedream::runtime

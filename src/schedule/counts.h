@@ -22,11 +22,13 @@ struct Counts {
 // that began on it has no backward; an update of a version that nobody needs is done in place.
 class Counter {
  public:
-  explicit Counter(const Rules& rules) : stash_(rules.stash), kept_(rules.kept) {
+  explicit Counter(const Rules& rules)
+      : stash_(rules.stash), trains_(rules.trains), kept_(rules.kept) {
     versions_.push({{0}, 0});
   }
 
   void forward(WeightVersion weights) {
+    if (!trains_) return;
     peak_.in_flight = std::max(peak_.in_flight, ++in_flight_);
     if (stash_ == Stash::kForwards) ++versions_[place_of(weights)].users;
   }
@@ -92,6 +94,7 @@ class Counter {
   }
 
   Stash stash_;
+  bool trains_;
   int kept_;
   WeightVersion newest_{0};
   Fifo<Version> versions_;

@@ -87,10 +87,9 @@ int Lowering::checked_replica(std::size_t p, StageId stage, const Op& op) const 
 }
 
 int Lowering::parts_wanted(const graph::Transfer& transfer, Kind kind, int replica) const {
-  const auto [here, there] = kind == Kind::kActivation ? std::pair(transfer.to, transfer.from)
-                                                       : std::pair(transfer.from, transfer.to);
   int parts = 0;
-  routes_.for_each_peer(here, replica, there, 0, [&](int, double) { ++parts; });
+  routes_.for_each_peer(Routes::taker(transfer, kind), replica, Routes::maker(transfer, kind), 0,
+                        [&](int, double) { ++parts; });
   return parts;
 }
 
@@ -203,7 +202,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
   const int replica = *routes_.replica(stage, programs_[p].worker);
   for (const std::size_t t : routes_.made(stage, kind)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
-    const StageId taker = kind == Kind::kActivation ? transfer.to : transfer.from;
+    const StageId taker = Routes::taker(transfer, kind);
     routes_.for_each_peer(stage, replica, taker, item.minibatch, [&](int other, double) {
       const WorkerId peer = routes_.worker(taker, other);
       const std::size_t receiver = program_of(peer);
@@ -253,6 +252,12 @@ void Lowering::refuse_unfinished(const Island& island) const {
                    "), which needs " + awaited_by(program));
   }
   panic("a program that waits", __FILE__, __LINE__);
+}
+
+OwnProgram::OwnProgram(const Schedule& schedule, const Routes& routes, WorkerId worker)
+    : lowering_(schedule, routes) {
+  for (std::size_t p = 0; p < lowering_.programs(); ++p)
+    if (lowering_.worker(p) == worker) program_ = p;
 }
 
 std::vector<Program> lower(const Schedule& schedule, const plan::Plan& plan,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/fifo.h"
@@ -42,6 +43,11 @@ class Lowering final : public OpSource {
     return &of.out[ahead];
   }
   void pop(std::size_t program) override { programs_[program].out.pop(); }
+  // Lets go of what was produced for all programs but this one.
+  void drop_others(std::size_t program) {
+    for (std::size_t p = 0; p < programs_.size(); ++p)
+      if (p != program) programs_[p].out.clear();
+  }
 
  private:
   enum class Waits { kNo, kValue, kAverage };
@@ -98,6 +104,26 @@ class Lowering final : public OpSource {
   std::vector<std::size_t> first_inbox_;  // by transfer and kind
   std::vector<Fifo<Arrived>> inboxes_;
   std::vector<Fifo<Averaging>> averaging_;  // by stage
+};
+
+// The complete program of one worker, an op at a time: for a worker that knows the whole schedule
+// and shares nothing with the others. Keeps references to its arguments.
+class OwnProgram {
+ public:
+  OwnProgram(const Schedule& schedule, const Routes& routes, WorkerId worker);
+
+  // The next op; nullptr: there is none, or the worker has no program.
+  [[nodiscard]] const Op* peek() {
+    if (!program_) return nullptr;
+    const Op* op = lowering_.peek(*program_);
+    lowering_.drop_others(*program_);
+    return op;
+  }
+  void pop() { lowering_.pop(*program_); }
+
+ private:
+  Lowering lowering_;
+  std::optional<std::size_t> program_;
 };
 
 // All of the complete programs.

@@ -32,6 +32,14 @@ class Routes {
   [[nodiscard]] std::span<const std::size_t> made(StageId stage, Kind kind) const {
     return kind == Kind::kActivation ? out_of(stage) : into(stage);
   }
+  // The stage that makes what passes for that transfer (the value, or its gradient) and the one
+  // that takes it.
+  [[nodiscard]] static StageId maker(const graph::Transfer& transfer, Kind kind) {
+    return kind == Kind::kActivation ? transfer.from : transfer.to;
+  }
+  [[nodiscard]] static StageId taker(const graph::Transfer& transfer, Kind kind) {
+    return kind == Kind::kActivation ? transfer.to : transfer.from;
+  }
   // Whether the stage reads something from the data set.
   [[nodiscard]] bool loads(StageId stage) const { return rows_[stage.index()].loads; }
 

@@ -33,6 +33,8 @@ struct Rules {
   int kept = 1;  // so many of the newest weight versions stay, whether somebody uses them or not
   // Every update waits until nothing is in flight: the pipeline fills and drains each time.
   bool flushes = false;
+  // False: forwards alone, with the weights as they are; nothing is kept for a backward.
+  bool trains = true;
   // The replicas of a stage never average, and never wait for each other.
   bool asynchronous = false;
   // Items between forward and backward on one worker, at most, by stage; empty: as many as wanted.

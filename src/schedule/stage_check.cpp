@@ -34,7 +34,7 @@ void StageCheck::check_part(Item item, Problems& problems) const {
 void StageCheck::take(Item item, Kind kind, bool keep, Shelf& shelf, Problems& problems) const {
   for (const std::size_t t : routes_.taken(stage_, kind)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
-    const StageId maker = kind == Kind::kActivation ? transfer.from : transfer.to;
+    const StageId maker = Routes::maker(transfer, kind);
     routes_.for_each_peer(stage_, replica_, maker, item.minibatch, [&](int peer, double) {
       const Handed wanted{transfer.value, transfer.to, item, kind, routes_.worker(maker, peer)};
       const auto found = shelf.received.find(wanted);
@@ -51,7 +51,7 @@ void StageCheck::take(Item item, Kind kind, bool keep, Shelf& shelf, Problems& p
 void StageCheck::make(Item item, Kind kind, Shelf& shelf) const {
   for (const std::size_t t : routes_.made(stage_, kind)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
-    const StageId taker = kind == Kind::kActivation ? transfer.to : transfer.from;
+    const StageId taker = Routes::taker(transfer, kind);
     routes_.for_each_peer(stage_, replica_, taker, item.minibatch, [&](int peer, double) {
       const WorkerId to = routes_.worker(taker, peer);
       const Handed made{transfer.value, transfer.to, item, kind, to};
@@ -75,6 +75,10 @@ void StageCheck::run(const Forward& forward, Shelf& shelf, Problems& problems) {
     problems.push_back("version " + number(forward.weights) + " does not exist here");
   else if (rules_.stash == Stash::kNone && forward.weights != newest_)
     problems.push_back("the newest version is " + number(newest_));
+  if (!rules_.trains) {
+    make(forward.item, Kind::kActivation, shelf);
+    return;
+  }
   if (pull_due_) problems.push_back("the weights were not fetched after the last push");
   if (forward.item.minibatch <= applied_)
     problems.push_back(std::string(rules_.asynchronous ? "a push" : "an update") +

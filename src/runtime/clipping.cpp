@@ -1,0 +1,72 @@
+#include "runtime/clipping.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "core/check.h"
+#include "runtime/tags.h"
+
+namespace pipedream::runtime {
+namespace {
+
+struct Entry {
+  std::int64_t layer;
+  double norm;
+};
+
+transport::Message to_message(const LayerNorms& norms) {
+  auto entries = std::make_shared<std::vector<Entry>>();
+  for (const auto& [layer, norm] : norms) entries->push_back({layer.value, norm});
+  const auto bytes = std::as_bytes(std::span<const Entry>(*entries));
+  return {{}, bytes, std::move(entries)};
+}
+
+void add(const transport::Message& message, LayerNorms& norms) {
+  std::vector<Entry> entries(message.bytes.size() / sizeof(Entry));
+  std::memcpy(entries.data(), message.bytes.data(), message.bytes.size());
+  for (const Entry& entry : entries)
+    norms[LayerId{static_cast<std::int32_t>(entry.layer)}] = entry.norm;
+}
+
+}  // namespace
+
+void add_norms(const model::Network& network, const std::vector<LayerId>& layers,
+               const model::Tensors& gradients, LayerNorms& norms) {
+  std::size_t next = 0;
+  for (const LayerId layer : layers)
+    for (std::size_t i = 0; i < network.spec(layer).parameters.size(); ++i) {
+      const at::Tensor& gradient = gradients.at(next++);
+      const bool counted_before = !network.spec(layer).parameters[i].tied_to.empty();
+      if (!gradient.defined() || counted_before) continue;
+      const auto norm = gradient.norm(2, at::kDouble).item<double>();
+      norms[layer] += norm * norm;
+    }
+  PD_CHECK(next == gradients.size());
+}
+
+Clipper::Clipper(double most, const plan::Plan& plan, transport::Transport& control,
+                 std::chrono::milliseconds patience)
+    : most_(most), control_(control), patience_(patience) {
+  for (const plan::Stage& stage : plan.stages) {
+    speakers_.insert(stage.workers.front());
+    listeners_.insert(stage.workers.begin(), stage.workers.end());
+  }
+  listeners_.erase(control.me());
+}
+
+double Clipper::factor(const LayerNorms& own) {
+  if (speakers_.contains(control_.me()))
+    for (const WorkerId listener : listeners_) control_.send(listener, kNorms, to_message(own));
+  LayerNorms all = own;
+  for (const WorkerId speaker : speakers_) {
+    if (speaker == control_.me()) continue;
+    const auto deadline = std::chrono::steady_clock::now() + patience_;
+    add(control_.wait(control_.receive(speaker, kNorms), deadline), all);
+  }
+  double sum = 0;
+  for (const auto& [layer, norm] : all) sum += norm;
+  constexpr double kTiny = 1e-6;  // as torch's clip_grad_norm_ has it
+  return std::min(1.0, most_ / (std::sqrt(sum) + kTiny));
+}
+
+}  // namespace pipedream::runtime

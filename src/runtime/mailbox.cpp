@@ -1,0 +1,109 @@
+#include "runtime/mailbox.h"
+
+#include <algorithm>
+
+#include <ATen/ops/cat.h>
+
+#include "core/check.h"
+#include "core/match.h"
+#include "runtime/tensor_message.h"
+
+namespace pipedream::runtime {
+
+using schedule::Kind;
+using schedule::Routes;
+using schedule::Sharing;
+
+Range share_of(std::int64_t samples, int replica, int replicas) {
+  const std::int64_t first = samples * replica / replicas;
+  return {first, samples * (replica + 1) / replicas - first};
+}
+
+// Gradients that are handed over apart are stacked before the samples.
+std::int64_t Mailbox::samples_dimension(const Parcel& parcel) const {
+  return parcel.kind == Kind::kGradient && order_.terms_from(parcel.value, parcel.user) > 1 ? 1 : 0;
+}
+
+// One stream of messages per transfer and kind; within it items come in the order of the programs.
+int Mailbox::tag_of(const Parcel& parcel) const {
+  const auto& transfers = routes_.transfers();
+  const auto found = std::find_if(transfers.begin(), transfers.end(), [&](const auto& transfer) {
+    return transfer.value == parcel.value && transfer.to == parcel.user;
+  });
+  PD_CHECK(found != transfers.end());
+  return static_cast<int>(found - transfers.begin()) * 2 + (parcel.kind == Kind::kGradient ? 1 : 0);
+}
+
+void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) {
+  const auto& transfer = routes_.transfers()[static_cast<std::size_t>(tag_of(parcel) / 2)];
+  const StageId maker = Routes::maker(transfer, parcel.kind);
+  const StageId taker = Routes::taker(transfer, parcel.kind);
+  const std::int64_t samples = samples_(parcel.item);
+  const bool together = routes_.sharing() == Sharing::kTogether;
+  const Range mine =
+      together ? share_of(samples, replica, routes_.replicas(maker)) : Range{0, samples};
+  routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
+    at::Tensor part = tensor;
+    if (together) {
+      const Range theirs = share_of(samples, peer, routes_.replicas(taker));
+      const std::int64_t begin = std::max(mine.first, theirs.first);
+      const std::int64_t end = std::min(mine.first + mine.count, theirs.first + theirs.count);
+      if (end <= begin)
+        part = at::empty({0}, tensor.options());
+      else if (end - begin < mine.count)
+        part = tensor.slice(samples_dimension(parcel), begin - mine.first, end - mine.first);
+    }
+    const WorkerId worker = routes_.worker(taker, peer);
+    if (worker == transport_.me())
+      PD_CHECK(incoming_.emplace(std::pair(parcel, worker), part).second);
+    else
+      PD_CHECK(outgoing_.emplace(std::pair(parcel, worker), part).second);
+  });
+}
+
+void Mailbox::send(const schedule::Send& send) {
+  const Parcel parcel{send.value, send.user, send.item, send.kind};
+  auto node = outgoing_.extract({parcel, send.peer});
+  PD_CHECK(!node.empty());
+  transport::Message message = to_message(node.mapped());
+  message.header.push_back(clock_.now().count());
+  sent_ += Bytes{static_cast<std::int64_t>(message.bytes.size())};
+  transport_.send(send.peer, tag_of(parcel), std::move(message));
+}
+
+void Mailbox::receive(const schedule::Recv& recv) {
+  const Parcel parcel{recv.value, recv.user, recv.item, recv.kind};
+  const bool fresh =
+      incoming_.emplace(std::pair(parcel, recv.peer), transport_.receive(recv.peer, tag_of(parcel)))
+          .second;
+  PD_CHECK(fresh);
+}
+
+at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
+  if (auto* tensor = std::get_if<at::Tensor>(&incoming)) return std::move(*tensor);
+  const Nanos before = clock_.now();
+  transport::Message message = transport_.wait(std::get<transport::Ticket>(incoming),
+                                               std::chrono::steady_clock::now() + patience_);
+  const Nanos after = clock_.now();
+  const Nanos left{message.header.back()};
+  message.header.pop_back();
+  came += std::max(Nanos{0}, after - std::max(before, left));
+  return to_tensor(message).to(device_);
+}
+
+at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
+  const auto& transfer = routes_.transfers()[static_cast<std::size_t>(tag_of(parcel) / 2)];
+  const StageId maker = Routes::maker(transfer, parcel.kind);
+  const StageId taker = Routes::taker(transfer, parcel.kind);
+  std::vector<at::Tensor> parts;
+  routes_.for_each_peer(taker, replica, maker, parcel.item.minibatch, [&](int peer, double) {
+    auto node = incoming_.extract({parcel, routes_.worker(maker, peer)});
+    PD_CHECK(!node.empty());
+    at::Tensor part = arrived(node.mapped(), came);
+    if (parts.empty() || part.numel() > 0) parts.push_back(std::move(part));
+  });
+  if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
+  return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
+}
+
+}  // namespace pipedream::runtime

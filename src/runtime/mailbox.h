@@ -1,0 +1,84 @@
+// What passes between the stages: values and gradients on their way to and from one worker.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <variant>
+
+#include <ATen/core/Tensor.h>
+
+#include "runtime/clock.h"
+#include "runtime/gradient_order.h"
+#include "schedule/routes.h"
+#include "transport/transport.h"
+
+namespace pipedream::runtime {
+
+// Samples [first, first + count) of an item.
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+// What replica number `replica` of `replicas` that share an item of so many samples has of it.
+[[nodiscard]] Range share_of(std::int64_t samples, int replica, int replicas);
+
+// One value of an item for the stage `user`, or the gradient back from there.
+struct Parcel {
+  ValueId value;
+  StageId user;
+  schedule::Item item;
+  schedule::Kind kind = schedule::Kind::kActivation;
+  friend auto operator<=>(const Parcel&, const Parcel&) = default;
+};
+
+// Owned and used by one worker; collaborators outlive it. Where replicas share items sample by
+// sample, it cuts and joins what passes between groups of different sizes.
+class Mailbox {
+ public:
+  using Samples = std::function<std::int64_t(const schedule::Item&)>;
+  Mailbox(transport::Transport& transport, const schedule::Routes& routes,
+          const GradientOrder& order, at::Device device, const Clock& clock,
+          std::chrono::milliseconds patience)
+      : transport_(transport),
+        routes_(routes),
+        order_(order),
+        device_(device),
+        clock_(clock),
+        patience_(patience) {}
+
+  // Before a schedule is run.
+  void begin(Samples samples) { samples_ = std::move(samples); }
+
+  // What a stage of this worker made, for whoever takes it: another stage of this worker has it at
+  // once, for others it waits for its Send. An item without samples here is an empty tensor.
+  void post(const Parcel& parcel, int replica, const at::Tensor& tensor);
+  void send(const schedule::Send& send);
+  void receive(const schedule::Recv& recv);
+
+  // What one of this worker's stages needs; waits for it. `came` gets how long it waited for what
+  // was already on its way. Throws WorkerLost after `patience`.
+  [[nodiscard]] at::Tensor take(const Parcel& parcel, int replica, Nanos& came);
+
+  [[nodiscard]] Bytes sent() const { return sent_; }
+
+ private:
+  using Incoming = std::variant<at::Tensor, transport::Ticket>;
+  [[nodiscard]] std::int64_t samples_dimension(const Parcel& parcel) const;
+  [[nodiscard]] int tag_of(const Parcel& parcel) const;
+  [[nodiscard]] at::Tensor arrived(Incoming& incoming, Nanos& came);
+
+  transport::Transport& transport_;
+  const schedule::Routes& routes_;
+  const GradientOrder& order_;
+  at::Device device_;
+  Clock clock_;
+  std::chrono::milliseconds patience_;
+  Samples samples_;
+  std::map<std::pair<Parcel, WorkerId>, at::Tensor> outgoing_;
+  std::map<std::pair<Parcel, WorkerId>, Incoming> incoming_;  // by sender
+  Bytes sent_;
+};
+
+}  // namespace pipedream::runtime

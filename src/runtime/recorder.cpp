@@ -1,0 +1,31 @@
+#include "runtime/recorder.h"
+
+#include <algorithm>
+
+namespace pipedream::runtime {
+
+void Recorder::add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer, Nanos wait) {
+  if (records_ && (everything_ || timeline::on_compute_lane(op)))
+    events_.push_back({worker_, op, start, end, transfer, wait});
+}
+
+void Recorder::enter(const schedule::Op& op) {
+  const Begun begun{op, clock_.now()};
+  if (recent_.size() < kRecent)
+    recent_.push_back(begun);
+  else
+    recent_[begun_ % kRecent] = begun;
+  ++begun_;
+}
+
+std::string Recorder::recent() const {
+  std::string text;
+  const std::size_t count = recent_.size();
+  for (std::size_t i = begun_ - count; i < begun_; ++i) {
+    const Begun& begun = recent_[i % kRecent];
+    text += to_text(begun.at) + "  " + schedule::to_text(begun.op, true) + "\n";
+  }
+  return text;
+}
+
+}  // namespace pipedream::runtime

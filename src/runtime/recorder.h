@@ -1,0 +1,55 @@
+// What a worker did when: its part of the timeline.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/clock.h"
+#include "timeline/timeline.h"
+
+namespace pipedream::runtime {
+
+// Owned and used by one worker. Events of the compute lane are kept for the account of the run, all
+// others only for pictures.
+class Recorder {
+ public:
+  Recorder(WorkerId worker, const Clock& clock, bool everything)
+      : worker_(worker), clock_(clock), everything_(everything) {}
+
+  // A schedule begins: forgets what was before, or records nothing of this one.
+  void begin(bool records) {
+    records_ = records;
+    if (records) events_.clear();
+  }
+
+  void add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer = Nanos{0},
+           Nanos wait = Nanos{0});
+  [[nodiscard]] Nanos now() const { return clock_.now(); }
+
+  // An op that the worker is in: the last of recent().
+  void enter(const schedule::Op& op);
+  // The last ops that the worker began, the newest at the end, a line each: for whoever has to find
+  // out why it stands still.
+  [[nodiscard]] std::string recent() const;
+
+  [[nodiscard]] const std::vector<timeline::Event>& events() const { return events_; }
+
+ private:
+  static constexpr std::size_t kRecent = 100;
+  struct Begun {
+    schedule::Op op;
+    Nanos at{0};
+  };
+
+  WorkerId worker_;
+  Clock clock_;
+  bool everything_;
+  bool records_ = true;
+  std::vector<timeline::Event> events_;
+  std::vector<Begun> recent_;  // in a ring
+  std::size_t begun_ = 0;
+};
+
+}  // namespace pipedream::runtime
