@@ -20,10 +20,34 @@ std::int64_t in_flight_at_first(const plan::Plan& plan) {
   return minibatches * static_cast<std::int64_t>(first.workers.size());
 }
 
-// How many of the profile's minibatches one numbered minibatch is.
-double minibatches_in_one(const plan::Plan& plan, const schedule::Rules& rules) {
-  return rules.sharing == schedule::Sharing::kTogether
-             ? static_cast<double>(plan.stages.front().workers.size())
+std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& profile,
+                             const schedule::Rules& rules,
+                             const std::vector<simulate::WorkerPeaks>& peaks, int copies) {
+  std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(plan)));
+  std::vector<cost::StageSize> sizes;
+  for (const plan::Stage& stage : plan.stages)
+    sizes.push_back(plan::stage_size(profile, stage.layers));
+  const bool together = rules.sharing == schedule::Sharing::kTogether;
+  for (const simulate::WorkerPeaks& worker : peaks)
+    for (const auto& [stage, counts] : worker.stages) {
+      const plan::Stage& of = plan.stage(stage);
+      const double replicas = together ? static_cast<double>(of.workers.size()) : 1;
+      const double share = static_cast<double>(minibatches_in_one(plan, rules.sharing)) /
+                           plan.microbatches / replicas;
+      memory[worker.worker.index()] +=
+          cost::stage_memory(sizes[stage.index()],
+                             {counts.versions, counts.gradients, counts.in_flight},
+                             {copies, share, of.recompute})
+              .total();
+    }
+  return memory;
+}
+
+}  // namespace
+
+int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing) {
+  return sharing == schedule::Sharing::kTogether
+             ? static_cast<int>(plan.stages.front().workers.size())
              : 1;
 }
 
@@ -43,30 +67,6 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules
   if (rounds < 2) rule.warm_up = 0;  // better the whole run than nothing
   return rule;
 }
-
-std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& profile,
-                             const schedule::Rules& rules,
-                             const std::vector<simulate::WorkerPeaks>& peaks, int copies) {
-  std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(plan)));
-  std::vector<cost::StageSize> sizes;
-  for (const plan::Stage& stage : plan.stages)
-    sizes.push_back(plan::stage_size(profile, stage.layers));
-  const bool together = rules.sharing == schedule::Sharing::kTogether;
-  for (const simulate::WorkerPeaks& worker : peaks)
-    for (const auto& [stage, counts] : worker.stages) {
-      const plan::Stage& of = plan.stage(stage);
-      const double replicas = together ? static_cast<double>(of.workers.size()) : 1;
-      const double share = minibatches_in_one(plan, rules) / plan.microbatches / replicas;
-      memory[worker.worker.index()] +=
-          cost::stage_memory(sizes[stage.index()],
-                             {counts.versions, counts.gradients, counts.in_flight},
-                             {copies, share, of.recompute})
-              .total();
-    }
-  return memory;
-}
-
-}  // namespace
 
 std::int64_t enough_minibatches(const plan::Plan& plan) {
   const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
@@ -102,7 +102,7 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
   simulated.summary = account.finish();
   simulated.links = result.links;
   simulated.ops = result.ops;
-  const double in_one = minibatches_in_one(plan, schedule.rules);
+  const double in_one = minibatches_in_one(plan, schedule.rules.sharing);
   simulated.minibatches_per_second = simulated.summary.minibatches_per_second() * in_one;
   const auto replicas = static_cast<double>(plan.stages.front().workers.size());
   const double batch = static_cast<double>(profile.batch.value_or(1));

@@ -34,6 +34,15 @@ struct SimulationWishes {
                                       const cluster::Cluster& cluster,
                                       const SimulationWishes& wishes);
 
+// How many of the profile's minibatches one numbered minibatch of a schedule is: replicas that
+// share items have one each.
+[[nodiscard]] int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing);
+
+// How the events of such a run, simulated or real, are accounted for.
+[[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan,
+                                                 const schedule::Rules& rules,
+                                                 const Training& training);
+
 // Enough for the pipeline to fill and run for a while; for systems that flush, four updates.
 [[nodiscard]] std::int64_t enough_minibatches(const plan::Plan& plan);
 

@@ -10,9 +10,10 @@ namespace pipedream::train {
 struct SgdOptions {
   double learning_rate = 0.01;
   double momentum = 0;
+  double weight_decay = 0;
 };
 
-// v ← momentum·v + g (v = g at the first step), w ← w − learning_rate·v.
+// g ← g + weight_decay·w, v ← momentum·v + g (v = g at the first step), w ← w − learning_rate·v.
 class Sgd final : public runtime::Optimiser {
  public:
   explicit Sgd(SgdOptions options) : options_(options) {}
@@ -20,6 +21,12 @@ class Sgd final : public runtime::Optimiser {
             const at::Tensor& to) override;
 
  private:
+  // Undefined without momentum.
+  [[nodiscard]] at::Tensor velocity_of(std::size_t parameter, const at::Tensor& weights);
+  // One tensor operation after another: for what is not plain floats in order on the CPU.
+  void step_by_operations(const at::Tensor& from, const at::Tensor& gradient, at::Tensor velocity,
+                          const at::Tensor& to) const;
+
   SgdOptions options_;
   std::map<std::size_t, at::Tensor> velocity_;
 };

@@ -4,6 +4,8 @@
 
 #include <ATen/ops/full.h>
 
+#include "train/sgd_pass.h"
+
 namespace pipedream::train {
 namespace {
 
@@ -16,6 +18,14 @@ TEST(Sgd, AppliesMomentumAsDocumented) {
   EXPECT_FLOAT_EQ(w.item<float>(), 0.8F);
   sgd.step(0, w, g, w);
   EXPECT_FLOAT_EQ(w.item<float>(), 0.8F - 0.1F * (0.9F * 2 + 2));
+}
+
+// By hand: g + 0.5·w = 2.5.
+TEST(Sgd, AppliesWeightDecayAsDocumented) {
+  Sgd sgd({.learning_rate = 0.1, .weight_decay = 0.5});
+  const at::Tensor w = at::full({1}, 1.0F);
+  sgd.step(0, w, at::full({1}, 2.0F), w);
+  EXPECT_FLOAT_EQ(w.item<float>(), 0.75F);
 }
 
 TEST(Sgd, GivesTheSameBitsInPlaceAndIntoAnotherBuffer) {
@@ -31,6 +41,37 @@ TEST(Sgd, GivesTheSameBitsInPlaceAndIntoAnotherBuffer) {
     from = to;
   }
   EXPECT_TRUE(at::equal(in_place, from));
+}
+
+// A gradient with gaps goes by operations, one without in one pass.
+TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
+  if (!can_sgd_pass()) GTEST_SKIP() << "this machine has no fused multiply-add";
+  for (const double momentum : {0.0, 0.9}) {
+    for (const double decay : {0.0, 0.01}) {
+      const SgdOptions options{.learning_rate = 0.1, .momentum = momentum, .weight_decay = decay};
+      Sgd one(options);
+      Sgd two(options);
+      const at::Tensor w = at::randn({1003});
+      const at::Tensor v = w.clone();
+      for (int step = 0; step < 5; ++step) {
+        const at::Tensor gaps = at::randn({1003, 2}).select(1, 0);
+        one.step(0, w, gaps.contiguous(), w);
+        two.step(0, v, gaps, v);
+      }
+      EXPECT_TRUE(at::equal(w, v)) << "momentum " << momentum << ", decay " << decay;
+    }
+  }
+}
+
+TEST(Sgd, KeepsTheVelocitiesOfParametersApart) {
+  Sgd sgd({.learning_rate = 1, .momentum = 0.5});
+  const at::Tensor a = at::full({1}, 0.0F);
+  const at::Tensor b = at::full({2}, 0.0F);
+  sgd.step(0, a, at::full({1}, 1.0F), a);
+  sgd.step(1, b, at::full({2}, 4.0F), b);
+  sgd.step(0, a, at::full({1}, 1.0F), a);
+  EXPECT_FLOAT_EQ(a.item<float>(), -2.5F);
+  EXPECT_FLOAT_EQ(b[1].item<float>(), -4.0F);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include "cluster/local.h"
+
+#include "core/machine.h"
+
+namespace pipedream::cluster {
+namespace {
+
+// Threads hand over memory without a copy, processes copy it: beside compute neither counts.
+constexpr Bandwidth kMemory{10e9};
+constexpr Nanos kHandOver{5'000};
+
+}  // namespace
+
+Cluster this_machine(int workers, std::optional<Bandwidth> link) {
+  const Bytes share{physical_memory().count / workers};
+  return {"this machine",
+          {{.name = link ? "link" : "memory",
+            .count = workers,
+            .bandwidth = link.value_or(kMemory),
+            .latency = kHandOver}},
+          std::vector<Device>(static_cast<std::size_t>(workers), Device{share})};
+}
+
+}  // namespace pipedream::cluster

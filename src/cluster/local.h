@@ -1,0 +1,14 @@
+// The machine that runs us, as a cluster.
+#pragma once
+
+#include <optional>
+
+#include "cluster/cluster.h"
+
+namespace pipedream::cluster {
+
+// `workers` workers that share this machine's memory evenly. Between them goes what memory copies
+// carry, or what `link` says.
+[[nodiscard]] Cluster this_machine(int workers, std::optional<Bandwidth> link);
+
+}  // namespace pipedream::cluster

@@ -1,0 +1,42 @@
+// Adam (Kingma & Ba 2015) and AdamW (Loshchilov & Hutter 2019), by the formulas of torch.optim.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "runtime/optimiser.h"
+
+namespace pipedream::train {
+
+struct AdamOptions {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;  // AdamW: decay shrinks the weights, and is no part of the gradient
+};
+
+// At step t:  g ← g + weight_decay·w  (Adam)  or  w ← w·(1 − learning_rate·weight_decay)  (AdamW)
+//   m ← β1·m + (1 − β1)·g,   s ← β2·s + (1 − β2)·g²
+//   w ← w − learning_rate/(1 − β1^t) · m / (√s / √(1 − β2^t) + ε)
+class Adam final : public runtime::Optimiser {
+ public:
+  explicit Adam(AdamOptions options) : options_(options) {}
+  // Overwrites the gradient with what it computes in between, so that a step allocates nothing.
+  void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
+            const at::Tensor& to) override;
+
+ private:
+  struct State {
+    std::int64_t steps = 0;
+    at::Tensor mean;    // m
+    at::Tensor square;  // s
+  };
+  [[nodiscard]] State& state_of(std::size_t parameter, const at::Tensor& weights);
+
+  AdamOptions options_;
+  std::map<std::size_t, State> states_;
+};
+
+}  // namespace pipedream::train

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "core/property_testing.h"
+#include "train/batches.h"
+#include "train/microbatches.h"
+
+namespace pipedream::train {
+namespace {
+
+using pipedream::test::any_of_range;
+using Samples = std::vector<std::int64_t>;
+
+Samples epoch_of(const Batches& batches, std::int64_t epoch) {
+  Samples all;
+  for (std::int64_t i = 0; i < batches.per_epoch(); ++i) {
+    const Samples some = batches.samples_of(epoch * batches.per_epoch() + i);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+struct Stream {
+  std::int64_t samples = any_of_range<std::int64_t>(1, 600);
+  std::int64_t batch = any_of_range<std::int64_t>(1, 100);
+  std::uint64_t seed = any_of_range<std::uint64_t>(0, 1 << 20);
+  [[nodiscard]] Batches batches(bool shuffle = true) const {
+    return Batches(samples, batch, seed, shuffle);
+  }
+};
+
+RC_GTEST_PROP(BatchesProperty, EveryEpochHasEverySampleOnce, ()) {
+  const Stream stream;
+  Samples found = epoch_of(stream.batches(), any_of_range(0, 1000));
+  std::sort(found.begin(), found.end());
+  Samples all(static_cast<std::size_t>(stream.samples));
+  std::iota(all.begin(), all.end(), 0);
+  RC_ASSERT(found == all);
+}
+
+RC_GTEST_PROP(BatchesProperty, SameSeedSameStreamAnotherSeedOrEpochAnother, ()) {
+  Stream stream;
+  stream.samples += 20;  // of fewer, two shuffles may be the same by chance
+  const std::int64_t epoch = any_of_range(0, 1000);
+  const Samples found = epoch_of(stream.batches(), epoch);
+  RC_ASSERT(found == epoch_of(stream.batches(), epoch));
+  RC_ASSERT(found != epoch_of(stream.batches(), epoch + 1));
+  ++stream.seed;
+  RC_ASSERT(found != epoch_of(stream.batches(), epoch));
+}
+
+RC_GTEST_PROP(BatchesProperty, RangesOfAMinibatchJoinToTheWhole, ()) {
+  const Stream stream;
+  const Batches batches = stream.batches();
+  const std::int64_t minibatch = any_of_range(0, 1000);
+  const std::int64_t count = batches.samples_in(minibatch);
+  const std::int64_t microbatches = any_of_range<std::int64_t>(1, 12);
+  Samples joined;
+  for (std::int64_t m = 0; m < microbatches; ++m) {
+    const SampleRange range = microbatch_range(count, m, microbatches);
+    const Samples some = batches.samples_of(minibatch, range.first, range.count);
+    joined.insert(joined.end(), some.begin(), some.end());
+  }
+  RC_ASSERT(joined == batches.samples_of(minibatch));
+}
+
+RC_GTEST_PROP(MicrobatchesProperty, NoneIsEmptyAndSizesDifferByOneAtMost, ()) {
+  const auto microbatches = any_of_range<std::int64_t>(1, 64);
+  const auto batch = any_of_range<std::int64_t>(microbatches, 1000);
+  const auto samples = any_of_range<std::int64_t>(1, batch + 1);
+  const std::int64_t parts = microbatches_in(samples, batch, microbatches);
+  RC_ASSERT(parts >= 1);
+  RC_ASSERT(parts <= microbatches);
+  for (std::int64_t m = 0; m < parts; ++m) {
+    const std::int64_t count = microbatch_range(samples, m, parts).count;
+    RC_ASSERT(count >= 1);
+    RC_ASSERT(count == samples / parts || count == samples / parts + 1);
+    // A short minibatch has no larger microbatches than a full one.
+    RC_ASSERT(count <= (batch - 1) / microbatches + 1);
+  }
+}
+
+}  // namespace
+}  // namespace pipedream::train

@@ -1,0 +1,50 @@
+#include "train/batches.h"
+
+#include <gtest/gtest.h>
+
+#include "train/permutation.h"
+
+namespace pipedream::train {
+namespace {
+
+using Samples = std::vector<std::int64_t>;
+
+TEST(Batches, LastMinibatchOfAnEpochMayBeShort) {
+  const Batches batches(10, 4, 1, false);
+  EXPECT_EQ(batches.per_epoch(), 3);
+  EXPECT_EQ(batches.samples_in(2), 2);
+  EXPECT_EQ(batches.samples_in(3), 4);  // the next epoch
+  EXPECT_EQ(batches.samples_of(2), (Samples{8, 9}));
+}
+
+TEST(Batches, AreReadInOrderUnlessShuffled) {
+  const Batches batches(10, 4, 1, false);
+  EXPECT_EQ(batches.samples_of(1), (Samples{4, 5, 6, 7}));
+  EXPECT_EQ(batches.samples_of(4), (Samples{4, 5, 6, 7}));  // each epoch again
+}
+
+TEST(Batches, OneMinibatchLargerThanTheSetHoldsAllOfIt) {
+  const Batches batches(3, 8, 1, false);
+  EXPECT_EQ(batches.per_epoch(), 1);
+  EXPECT_EQ(batches.samples_of(5), (Samples{0, 1, 2}));
+}
+
+// Pinned: a run that resumes with a newer program must read on where it stopped.
+TEST(Batches, ShufflesAsItAlwaysDid) {
+  EXPECT_EQ(Batches(10, 10, 1, true).samples_of(0), (Samples{3, 9, 6, 1, 2, 8, 7, 5, 0, 4}));
+}
+
+TEST(Permutation, PutsEveryNumberAtEveryPlaceEquallyOften) {
+  constexpr int kSize = 7;
+  constexpr int kKeys = 7000;
+  std::vector<int> met(kSize * kSize);
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    const Permutation permutation(kSize, key);
+    for (std::int64_t i = 0; i < kSize; ++i)
+      ++met[static_cast<std::size_t>(i * kSize + permutation(i))];
+  }
+  for (const int times : met) EXPECT_NEAR(times, kKeys / kSize, 150);  // five deviations
+}
+
+}  // namespace
+}  // namespace pipedream::train

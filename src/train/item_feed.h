@@ -1,0 +1,32 @@
+// A data set as the items of one schedule.
+#pragma once
+
+#include "runtime/feed.h"
+#include "schedule/schedule.h"
+#include "train/batches.h"
+#include "train/data_set.h"
+
+namespace pipedream::train {
+
+// Keeps a reference to the data set. Immutable, so safe to use from several threads.
+class ItemFeed final : public runtime::Feed {
+ public:
+  // Minibatch 0 of the schedule is number `first` of the stream; minibatches are cut as `extent`
+  // says, evenly.
+  ItemFeed(const DataSet& data, const Batches& batches, const schedule::Extent& extent,
+           std::int64_t first)
+      : data_(data), batches_(batches), extent_(extent), first_(first) {}
+
+  std::int64_t samples(const schedule::Item& item) const override;
+  std::int64_t minibatch_samples(std::int64_t minibatch) const override;
+  at::Tensor load(const model::InputSpec& input, const schedule::Item& item, std::int64_t first,
+                  std::int64_t count) const override;
+
+ private:
+  const DataSet& data_;
+  Batches batches_;
+  schedule::Extent extent_;
+  std::int64_t first_;
+};
+
+}  // namespace pipedream::train

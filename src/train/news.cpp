@@ -1,0 +1,63 @@
+#include "train/news.h"
+
+#include <cstring>
+
+#include "runtime/tags.h"
+
+namespace pipedream::train {
+
+using runtime::Loss;
+
+void send_loss(transport::Transport& news, const Loss& loss) {
+  std::int64_t bits = 0;
+  std::memcpy(&bits, &loss.loss, sizeof(bits));
+  news.send(WorkerId{0}, runtime::kLosses, {{loss.minibatch, bits, loss.samples}, {}, nullptr});
+}
+
+NewsReader::NewsReader(transport::Transport& news, const schedule::Routes& routes,
+                       StageId loss_stage, std::int64_t minibatches,
+                       std::function<void(const Loss&)> on_loss)
+    : news_(news), on_loss_(std::move(on_loss)), thread_([=, this, &routes] {
+        try {
+          read(routes, loss_stage, minibatches);
+        } catch (...) {
+          failure_ = std::current_exception();
+        }
+      }) {}
+
+NewsReader::~NewsReader() {
+  if (!thread_.joinable()) return;
+  news_.abort("worker 0 stopped reading");
+  thread_.join();
+}
+
+Loss NewsReader::next(WorkerId from) {
+  // Workers that compute have deadlines of their own; whoever fails aborts this channel too.
+  const transport::Message message =
+      news_.wait(news_.receive(from, runtime::kLosses), transport::Deadline::max());
+  Loss loss{message.header.at(0), 0, message.header.at(2)};
+  std::memcpy(&loss.loss, &message.header.at(1), sizeof(loss.loss));
+  return loss;
+}
+
+void NewsReader::read(const schedule::Routes& routes, StageId loss_stage,
+                      std::int64_t minibatches) {
+  for (std::int64_t minibatch = 0; minibatch < minibatches; ++minibatch) {
+    Loss whole;
+    for (int replica = 0; replica < routes.replicas(loss_stage); ++replica) {
+      if (!routes.has_part(loss_stage, replica, minibatch)) continue;
+      const Loss part = next(routes.worker(loss_stage, replica));
+      whole.minibatch = part.minibatch;
+      whole.loss += part.loss;
+      whole.samples += part.samples;
+    }
+    on_loss_(whole);
+  }
+}
+
+void NewsReader::finish() {
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace pipedream::train

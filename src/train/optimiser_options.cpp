@@ -1,0 +1,69 @@
+#include "train/optimiser_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/text.h"
+#include "train/adam.h"
+#include "train/sgd.h"
+
+namespace pipedream::train {
+namespace {
+
+void expect_not_negative(const std::string& what, double value) {
+  if (!std::isfinite(value) || value < 0)
+    throw BadUsage("the " + what + " must be a number from 0 on, found " + brief_number(value));
+}
+
+// These weigh the past against the present: 1 would never forget.
+void expect_below_one(const std::string& what, double value) {
+  if (!(value >= 0 && value < 1))
+    throw BadUsage("the " + what + " must lie in [0, 1), found " + brief_number(value));
+}
+
+void check(const OptimiserOptions& options) {
+  expect_not_negative("learning rate", options.learning_rate);
+  expect_not_negative("weight decay", options.weight_decay);
+  expect_not_negative("epsilon", options.epsilon);
+  expect_below_one("momentum", options.momentum);
+  expect_below_one("beta1", options.beta1);
+  expect_below_one("beta2", options.beta2);
+}
+
+}  // namespace
+
+const std::vector<std::string>& optimiser_names() {
+  static const std::vector<std::string> names{"sgd", "momentum", "adam", "adamw"};
+  return names;
+}
+
+const std::string& to_text(OptimiserKind kind) {
+  return optimiser_names().at(static_cast<std::size_t>(kind));
+}
+
+OptimiserKind optimiser_kind(std::string_view name) {
+  const auto& names = optimiser_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw BadUsage("there is no optimiser '" + printable(name) + "'" + suggestion(name, names));
+  return static_cast<OptimiserKind>(found - names.begin());
+}
+
+std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options) {
+  check(options);
+  if (options.kind == OptimiserKind::kSgd || options.kind == OptimiserKind::kMomentum)
+    return std::make_unique<Sgd>(
+        SgdOptions{.learning_rate = options.learning_rate,
+                   .momentum = options.kind == OptimiserKind::kMomentum ? options.momentum : 0,
+                   .weight_decay = options.weight_decay});
+  return std::make_unique<Adam>(AdamOptions{.learning_rate = options.learning_rate,
+                                            .beta1 = options.beta1,
+                                            .beta2 = options.beta2,
+                                            .epsilon = options.epsilon,
+                                            .weight_decay = options.weight_decay,
+                                            .decoupled = options.kind == OptimiserKind::kAdamW});
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,24 @@
+#include "train/profiling.h"
+
+namespace pipedream::train {
+namespace {
+
+// Hundreds of steps on made-up data must not lead to numbers that take longer to compute with. Not
+// 0, which somebody's kernel might treat as a case of its own.
+constexpr double kStandingStill = 1e-12;
+
+}  // namespace
+
+profile::Profile profile_for_training(const model::Network& network,
+                                      profiler::ProfileOptions options,
+                                      OptimiserOptions optimiser) {
+  optimiser.learning_rate = kStandingStill;
+  const std::unique_ptr<runtime::Optimiser> stepping = make_optimiser(optimiser);
+  options.update = [&](std::size_t parameter, const at::Tensor& weight,
+                       const at::Tensor& gradient) {
+    stepping->step(parameter, weight, gradient, weight);
+  };
+  return profiler::profile_network(network, options);
+}
+
+}  // namespace pipedream::train

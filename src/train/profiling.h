@@ -1,0 +1,16 @@
+// Profiles that include what an optimiser's updates cost.
+#pragma once
+
+#include "profiler/profiler.h"
+#include "train/optimiser_options.h"
+
+namespace pipedream::train {
+
+// The profile of the network as that optimiser would train it (profiler/profiler.h); sets
+// options.update. The learning rate does not count: the weights stay where they are, near enough.
+// Also throws BadUsage, as make_optimiser does.
+[[nodiscard]] profile::Profile profile_for_training(const model::Network& network,
+                                                    profiler::ProfileOptions options,
+                                                    OptimiserOptions optimiser);
+
+}  // namespace pipedream::train

@@ -1,0 +1,34 @@
+#include "train/profiling.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/testing.h"
+#include "model/zoo.h"
+
+namespace pipedream::train {
+namespace {
+
+profile::Profile profile_mlp(const OptimiserOptions& optimiser) {
+  const model::ZooEntry& entry = model::zoo_entry("mlp");
+  const model::Network mlp = entry.make(model::Options(entry.options, {{"inputs", "64"}}), 16);
+  return profile_for_training(mlp, {.budget = std::chrono::duration<double>(0.2)}, optimiser);
+}
+
+TEST(ProfileForTraining, HasAnUpdateForEachLayerWithWeights) {
+  for (const OptimiserKind kind : {OptimiserKind::kSgd, OptimiserKind::kMomentum,
+                                   OptimiserKind::kAdam, OptimiserKind::kAdamW}) {
+    const profile::Profile profile = profile_mlp({.kind = kind, .weight_decay = 0.01});
+    for (std::size_t i = 0; i < profile.costs.size(); ++i)
+      EXPECT_EQ(profile.costs[i].update.count() > 0, profile.costs[i].weights.count > 0)
+          << to_text(kind) << ", " << profile.graph.layers()[i].name;
+  }
+}
+
+TEST(ProfileForTraining, RefusesNumbersThatNoOptimiserTakes) {
+  EXPECT_EQ(test::message_of<BadUsage>([] { (void)profile_mlp({.momentum = 1}); }),
+            "the momentum must lie in [0, 1), found 1");
+}
+
+}  // namespace
+}  // namespace pipedream::train

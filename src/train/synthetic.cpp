@@ -1,0 +1,193 @@
+#include "train/synthetic.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/match.h"
+#include "train/prototypes.h"
+#include "train/sentences.h"
+#include "train/stacked.h"
+#include "train/streams.h"
+#include "train/task.h"
+
+namespace pipedream::train {
+namespace {
+
+using model::InputSpec;
+using Words = std::vector<std::int64_t>;
+
+// Which of the two sets: their samples have the same numbers and other streams.
+enum class Part { kTraining, kHeldOut };
+
+class Synthetic : public DataSet {
+ public:
+  Synthetic(Part part, std::uint64_t seed) : part_(part), seed_(seed) {}
+  std::int64_t samples() const override {
+    return part_ == Part::kTraining ? kSyntheticTraining : kSyntheticHeldOut;
+  }
+
+ protected:
+  [[nodiscard]] RandomKey key(std::int64_t stream, std::int64_t sample) const {
+    return {.seed = seed_,
+            .layer = stream,
+            .minibatch = sample,
+            .microbatch = static_cast<std::int32_t>(part_)};
+  }
+
+ private:
+  Part part_;
+  std::uint64_t seed_;
+};
+
+model::Shape sample_shape(const InputSpec& input) {
+  return {input.shape.begin() + 1, input.shape.end()};
+}
+
+// What a decoder reads: the words moved on by one place, after a word that says "begin".
+constexpr std::int64_t kBegin = 0;
+void copy_shifted(std::span<const std::int64_t> words, std::span<std::int64_t> shifted) {
+  shifted[0] = kBegin;
+  std::copy(words.begin(), words.end() - 1, shifted.begin() + 1);
+}
+
+class Classes final : public Synthetic {
+ public:
+  Classes(const Classification& task, Part part, std::uint64_t seed)
+      : Synthetic(part, seed),
+        labels_(task.labels.name),
+        classes_(std::min(task.labels.bound, kSyntheticClasses)),
+        prototypes_(classes_, sample_shape(task.values), seed) {}
+
+  at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
+    if (input.name == labels_)
+      return stacked<std::int64_t>(
+          input, samples, [&](std::int64_t sample, auto out) { out[0] = sample % classes_; });
+    return stacked<float>(input, samples, [&](std::int64_t sample, auto out) {
+      prototypes_.draw(sample % classes_, key(kNoiseStream, sample), out);
+    });
+  }
+
+ private:
+  std::string labels_;
+  std::int64_t classes_;
+  Prototypes prototypes_;
+};
+
+class Texts final : public Synthetic {
+ public:
+  Texts(const LanguageModel& task, Part part, std::uint64_t seed)
+      : Synthetic(part, seed),
+        labels_(task.labels.name),
+        sentences_(std::min({task.tokens.bound, task.labels.bound, kSyntheticWords}), seed) {}
+
+  at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
+    const std::size_t begin = input.name == labels_ ? 1 : 0;
+    Words text(static_cast<std::size_t>(input.shape[1]) + 1);
+    return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
+      sentences_.draw(key(kSentenceStream, sample), text);
+      std::copy_n(text.data() + begin, out.size(), out.begin());
+    });
+  }
+
+ private:
+  std::string labels_;
+  Sentences sentences_;
+};
+
+class Translations final : public Synthetic {
+ public:
+  Translations(const Translation& task, Part part, std::uint64_t seed)
+      : Synthetic(part, seed),
+        source_(task.source),
+        target_(task.target.name),
+        words_(std::min({source_.bound, task.target.bound, task.labels.bound, kSyntheticWords})),
+        sentences_(words_, seed),
+        meaning_(shuffled_words(words_, seed, kMeaningStream)) {}
+
+  at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
+    // Where the two lengths differ, the longer sentence has words that nothing is said about.
+    Words sentence(static_cast<std::size_t>(std::max(source_.shape[1], input.shape[1])));
+    return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
+      sentences_.draw(key(kSentenceStream, sample), sentence);
+      if (input.name != source_.name)
+        for (std::int64_t& word : sentence) word = meaning_[static_cast<std::size_t>(word)];
+      const auto words = std::span(sentence).first(out.size());
+      if (input.name == target_)
+        copy_shifted(words, out);
+      else
+        std::copy(words.begin(), words.end(), out.begin());
+    });
+  }
+
+ private:
+  InputSpec source_;
+  std::string target_;
+  std::int64_t words_;
+  Sentences sentences_;
+  Words meaning_;
+};
+
+class Captions final : public Synthetic {
+ public:
+  Captions(const Captioning& task, Part part, std::uint64_t seed)
+      : Synthetic(part, seed),
+        frames_(task.frames.name),
+        words_(task.words.name),
+        prototypes_(kTopics, sample_shape(task.frames), seed) {
+    const Sentences language(std::min({task.words.bound, task.labels.bound, kSyntheticWords}),
+                             seed);
+    for (std::int64_t topic = 0; topic < kTopics; ++topic) {
+      captions_.emplace_back(static_cast<std::size_t>(task.labels.shape[1]));
+      language.draw({.seed = seed, .layer = kMeaningStream, .minibatch = topic}, captions_.back());
+    }
+  }
+
+  at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
+    if (input.name == frames_)
+      return stacked<float>(input, samples, [&](std::int64_t sample, auto out) {
+        prototypes_.draw(sample % kTopics, key(kNoiseStream, sample), out);
+      });
+    return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
+      const Words& caption = captions_[static_cast<std::size_t>(sample % kTopics)];
+      if (input.name == words_)
+        copy_shifted(caption, out);
+      else
+        std::copy(caption.begin(), caption.end(), out.begin());
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kTopics = 16;  // things that a film may show
+
+  std::string frames_;
+  std::string words_;
+  Prototypes prototypes_;
+  std::vector<Words> captions_;  // by topic
+};
+
+std::unique_ptr<const DataSet> make(const Task& task, Part part, std::uint64_t seed) {
+  using Made = std::unique_ptr<const DataSet>;
+  return std::visit(
+      Match{
+          [&](const Classification& t) -> Made { return std::make_unique<Classes>(t, part, seed); },
+          [&](const LanguageModel& t) -> Made { return std::make_unique<Texts>(t, part, seed); },
+          [&](const Translation& t) -> Made {
+            return std::make_unique<Translations>(t, part, seed);
+          },
+          [&](const Captioning& t) -> Made { return std::make_unique<Captions>(t, part, seed); }},
+      task);
+}
+
+}  // namespace
+
+Data open_synthetic(const model::Network& network, std::uint64_t seed) {
+  const auto task = task_of(network);
+  if (!task)
+    throw CannotMeet("there is no synthetic data for the inputs of '" + network.name +
+                     "': " + inputs_text(network) +
+                     ". It is made for classifiers, language models, "
+                     "translation and captioning: choose other data, or another network");
+  return {make(*task, Part::kTraining, seed), make(*task, Part::kHeldOut, seed)};
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,100 @@
+#include "train/text.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "train/stacked.h"
+#include "train/task.h"
+
+namespace pipedream::train {
+namespace {
+
+constexpr std::size_t kHeldOutPart = 10;  // one in so many tokens, at the end
+
+using Tokens = std::vector<std::uint8_t>;
+
+class TextSet final : public DataSet {
+ public:
+  TextSet(Tokens tokens, const LanguageModel& task)
+      : tokens_(std::move(tokens)), labels_(task.labels.name), window_(task.tokens.shape[1]) {}
+
+  std::int64_t samples() const override {
+    return (static_cast<std::int64_t>(tokens_.size()) - 1) / window_;
+  }
+
+  at::Tensor load(const model::InputSpec& input,
+                  std::span<const std::int64_t> samples) const override {
+    const std::int64_t shift = input.name == labels_ ? 1 : 0;
+    return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
+      std::copy_n(tokens_.begin() + sample * window_ + shift, out.size(), out.begin());
+    });
+  }
+
+ private:
+  Tokens tokens_;
+  std::string labels_;
+  std::int64_t window_;
+};
+
+// The rank of each byte among those that occur; `count` is how many do.
+struct Alphabet {
+  std::array<std::uint8_t, 256> rank{};
+  std::int64_t count = 0;
+};
+
+Alphabet alphabet_of(const std::string& text) {
+  std::array<bool, 256> occurs{};
+  for (const char c : text) occurs[static_cast<unsigned char>(c)] = true;
+  Alphabet alphabet;
+  for (std::size_t byte = 0; byte < occurs.size(); ++byte)
+    if (occurs[byte]) alphabet.rank[byte] = static_cast<std::uint8_t>(alphabet.count++);
+  return alphabet;
+}
+
+Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
+  Tokens tokens(text.size());
+  std::transform(text.begin(), text.end(), tokens.begin(),
+                 [&](char c) { return alphabet.rank[static_cast<unsigned char>(c)]; });
+  return tokens;
+}
+
+void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, const std::string& file) {
+  const std::int64_t known = std::min(task.tokens.bound, task.labels.bound);
+  if (alphabet.count > known)
+    throw CannotMeet("the network knows " + std::to_string(known) + " tokens, " + file + " has " +
+                     std::to_string(alphabet.count) +
+                     " different characters: give it --vocabulary " +
+                     std::to_string(alphabet.count) + " or more");
+}
+
+void check_length(std::size_t held_out, const LanguageModel& task, const std::string& file) {
+  const std::int64_t window = task.tokens.shape[1];
+  if (static_cast<std::int64_t>(held_out) <= window)
+    throw CannotMeet("the last tenth of " + file + " has " + std::to_string(held_out) +
+                     " characters, one sample of the network takes " + std::to_string(window) +
+                     " and its next one: choose a longer file, or shorter samples");
+}
+
+}  // namespace
+
+Data open_text(const std::filesystem::path& file, const model::Network& network) {
+  const auto task = task_of(network);
+  if (!task || !std::holds_alternative<LanguageModel>(*task))
+    throw CannotMeet("text is for language models; '" + network.name + "' reads " +
+                     inputs_text(network) + ": choose other data, or another network");
+  const auto& language = std::get<LanguageModel>(*task);
+  const std::string text = read_file(file);
+  const std::size_t held_out = text.size() / kHeldOutPart;
+  const Alphabet alphabet = alphabet_of(text);
+  check_alphabet(alphabet, language, file.string());
+  check_length(held_out, language, file.string());
+  const Tokens tokens = tokens_of(text, alphabet);
+  const auto end = tokens.end() - static_cast<std::ptrdiff_t>(held_out);
+  return {std::make_unique<TextSet>(Tokens(tokens.begin(), end), language),
+          std::make_unique<TextSet>(Tokens(end, tokens.end()), language)};
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,83 @@
+#include "train/text.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/testing.h"
+#include "train/networks_testing.h"
+
+namespace pipedream::train {
+namespace {
+
+using pipedream::test::message_of;
+using pipedream::test::TemporaryFolder;
+using test::input_of;
+using test::small_network;
+
+using Samples = std::vector<std::int64_t>;
+
+class Text : public testing::Test {
+ protected:
+  // `text` as a file.
+  std::filesystem::path file(const std::string& text) {
+    write_file_atomically(folder_.path() / "text", text);
+    return folder_.path() / "text";
+  }
+  static model::Network windows_of(int tokens, int vocabulary = 31) {
+    return small_network(
+        "gpt", {{"context", std::to_string(tokens)}, {"vocabulary", std::to_string(vocabulary)}});
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(Text, LabelsAreTheTokensOneFurtherOn) {
+  const auto network = windows_of(2);
+  // 40 characters, of which the last 4 are held out; their ranks: a 0, b 1, c 2, d 3.
+  const Data data = open_text(file("dabc" + std::string(32, 'a') + "abcd"), network);
+  EXPECT_EQ(data.training->samples(), 17);  // 36 characters: the last window needs a next one
+  EXPECT_EQ(data.held_out->samples(), 1);
+  const auto tokens = data.training->load(input_of(network, "tokens"), Samples{1, 0});
+  const auto labels = data.training->load(input_of(network, "labels"), Samples{1, 0});
+  EXPECT_TRUE(at::equal(tokens, at::tensor({1, 2, 3, 0}, at::kLong).view({2, 2})));
+  EXPECT_TRUE(at::equal(labels, at::tensor({2, 0, 0, 1}, at::kLong).view({2, 2})));
+  const auto held_out = data.held_out->load(input_of(network, "labels"), Samples{0});
+  EXPECT_TRUE(at::equal(held_out, at::tensor({1, 2}, at::kLong).view({1, 2})));
+}
+
+TEST_F(Text, SaysWhichVocabularyIsNeeded) {
+  const auto path = file("abcde" + std::string(100, 'a'));
+  EXPECT_EQ(message_of<CannotMeet>([&] { (void)open_text(path, windows_of(2, 4)); }),
+            "the network knows 4 tokens, " + path.string() +
+                " has 5 different characters: give it --vocabulary 5 or more");
+}
+
+TEST_F(Text, RefusesAFileTooShortForASample) {
+  const auto path = file(std::string(80, 'a'));
+  (void)open_text(path, windows_of(7));
+  EXPECT_EQ(message_of<CannotMeet>([&] { (void)open_text(path, windows_of(8)); }),
+            "the last tenth of " + path.string() +
+                " has 8 characters, one sample of the network takes 8 and its next one: choose a "
+                "longer file, or shorter samples");
+}
+
+TEST_F(Text, IsForLanguageModels) {
+  EXPECT_NE(message_of<CannotMeet>([&] { (void)open_text(file("a"), small_network("mlp")); })
+                .find("text is for language models; 'mlp' reads features [4, 12], labels [4] "
+                      "below 5"),
+            std::string::npos);
+}
+
+TEST_F(Text, HasEveryByte) {
+  std::string all;
+  for (int i = 0; i < 4096; ++i) all += static_cast<char>(i);
+  const auto network = windows_of(256, 256);
+  const Data data = open_text(file(all), network);
+  const auto tokens = data.training->load(input_of(network, "tokens"), Samples{0});
+  EXPECT_TRUE(at::equal(tokens[0], at::arange(256)));
+}
+
+}  // namespace
+}  // namespace pipedream::train

@@ -1,0 +1,264 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "model/memory_meter.h"
+#include "schedule/evaluation.h"
+#include "systems/simulation.h"
+#include "train/item_feed.h"
+#include "train/microbatches.h"
+#include "train/news.h"
+
+namespace pipedream::train {
+namespace {
+
+using schedule::Extent;
+using schedule::Schedule;
+
+StageId loss_stage_of(const runtime::Job& job) {
+  const auto stage_of = plan::stage_of_each_layer(job.plan, job.network.graph);
+  return stage_of[job.network.graph.value(job.network.loss).producer.index()];
+}
+
+// In minibatches, of the first full update.
+double minibatches_per_update(const std::vector<timeline::Event>& events) {
+  for (const timeline::Event& event : events)
+    if (const auto* update = std::get_if<schedule::Update>(&event.op))
+      return static_cast<double>(update->last - update->first + 1);
+  return 1;
+}
+
+// How a stream of minibatches is cut into schedules, and each of them into items.
+class Course {
+ public:
+  Course(const Recipe& recipe, const runtime::Job& job, const DataSet& training)
+      : recipe_(recipe),
+        plan_(job.plan),
+        batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.sharing)),
+        batches_(training.samples(), batch_, job.seed, /*shuffle=*/true) {}
+
+  [[nodiscard]] const Batches& batches() const { return batches_; }
+  [[nodiscard]] std::int64_t batch() const { return batch_; }
+  [[nodiscard]] std::int64_t minibatches() const {
+    if (recipe_.extent) return recipe_.extent->minibatches;
+    return recipe_.minibatches.value_or(recipe_.epochs * batches_.per_epoch());
+  }
+  [[nodiscard]] std::int64_t epochs() const {
+    if (recipe_.extent) return 1;
+    return (minibatches() + batches_.per_epoch() - 1) / batches_.per_epoch();
+  }
+  [[nodiscard]] std::int64_t first(std::int64_t epoch) const {
+    return epoch * batches_.per_epoch();
+  }
+  [[nodiscard]] Extent extent(std::int64_t epoch) const {
+    if (recipe_.extent) return *recipe_.extent;
+    const std::int64_t count = std::min(batches_.per_epoch(), minibatches() - first(epoch));
+    return cut(batches_, first(epoch) + count - 1, count);
+  }
+  // The extent of `count` minibatches up to number `last` of a stream.
+  [[nodiscard]] Extent cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
+    return {
+        count, plan_.microbatches,
+        static_cast<int>(microbatches_in(batches.samples_in(last), batch_, plan_.microbatches))};
+  }
+  [[nodiscard]] systems::Training training(const Extent& extent) const {
+    systems::Training training = recipe_.weights;
+    training.minibatches = extent.minibatches;
+    training.last_microbatches = extent.last;
+    return training;
+  }
+  [[nodiscard]] Schedule schedule(const Extent& extent) const {
+    if (recipe_.schedule != nullptr) return *recipe_.schedule;
+    return systems::schedule_for(plan_, training(extent));
+  }
+
+ private:
+  const Recipe& recipe_;
+  const plan::Plan& plan_;
+  std::int64_t batch_;
+  Batches batches_;
+};
+
+// What one worker does in a training run.
+class TrainingWorker {
+ public:
+  TrainingWorker(const Recipe& recipe, const runtime::Job& job, const Data& data,
+                 const Observer& observer, const runtime::Seat& seat,
+                 std::shared_ptr<model::MemoryLedger> ledger)
+      : recipe_(recipe),
+        job_(job),
+        data_(data),
+        observer_(observer),
+        seat_(seat),
+        course_(recipe, job, *data.training),
+        loss_stage_(loss_stage_of(job)),
+        routes_(job.plan, job.network.graph, job.sharing),
+        meter_(std::move(ledger)),
+        worker_(
+            job, seat.me, seat.channels, seat.clock,
+            [&news = seat.channels.news](const runtime::Loss& loss) { send_loss(news, loss); }) {}
+
+  // Worker 0 has the outcome.
+  std::optional<Outcome> run() {
+    for (std::int64_t epoch = 0; epoch < course_.epochs(); ++epoch) {
+      train(epoch);
+      if (recipe_.evaluate) evaluate(epoch);
+    }
+    Outcome outcome;
+    outcome.workers =
+        runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
+    outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
+    if (seat_.me != WorkerId{0}) return std::nullopt;
+    finish(outcome);
+    return outcome;
+  }
+
+ private:
+  void train(std::int64_t epoch);
+  void evaluate(std::int64_t epoch);
+  void note_loss(const runtime::Loss& loss);
+  void finish(Outcome& outcome) const;
+  [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
+
+  const Recipe& recipe_;
+  const runtime::Job& job_;
+  const Data& data_;
+  const Observer& observer_;
+  const runtime::Seat& seat_;
+  Course course_;
+  StageId loss_stage_;
+  schedule::Routes routes_;
+  model::MemoryMeter meter_;
+  runtime::Worker worker_;
+  std::int64_t samples_ = 0;  // trained so far; worker 0's
+  double loss_ = 0;
+  std::optional<Evaluation> last_;
+};
+
+void TrainingWorker::note_loss(const runtime::Loss& loss) {
+  samples_ += loss.samples;
+  loss_ = loss.loss;
+  observer_.step({loss.minibatch, course_.minibatches(), samples_, loss.loss, since_start()});
+}
+
+void TrainingWorker::train(std::int64_t epoch) {
+  const Extent extent = course_.extent(epoch);
+  const Schedule schedule = course_.schedule(extent);
+  const ItemFeed feed(*data_.training, course_.batches(), extent, course_.first(epoch));
+  std::optional<NewsReader> reader;
+  if (seat_.me == WorkerId{0})
+    reader.emplace(seat_.channels.news, routes_, loss_stage_, extent.minibatches,
+                   [this](const runtime::Loss& loss) { note_loss(loss); });
+  worker_.run({schedule, extent, feed, course_.first(epoch)});
+  if (reader) reader->finish();
+}
+
+void TrainingWorker::evaluate(std::int64_t epoch) {
+  const Batches batches(data_.held_out->samples(), course_.batch(), job_.seed, /*shuffle=*/false);
+  const Extent extent = course_.cut(batches, batches.per_epoch() - 1, batches.per_epoch());
+  const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.sharing);
+  const ItemFeed feed(*data_.held_out, batches, extent, 0);
+  worker_.run({schedule, extent, feed, 0});
+  const runtime::Score score =
+      runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
+  if (seat_.me != WorkerId{0}) return;
+  last_ = Evaluation{epoch, course_.first(epoch) + course_.extent(epoch).minibatches, score,
+                     score.predictions > score.samples, since_start()};
+  observer_.evaluation(*last_);
+}
+
+void TrainingWorker::finish(Outcome& outcome) const {
+  systems::Measured& measured = outcome.measured;
+  std::vector<timeline::Event> events;
+  Bytes sent;
+  for (const runtime::WorkerResult& result : outcome.workers) {
+    events.insert(events.end(), result.events.begin(), result.events.end());
+    measured.memory.push_back(result.peak_memory);
+    sent += result.sent;
+  }
+  const Nanos began =
+      events.empty()
+          ? Nanos{0}
+          : std::min_element(events.begin(), events.end(), [](const auto& a, const auto& b) {
+              return a.start < b.start;
+            })->start;
+  for (timeline::Event& event : events) {
+    event.start -= began;
+    event.end -= began;
+  }
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  const Extent extent = course_.extent(course_.epochs() - 1);
+  timeline::Account account(
+      systems::account_rule(job_.plan, course_.schedule(extent).rules, course_.training(extent)));
+  for (const timeline::Event& event : events) account.add(event);
+  measured.summary = account.finish();
+  measured.minibatches = course_.minibatches();
+  measured.samples_per_second =
+      measured.summary.minibatches_per_second() * static_cast<double>(course_.batch());
+  measured.samples_per_update =
+      minibatches_per_update(events) * static_cast<double>(course_.batch());
+  measured.staleness = systems::staleness_of(events, job_.plan.stages.size());
+  measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);
+  measured.loss = loss_;
+  measured.seconds = since_start();
+  if (last_) {
+    measured.held_out_loss = last_->score.mean_loss();
+    if (last_->words)
+      measured.perplexity = std::exp(last_->score.mean_loss());
+    else if (last_->score.predictions > 0)
+      measured.accuracy = last_->score.accuracy();
+  }
+  if (job_.keep_timeline) measured.timeline.events = std::move(events);
+}
+
+}  // namespace
+
+std::int64_t minibatches_of(const Recipe& recipe, const runtime::Job& job,
+                            const DataSet& training) {
+  return Course(recipe, job, training).minibatches();
+}
+
+schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job) {
+  const schedule::Schedule schedule = recipe.schedule != nullptr
+                                          ? *recipe.schedule
+                                          : systems::schedule_for(job.plan, recipe.weights);
+  if (job.clip_norm && !schedule.rules.flushes)
+    throw CannotMeet("--clip: " + job.plan.system +
+                     " updates each stage while others are still at work, so the norm of all "
+                     "gradients is never known; choose a system that flushes (gpipe, dapple)");
+  if (schedule.rules.asynchronous)
+    throw CannotMeet("--system " + job.plan.system + " can be simulated, but not trained with yet");
+  if (recipe.batch < job.plan.microbatches)
+    throw CannotMeet("a minibatch of " + std::to_string(recipe.batch) +
+                     " samples cannot be cut into " + std::to_string(job.plan.microbatches) +
+                     " microbatches: choose a larger --batch or fewer --microbatches");
+  return schedule.rules.sharing;
+}
+
+Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,
+                         const Observer& observer, const std::optional<transport::Links>& link) {
+  std::optional<Outcome> outcome;
+  const auto ledger = model::make_memory_ledger();
+  runtime::run_on_threads(plan::worker_count(job.plan), link, [&](const runtime::Seat& seat) {
+    auto own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
+    if (own) outcome = std::move(own);
+  });
+  return std::move(outcome.value());
+}
+
+std::optional<Outcome> train_as_process(transport::MpiWorld& world, const Recipe& recipe,
+                                        const runtime::Job& job, const Data& data,
+                                        const Observer& observer,
+                                        const std::optional<transport::Links>& link) {
+  std::optional<Outcome> outcome;
+  const auto ledger = model::make_memory_ledger();
+  runtime::run_as_process(world, link, [&](const runtime::Seat& seat) {
+    outcome = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
+  });
+  return outcome;
+}
+
+}  // namespace pipedream::train

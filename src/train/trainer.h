@@ -1,0 +1,77 @@
+// Training from beginning to end: epochs through the pipeline, evaluation after each, results.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "runtime/job.h"
+#include "runtime/results.h"
+#include "runtime/run.h"
+#include "systems/measured.h"
+#include "systems/training.h"
+#include "train/data_set.h"
+
+namespace pipedream::train {
+
+// What is to be trained, and how long. The same on all workers.
+struct Recipe {
+  std::int64_t batch = 1;   // samples of a minibatch on one input replica
+  std::int64_t epochs = 1;  // unless minibatches are given
+  std::optional<std::int64_t> minibatches;
+  systems::Training weights;  // which versions are used; its lengths do not matter
+  // Instead of the plan's own schedule: one that validates against the plan, and what it trains.
+  const schedule::Schedule* schedule = nullptr;
+  std::optional<schedule::Extent> extent;  // of that schedule
+  bool evaluate = true;
+};
+
+// One minibatch was trained.
+struct Step {
+  std::int64_t minibatch = 0;    // from 0, through all epochs
+  std::int64_t minibatches = 0;  // in all
+  std::int64_t samples = 0;      // so far
+  double loss = 0;
+  Seconds seconds{0};  // since training began
+};
+
+// An epoch has ended and was evaluated.
+struct Evaluation {
+  std::int64_t epoch = 0;        // from 0
+  std::int64_t minibatches = 0;  // trained so far
+  runtime::Score score;
+  bool words = false;  // the network predicts several labels per sample
+  Seconds seconds{0};
+};
+
+// Who wants to know while it goes on; called in the process of worker 0, by one thread at a time.
+struct Observer {
+  std::function<void(const Step&)> step = [](const Step&) {};
+  std::function<void(const Evaluation&)> evaluation = [](const Evaluation&) {};
+};
+
+struct Outcome {
+  systems::Measured measured;
+  runtime::Weights weights;
+  std::vector<runtime::WorkerResult> workers;
+};
+
+// How many minibatches the recipe trains, each as large as one of the plan's schedule.
+[[nodiscard]] std::int64_t minibatches_of(const Recipe& recipe, const runtime::Job& job,
+                                          const DataSet& training);
+
+// How replicas share items in the recipe's schedule: what Job::sharing must be. Throws BadUsage or
+// CannotMeet, before anything runs, where the plan's system cannot do what job or recipe ask.
+[[nodiscard]] schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job);
+
+// Trains on threads of this process; whatever failed first is thrown.
+[[nodiscard]] Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
+                                       const Data& data, const Observer& observer,
+                                       const std::optional<transport::Links>& link);
+
+// Trains as one worker of many processes, all of which call it alike. The outcome is worker 0's.
+[[nodiscard]] std::optional<Outcome> train_as_process(transport::MpiWorld& world,
+                                                      const Recipe& recipe, const runtime::Job& job,
+                                                      const Data& data, const Observer& observer,
+                                                      const std::optional<transport::Links>& link);
+
+}  // namespace pipedream::train

@@ -1,0 +1,138 @@
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/testing.h"
+#include "model/zoo.h"
+#include "train/optimiser_options.h"
+
+namespace pipedream::train {
+namespace {
+
+model::Network make_mlp(std::int64_t batch) {
+  const model::ZooEntry& entry = model::zoo_entry("mlp");
+  return entry.make(model::Options(entry.options, {{"inputs", "20"}, {"hidden", "32"}}), batch);
+}
+
+// The layers in order, as many to each of the stages, one worker each.
+plan::Plan straight(const model::Network& network, const std::string& system, std::size_t stages,
+                    int microbatches = 1) {
+  plan::Plan plan;
+  plan.system = system;
+  plan.microbatches = microbatches;
+  plan.stages.resize(stages);
+  std::vector<LayerId> layers;
+  for (const LayerId layer : network.graph.order())
+    if (!network.graph.layer(layer).is_input) layers.push_back(layer);
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    plan.stages[i * stages / layers.size()].layers.push_back(layers[i]);
+  for (std::size_t s = 0; s < stages; ++s) {
+    plan.stages[s].workers = {id_at<WorkerId>(s)};
+    plan.stages[s].depth = static_cast<int>(stages - s);
+  }
+  return plan;
+}
+
+struct Trained {
+  Outcome outcome;
+  std::vector<Step> steps;
+  std::vector<Evaluation> evaluations;
+};
+
+Trained train(const model::Network& network, const plan::Plan& plan, const Recipe& recipe) {
+  Trained trained;
+  const Data data = open_data("", network, 3);
+  runtime::Job job{.network = network, .plan = plan, .seed = 3};
+  job.make_optimiser = [] { return make_optimiser({.learning_rate = 0.05}); };
+  job.sharing = check_recipe(recipe, job);
+  const Observer observer{
+      .step = [&](const Step& step) { trained.steps.push_back(step); },
+      .evaluation = [&](const Evaluation& done) { trained.evaluations.push_back(done); }};
+  trained.outcome = train_on_threads(recipe, job, data, observer, std::nullopt);
+  return trained;
+}
+
+TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
+  const model::Network network = make_mlp(256);
+  const Trained trained =
+      train(network, straight(network, "pipedream", 2), {.batch = 256, .epochs = 3});
+  ASSERT_EQ(trained.steps.size(), 48u);  // 4096 samples, three times
+  ASSERT_EQ(trained.evaluations.size(), 3u);
+  for (std::size_t i = 0; i < trained.steps.size(); ++i) {
+    EXPECT_EQ(trained.steps[i].minibatch, static_cast<std::int64_t>(i));
+    EXPECT_EQ(trained.steps[i].samples, static_cast<std::int64_t>(256 * (i + 1)));
+  }
+  EXPECT_EQ(trained.evaluations[2].score.samples, 512);
+  EXPECT_LT(trained.evaluations[2].score.mean_loss(), 0.5 * trained.steps[0].loss);
+  EXPECT_GT(trained.evaluations[2].score.accuracy(), 0.9);
+  EXPECT_EQ(trained.outcome.measured.accuracy, trained.evaluations[2].score.accuracy());
+  EXPECT_EQ(trained.outcome.measured.loss, trained.steps.back().loss);
+}
+
+TEST(Trainer, AShortLastMinibatchIsTrainedWithFewerMicrobatches) {
+  const model::Network network = make_mlp(1000);  // 4096 = 4 · 1000 + 96
+  const Trained trained =
+      train(network, straight(network, "gpipe", 2, 4), {.batch = 1000, .epochs = 1});
+  ASSERT_EQ(trained.steps.size(), 5u);
+  EXPECT_EQ(trained.steps.back().samples, 4096);
+}
+
+TEST(Trainer, CountsStalenessAndBytesPerSample) {
+  const model::Network network = make_mlp(64);
+  const Trained trained = train(network, straight(network, "pipedream", 3),
+                                {.batch = 64, .minibatches = 20, .evaluate = false});
+  const systems::Measured& measured = trained.outcome.measured;
+  ASSERT_EQ(measured.staleness.size(), 3u);
+  EXPECT_EQ(measured.staleness[0].most, 2);
+  EXPECT_EQ(measured.staleness[1].most, 1);
+  EXPECT_EQ(measured.staleness[2].most, 0);
+  // Two cuts of 32 floats, there and back.
+  EXPECT_DOUBLE_EQ(measured.bytes_per_sample, 2 * 2 * 32 * 4);
+  EXPECT_EQ(measured.samples_per_update, 64);
+  EXPECT_TRUE(trained.evaluations.empty());
+}
+
+// Every worker's allocations are its own, though threads hand memory to each other.
+TEST(Trainer, MeasuresTheMemoryOfEachWorker) {
+  const model::Network network = make_mlp(64);
+  const Trained trained = train(network, straight(network, "pipedream", 2),
+                                {.batch = 64, .minibatches = 10, .evaluate = false});
+  ASSERT_EQ(trained.outcome.measured.memory.size(), 2u);
+  for (const Bytes memory : trained.outcome.measured.memory) {
+    EXPECT_GT(memory.count, 4'000);
+    EXPECT_LT(memory.count, 1'000'000);
+  }
+}
+
+TEST(Trainer, SynchronousSystemsLearnTheSameWithAnyNumberOfWorkers) {
+  const model::Network network = make_mlp(64);
+  const Recipe recipe{.batch = 64, .minibatches = 10};
+  const Trained one = train(network, straight(network, "gpipe", 1, 4), recipe);
+  const Trained three = train(network, straight(network, "gpipe", 3, 4), recipe);
+  for (const auto& [name, tensor] : one.outcome.weights.parameters)
+    EXPECT_TRUE(at::equal(tensor, three.outcome.weights.parameters.at(name))) << name;
+  EXPECT_EQ(one.evaluations.at(0).score.loss, three.evaluations.at(0).score.loss);
+}
+
+TEST(Trainer, ClippingIsRefusedWhereItWouldNeedAFlush) {
+  const model::Network network = make_mlp(64);
+  const plan::Plan plan = straight(network, "pipedream", 2);
+  runtime::Job job{.network = network, .plan = plan};
+  job.clip_norm = 1;
+  const std::string message =
+      test::message_of<CannotMeet>([&] { (void)check_recipe({.batch = 64}, job); });
+  EXPECT_NE(message.find("choose a system that flushes"), std::string::npos) << message;
+}
+
+TEST(Trainer, AMinibatchMustHaveASampleForEachMicrobatch) {
+  const model::Network network = make_mlp(3);
+  const plan::Plan plan = straight(network, "gpipe", 2, 4);
+  const runtime::Job job{.network = network, .plan = plan};
+  EXPECT_EQ(test::message_of<CannotMeet>([&] { (void)check_recipe({.batch = 3}, job); }),
+            "a minibatch of 3 samples cannot be cut into 4 microbatches: choose a larger --batch "
+            "or fewer --microbatches");
+}
+
+}  // namespace
+}  // namespace pipedream::train
