@@ -12,5 +12,6 @@ void add_plan(CLI::App& app);
 void add_schedule(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace pipedream::cli

@@ -7,7 +7,6 @@
 #include "cli/planning.h"
 #include "cluster/cluster_file.h"
 #include "core/file.h"
-#include "plan/plan_file.h"
 #include "report/plan_table.h"
 
 namespace pipedream::cli {
@@ -21,26 +20,6 @@ struct Flags : PlanningFlags {
   bool explain = false;
 };
 
-plan::PlanFile file_of(const Planned& planned, const profile::Profile& profile,
-                       const cluster::Cluster& cluster, Seconds took) {
-  plan::PlanFile file{profile.model, cluster.workers(), planned.plan, {}};
-  plan::Predicted& predicted = file.predicted;
-  const plan::Prediction& prediction = planned.answer.prediction;
-  predicted.seconds_per_minibatch = planned.time().count();
-  if (profile.batch)
-    predicted.samples_per_second = static_cast<double>(*profile.batch) / planned.time().count();
-  if (planned.data_parallel) predicted.speedup_over_dp = *planned.data_parallel / planned.time();
-  predicted.bytes_per_minibatch = prediction.bytes_per_minibatch;
-  predicted.gap = planned.answer.gap();
-  predicted.planner_seconds = took.count();
-  for (std::size_t s = 0; s < prediction.stages.size(); ++s) {
-    const plan::StagePrediction& of = prediction.stages[s];
-    const Bytes weights = total_weights(profile, planned.plan.stages[s].layers);
-    predicted.stages.push_back({(of.forward + of.backward).count(), weights, of.memory.total()});
-  }
-  return file;
-}
-
 void execute(const Flags& flags) {
   if (!flags.output.empty()) check_writable(flags.output);
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
@@ -50,7 +29,8 @@ void execute(const Flags& flags) {
   std::string table;
   const Planned planned = planned_for(flags, model, cluster, table);
   const Seconds took = std::chrono::steady_clock::now() - began;
-  const std::string json = plan::to_json(file_of(planned, profile, cluster, took), profile.graph);
+  const std::string json =
+      plan::to_json(plan_file_of(planned, profile, cluster.workers(), took), profile.graph);
   std::cout << (flags.as_json
                     ? json
                     : table + report::plan_table(planned, profile, cluster, flags.explain));

@@ -1,5 +1,6 @@
 #include "cli/planning.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "cli/flags.h"
@@ -58,7 +59,8 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
         position_of("--cost-model", flags.variant, cost::variant_names()));
   if (!flags.optimiser.empty())
     wishes.optimiser_copies =
-        static_cast<int>(position_of("--optimiser", flags.optimiser, {"sgd", "momentum", "adam"}));
+        std::min<int>(2, static_cast<int>(position_of("--optimiser", flags.optimiser,
+                                                      {"sgd", "momentum", "adam", "adamw"})));
   if (!flags.exchange.empty())
     wishes.exchange = static_cast<cost::Exchange>(
         position_of("--exchange", flags.exchange, {"ring", "all-to-all", "ps"}));
@@ -91,17 +93,39 @@ Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
   throw CannotMeet("--system " + system.name + ": " + std::get<plan::Refusal>(result).why);
 }
 
-void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags) {
+plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& profile, int workers,
+                            Seconds took) {
+  plan::PlanFile file{profile.model, workers, planned.plan, {}};
+  plan::Predicted& predicted = file.predicted;
+  const plan::Prediction& prediction = planned.answer.prediction;
+  predicted.seconds_per_minibatch = planned.time().count();
+  if (profile.batch)
+    predicted.samples_per_second = static_cast<double>(*profile.batch) / planned.time().count();
+  if (planned.data_parallel) predicted.speedup_over_dp = *planned.data_parallel / planned.time();
+  predicted.bytes_per_minibatch = prediction.bytes_per_minibatch;
+  predicted.gap = planned.answer.gap();
+  predicted.planner_seconds = took.count();
+  for (std::size_t s = 0; s < prediction.stages.size(); ++s) {
+    const plan::StagePrediction& of = prediction.stages[s];
+    const Bytes weights = total_weights(profile, planned.plan.stages[s].layers);
+    predicted.stages.push_back({(of.forward + of.backward).count(), weights, of.memory.total()});
+  }
+  return file;
+}
+
+void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
+                     bool required) {
   command.add_option("--profile", flags->profile, "Profile: ours (JSON) or PipeDream's graph text")
-      ->required();
-  command.add_option("--cluster", flags->cluster, "Cluster file (TOML)")->required();
+      ->required(required);
+  command.add_option("--cluster", flags->cluster, "Cluster file (TOML)")->required(required);
   command
       .add_option("--batch", flags->batch,
                   "Samples of one minibatch, where the profile does not say")
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   command
       .add_option("--optimiser", flags->optimiser,
-                  "sgd, momentum or adam: its state takes 0, 1 or 2 × the weights [momentum]")
+                  "sgd, momentum, adam or adamw: its state takes 0, 1, 2 or 2 × the weights "
+                  "[momentum]")
       ->check(check_not_empty);
   command
       .add_option("--exchange", flags->exchange,
@@ -146,8 +170,9 @@ std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
 }
 
-CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags) {
-  std::string names = "auto";
+CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
+                             bool all) {
+  std::string names = all ? "auto, all" : "auto";
   for (const systems::System& system : systems::all_systems()) names += ", " + system.name;
   return command.add_option("--system", flags->system, names + " [auto]");
 }

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "plan/plan_file.h"
 #include "systems/systems.h"
 
 namespace pipedream::cli {
@@ -23,8 +24,11 @@ struct PlanningFlags {
 };
 
 // --profile, --cluster, --batch, --optimiser, --exchange.
-void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags);
-CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags);
+void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
+                     bool required = true);
+// `all`: whether "all" is a system too.
+CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
+                             bool all = false);
 // Those that say how to plan.
 std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
                                              const std::shared_ptr<PlanningFlags>& flags);
@@ -39,5 +43,11 @@ void read_depth(const std::string& text, systems::Wishes& wishes);
 // CannotMeet where there is none.
 [[nodiscard]] systems::Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                                            const cluster::Cluster& cluster, std::string& table);
+
+// A plan as its file has it, with what was predicted for a cluster of so many workers; making it
+// took that long.
+[[nodiscard]] plan::PlanFile plan_file_of(const systems::Planned& planned,
+                                          const profile::Profile& profile, int workers,
+                                          Seconds took);
 
 }  // namespace pipedream::cli

@@ -1,24 +1,18 @@
 // pipedream profile: measures a model layer by layer, or shows a profile that exists.
-#include <algorithm>
 #include <iostream>
-#include <map>
 #include <optional>
-#include <thread>
-
-#include <c10/core/Device.h>
-#include <c10/util/Exception.h>
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/network_flags.h"
 #include "cli/progress.h"
 #include "core/error.h"
 #include "core/file.h"
-#include "core/nearest.h"
-#include "core/text.h"
 #include "model/zoo.h"
 #include "profile/profile_file.h"
 #include "profiler/profiler.h"
 #include "report/profile_table.h"
+#include "train/profiling.h"
 
 namespace pipedream::cli {
 namespace {
@@ -33,58 +27,28 @@ struct Flags {
   int threads = 1;
   std::uint64_t seed = 0;
   double seconds = 20;
+  std::string optimiser = "momentum";
   std::string output;
   bool as_json = false;
   bool all = false;
 };
 
-// What the command line says besides the flags that CLI11 knows: the model's own options.
-// "--image-size 32 --classes=10" → {image-size: 32, classes: 10}. `known` is for the suggestions.
-std::map<std::string, std::string> model_options(const std::vector<std::string>& rest,
-                                                 const std::vector<model::OptionSpec>& specs,
-                                                 std::vector<std::string> known) {
-  for (const model::OptionSpec& spec : specs) known.push_back("--" + spec.name);
-  std::map<std::string, std::string> options;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    const std::string& flag = rest[i];
-    if (!flag.starts_with("--")) throw BadUsage("'" + flag + "' was not expected here");
-    const auto equals = flag.find('=');
-    const std::string name = flag.substr(2, equals == std::string::npos ? equals : equals - 2);
-    if (std::none_of(specs.begin(), specs.end(), [&](const auto& s) { return s.name == name; }))
-      throw BadUsage("there is no option --" + name + suggestion("--" + name, known));
-    if (equals == std::string::npos && i + 1 == rest.size())
-      throw BadUsage(flag + " needs a value");
-    const std::string value = equals == std::string::npos ? rest[++i] : flag.substr(equals + 1);
-    if (!options.emplace(name, value).second) throw BadUsage("--" + name + " is given twice");
-  }
-  return options;
-}
-
-at::Device device_of(const std::string& text) {
-  try {
-    return at::Device(text);
-  } catch (const c10::Error&) {
-    throw BadUsage("--device: wanted 'cpu' or 'cuda:0', found '" + text + "'");
-  }
-}
-
 profile::Profile measure(const Flags& flags, const std::vector<std::string>& rest,
                          const std::vector<std::string>& known) {
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   const model::Options options(entry.options, model_options(rest, entry.options, known));
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (flags.threads > cores)
-    throw CannotMeet("--threads " + std::to_string(flags.threads) + ": this machine has " +
-                     std::to_string(cores) + " cores");
+  check_threads(flags.threads);
   const model::Network network = entry.make(options, flags.batch.value_or(entry.batch));
+  const train::OptimiserKind optimiser = train::optimiser_kind(flags.optimiser);
   Progress progress("profiling " + entry.name);
-  return profiler::profile_network(
+  return train::profile_for_training(
       network,
       {.device = device_of(flags.device),
        .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.seconds),
-       .progress = [&](double share, const std::string& what) { progress.show(share, what); }});
+       .progress = [&](double share, const std::string& what) { progress.show(share, what); }},
+      {.kind = optimiser});
 }
 
 void execute(const Flags& flags, const std::vector<std::string>& rest,
@@ -101,13 +65,6 @@ void execute(const Flags& flags, const std::vector<std::string>& rest,
   if (flags.output.empty()) return;
   write_file_atomically(flags.output, json);
   std::cerr << "written to " << flags.output << "\n";
-}
-
-std::vector<std::string> flag_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
 }
 
 }  // namespace
@@ -131,12 +88,13 @@ void add_profile(CLI::App& app) {
                 ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber)));
   measuring(command->add_option("--seconds", flags->seconds, "Measure for about this long [20]")
                 ->check(range<double>(0.1, 1e6, "a number")));
+  measuring(command->add_option("--optimiser", flags->optimiser,
+                                "Whose updates to time: sgd, momentum, adam or adamw [momentum]"));
   command->add_option("-o,--output", flags->output, "Write the profile to this file (JSON)")
       ->check(check_output_name);
   command->add_flag("--json", flags->as_json, "Print the profile as JSON instead of the table");
   command->add_flag("--all", flags->all, "Show all layers, however many");
-  command->allow_extras();  // the model's own options; checked against its list
-  command->footer("The model's own options follow as flags, e.g. --image-size 32 --classes 10.");
+  allow_model_options(*command);
   command->callback(
       [flags, command] { execute(*flags, command->remaining(), flag_names(*command)); });
 }

@@ -16,6 +16,8 @@ class Progress {
 
   // `share` from 0 to 1; drawn at most ten times a second (a line every five seconds).
   void show(double share, const std::string& what);
+  // A line that stays.
+  void say(const std::string& line);
 
  private:
   using Clock = std::chrono::steady_clock;

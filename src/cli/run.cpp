@@ -13,12 +13,14 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/nearest.h"
+#include "transport/mpi.h"
 
 namespace pipedream::cli {
 namespace {
 
 enum ExitCode {
   kDone = 0,
+  kStopped = 1,
   kUsage = 2,
   kBadFile = 65,
   kWorkerLost = 69,
@@ -27,8 +29,10 @@ enum ExitCode {
   kCannotMeet = 78
 };
 
+// Of many processes the first speaks for all; the others' failures come to it.
 int report(int code, const std::string& message) {
   std::cout.flush();
+  if (transport::launched_rank() > 0) return code;
   std::cerr << "pipedream: " << message << "\n";
   return code;
 }
@@ -86,6 +90,7 @@ int run(int count, const char* const* arguments) {
   add_schedule(app);
   add_simulate(app);
   add_compare(app);
+  add_train(app);
   try {
     refuse_unknown_command(app, count, arguments);
     TorchWarnings warnings;
@@ -101,6 +106,8 @@ int run(int count, const char* const* arguments) {
     return report(kUsage, error.what());
   } catch (const BadFile& error) {
     return report(kBadFile, error.what());
+  } catch (const TrainingStopped& error) {
+    return report(kStopped, error.what());
   } catch (const WorkerLost& error) {
     return report(kWorkerLost, error.what());
   } catch (const IoError& error) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/account_text.h"
 #include "report/table.h"
 
 namespace pipedream::report {
@@ -20,8 +21,6 @@ constexpr std::size_t kWidestName = 24;
 constexpr double kUselessGap = 1;  // a bound that is twice as fast says nothing
 
 std::string time_text(Seconds time) { return to_text(from_seconds(time.count())); }
-
-std::string bytes_text(double bytes) { return to_text(Bytes{static_cast<std::int64_t>(bytes)}); }
 
 // "0–14", "15", "0–2, 4–6": ascending runs.
 std::string worker_text(std::vector<WorkerId> workers) {

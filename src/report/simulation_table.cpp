@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/account_text.h"
 #include "report/plan_table.h"
 #include "report/table.h"
 
@@ -17,22 +18,6 @@ using timeline::WorkerAccount;
 
 constexpr std::size_t kMostLinks = 5;     // the busiest ones
 constexpr std::size_t kMostWorkers = 32;  // shown one by one
-
-std::string bytes_text(double bytes) { return to_text(Bytes{static_cast<std::int64_t>(bytes)}); }
-
-std::string share_of(Nanos part, Nanos whole) {
-  return whole > Nanos{0} ? percent(to_seconds(part) / to_seconds(whole)) : "–";
-}
-
-std::string stages_of(const plan::Plan& plan, WorkerId worker) {
-  std::string text;
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    const auto& workers = plan.stages[s].workers;
-    if (std::find(workers.begin(), workers.end(), worker) == workers.end()) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(s);
-  }
-  return text;
-}
 
 std::string rate(const Simulated& simulated, const profile::Profile& profile) {
   if (simulated.minibatches_per_second <= 0) return "too short a run to tell";
@@ -120,13 +105,6 @@ std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
   return text + reading_note(simulated.summary);
 }
 
-ordered_json idle_json(const timeline::Idle& idle) {
-  return {{"fill_drain", to_seconds(idle.fill_drain)},
-          {"imbalance", to_seconds(idle.imbalance)},
-          {"transfer", to_seconds(idle.transfer)},
-          {"wait", to_seconds(idle.wait)}};
-}
-
 // A prediction adds up loads; where the simulator finds that too simple, another system may win.
 std::string faster_note(const systems::SimulatedChoice& choice) {
   if (!choice.chosen) return "";
@@ -147,12 +125,7 @@ std::string faster_note(const systems::SimulatedChoice& choice) {
 }  // namespace
 
 std::string simulation_line(const Simulated& simulated, const profile::Profile& profile) {
-  const timeline::Summary& summary = simulated.summary;
-  const Nanos all = summary.busy + summary.idle.total();
-  return fmt::format("{}; busy {}, idle: fill/drain {}, imbalance {}, transfer {}, wait {}",
-                     rate(simulated, profile), percent(summary.utilisation()),
-                     share_of(summary.idle.fill_drain, all), share_of(summary.idle.imbalance, all),
-                     share_of(summary.idle.transfer, all), share_of(summary.idle.wait, all));
+  return rate(simulated, profile) + "; " + summary_line(simulated.summary);
 }
 
 std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,

@@ -40,6 +40,8 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
+std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
+
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string bar(double share, int width) {

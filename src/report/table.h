@@ -41,6 +41,9 @@ class Table {
 // 0.1234 → "12.3 %".
 [[nodiscard]] std::string percent(double share);
 
+// 2.30258 → "2.3026".
+[[nodiscard]] std::string four_digits(double number);
+
 // A bar of `share` (0 … 1) of `width` characters, in eighths of one.
 [[nodiscard]] std::string bar(double share, int width);
 

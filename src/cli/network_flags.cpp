@@ -1,0 +1,60 @@
+#include "cli/network_flags.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <c10/util/Exception.h>
+
+#include "core/error.h"
+#include "core/nearest.h"
+
+namespace pipedream::cli {
+
+ModelOptions model_options(const std::vector<std::string>& rest,
+                           const std::vector<model::OptionSpec>& specs,
+                           std::vector<std::string> known) {
+  for (const model::OptionSpec& spec : specs) known.push_back("--" + spec.name);
+  ModelOptions options;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const std::string& flag = rest[i];
+    if (!flag.starts_with("--")) throw BadUsage("'" + flag + "' was not expected here");
+    const auto equals = flag.find('=');
+    const std::string name = flag.substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (std::none_of(specs.begin(), specs.end(), [&](const auto& s) { return s.name == name; }))
+      throw BadUsage("there is no option --" + name + suggestion("--" + name, known));
+    if (equals == std::string::npos && i + 1 == rest.size())
+      throw BadUsage(flag + " needs a value");
+    const std::string value = equals == std::string::npos ? rest[++i] : flag.substr(equals + 1);
+    if (!options.emplace(name, value).second) throw BadUsage("--" + name + " is given twice");
+  }
+  return options;
+}
+
+void allow_model_options(CLI::App& command) {
+  command.allow_extras();  // checked against the model's list
+  command.footer("The model's own options follow as flags, e.g. --image-size 32 --classes 10.");
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+at::Device device_of(const std::string& text) {
+  try {
+    return at::Device(text);
+  } catch (const c10::Error&) {
+    throw BadUsage("--device: wanted 'cpu' or 'cuda:0', found '" + text + "'");
+  }
+}
+
+void check_threads(int threads) {
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads > cores)
+    throw CannotMeet("--threads " + std::to_string(threads) + ": this machine has " +
+                     std::to_string(cores) + " cores");
+}
+
+}  // namespace pipedream::cli

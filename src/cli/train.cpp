@@ -1,0 +1,259 @@
+// pipedream train: trains a network, on threads of this machine or as one process under mpirun.
+#include <iostream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/own_schedule.h"
+#include "cli/progress.h"
+#include "cli/run_folder.h"
+#include "cli/train_flags.h"
+#include "cli/train_plans.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/text.h"
+#include "model/weights_file.h"
+#include "plan/plan_file.h"
+#include "profile/profile_file.h"
+#include "report/table.h"
+#include "report/training_table.h"
+#include "train/trainer.h"
+
+namespace pipedream::cli {
+namespace {
+
+// One training command in one process.
+class Training {
+ public:
+  Training(TrainFlags& flags, CLI::App& command);
+  void run();
+
+ private:
+  [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
+  [[nodiscard]] int workers() const;
+  void check_outputs() const;
+  [[nodiscard]] Preparation prepare() const;
+  [[nodiscard]] report::TrainingRun train(const Prepared& prepared, train::Outcome& outcome);
+  void show(const report::TrainingRun& run, const Prepared& prepared,
+            const train::Outcome& outcome) const;
+  void write_folder(const report::TrainingRun& run, const Prepared& prepared,
+                    const train::Outcome& outcome) const;
+  [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
+
+  TrainFlags& flags_;
+  CLI::App& command_;
+  const model::ZooEntry& entry_;
+  model::Network network_;
+  std::unique_ptr<transport::MpiWorld> world_;  // null: workers are threads
+  train::OptimiserOptions optimiser_;
+  train::Data data_;
+  Preparation preparation_;
+};
+
+model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entry) {
+  return entry.make(model::Options(entry.options, flags.options),
+                    flags.batch.value_or(entry.batch));
+}
+
+Training::Training(TrainFlags& flags, CLI::App& command)
+    : flags_(flags),
+      command_(command),
+      entry_(model::zoo_entry(flags.model)),
+      network_(make_network(flags, entry_)),
+      optimiser_(optimiser_options(flags)) {
+  check_threads(flags.threads);
+  (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
+  if (transport::launched_by_mpirun()) world_ = std::make_unique<transport::MpiWorld>();
+  if (world_ && flags.workers && *flags.workers != world_->size())
+    throw BadUsage("--workers " + std::to_string(*flags.workers) + ": mpirun started " +
+                   std::to_string(world_->size()) + " processes, and each is one worker");
+  if (speaks()) check_outputs();
+  data_ = train::open_data(flags.data, network_, flags.seed);
+}
+
+int Training::workers() const {
+  if (world_) return world_->size();
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return flags_.workers.value_or(std::max(1, cores / flags_.threads));
+}
+
+void Training::check_outputs() const {
+  check_writable(static_cast<const PictureFlags&>(flags_));
+  if (!flags_.weights_file.empty()) pipedream::check_writable(flags_.weights_file);
+  if (flags_.system == "all" &&
+      (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))
+    throw BadUsage(
+        "--system all trains once with each system: --out, --export, --svg and --trace "
+        "are for one of them");
+  if (!flags_.out.empty()) make_run_folder(flags_.out);
+}
+
+report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& outcome) {
+  report::TrainingRun run{entry_.name,        prepared.file.plan,
+                          network_.batch,     prepared.file.predicted.samples_per_second,
+                          prepared.simulated, {}};
+  train::Recipe recipe{.batch = network_.batch,
+                       .epochs = flags_.epochs.value_or(1),
+                       .minibatches = flags_.minibatches,
+                       .evaluate = !flags_.no_evaluation};
+  recipe.weights.vertical_sync = flags_.vertical_sync;
+  recipe.weights.no_stash = flags_.no_stash;
+  OwnSchedule own;
+  if (!flags_.schedule.empty()) {
+    own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
+    run.plan.microbatches = own.extent.microbatches;
+    recipe.schedule = &own.schedule;
+    recipe.extent = own.extent;
+  }
+  runtime::Job job{.network = network_, .plan = run.plan, .seed = flags_.seed};
+  job.threads = flags_.threads;
+  job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
+  job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
+  job.clip_norm = flags_.clip;
+  job.keep_timeline = flags_.wants_any() || !flags_.out.empty();
+  job.stall_folder = flags_.out.empty() ? std::filesystem::temp_directory_path() / "pipedream-stall"
+                                        : std::filesystem::path(flags_.out);
+  job.sharing = train::check_recipe(recipe, job);
+  std::optional<transport::Links> links;
+  if (!flags_.link.empty())
+    links = transport::Links{.bytes_per_second = parse_bandwidth(flags_.link).bytes_per_second};
+
+  std::optional<Metrics> metrics;
+  if (speaks() && !flags_.out.empty())
+    metrics.emplace(std::filesystem::path(flags_.out) / "metrics.jsonl");
+  Progress progress("training " + entry_.name + " with " + run.plan.system);
+  const train::Observer observer{
+      .step =
+          [&](const train::Step& step) {
+            if (metrics) metrics->add(step);
+            const double done = static_cast<double>(step.minibatch + 1);
+            progress.show(done / static_cast<double>(step.minibatches),
+                          "loss " + report::four_digits(step.loss) + ", " +
+                              report::grouped(static_cast<std::int64_t>(
+                                  static_cast<double>(step.samples) / step.seconds.count())) +
+                              " samples/s");
+          },
+      .evaluation =
+          [&](const train::Evaluation& evaluation) {
+            if (metrics) metrics->add(evaluation);
+            progress.say("epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
+                         report::four_digits(evaluation.score.mean_loss()) +
+                         (evaluation.score.predictions > 0
+                              ? ", " + report::percent(evaluation.score.accuracy()) + " right"
+                              : ""));
+          }};
+  if (world_) {
+    auto own_outcome = train::train_as_process(*world_, recipe, job, data_, observer, links);
+    if (own_outcome) outcome = std::move(*own_outcome);
+  } else {
+    outcome = train::train_on_threads(recipe, job, data_, observer, links);
+  }
+  run.measured = outcome.measured;
+  return run;
+}
+
+std::string Training::configuration(const plan::Plan& plan) const {
+  ModelOptions options;
+  const model::Options resolved(entry_.options, flags_.options);
+  for (const model::OptionSpec& spec : entry_.options)
+    options[spec.name] = brief_number(resolved.real(spec.name));
+  return configuration_text(command_, options,
+                            {{"model", entry_.name},
+                             {"batch", std::to_string(network_.batch)},
+                             {"workers", std::to_string(plan::worker_count(plan))},
+                             {"seed", std::to_string(flags_.seed)},
+                             {"optimiser", train::to_text(optimiser_.kind)},
+                             {"learning-rate", brief_number(optimiser_.learning_rate)},
+                             {"plan", (std::filesystem::path(flags_.out) / "plan.json").string()},
+                             {"system", ""}});
+}
+
+model::NamedTensors all_of(const runtime::Weights& weights) {
+  model::NamedTensors all = weights.parameters;
+  all.insert(weights.buffers.begin(), weights.buffers.end());
+  return all;
+}
+
+Preparation Training::prepare() const {
+  const PlanningTask task{flags_, network_, optimiser_, workers()};
+  return world_ ? shared_plans(task, *world_) : prepare_plans(task);
+}
+
+void Training::write_folder(const report::TrainingRun& run, const Prepared& prepared,
+                            const train::Outcome& outcome) const {
+  const std::filesystem::path folder(flags_.out);
+  write_file_atomically(folder / "plan.json", plan::to_json(prepared.file, network_.graph));
+  write_file_atomically(folder / "config.json", configuration(run.plan));
+  if (preparation_.profile)
+    write_file_atomically(folder / "profile.json", profile::to_json(*preparation_.profile));
+  write_file_atomically(folder / "summary.json", report::training_json(run).dump(2) + "\n");
+  const PictureFlags pictures{(folder / "timeline.svg").string(),
+                              (folder / "timeline.json").string()};
+  write_pictures(pictures, outcome.measured.timeline, entry_.name + ": " + run.plan.system,
+                 report::training_line(run));
+  model::write_weights(folder / "weights.safetensors", all_of(outcome.weights));
+}
+
+void Training::show(const report::TrainingRun& run, const Prepared& prepared,
+                    const train::Outcome& outcome) const {
+  if (flags_.as_json)
+    std::cout << report::training_json(run).dump(2) << "\n";
+  else
+    std::cout << report::training_table(run);
+  write_pictures(
+      flags_, outcome.measured.timeline,
+      entry_.name + ": " + run.plan.system + " " + plan::config_text(run.plan) + ", measured",
+      report::training_line(run));
+  if (!flags_.weights_file.empty()) {
+    model::write_weights(flags_.weights_file, all_of(outcome.weights));
+    std::cerr << "written to " << flags_.weights_file << "\n";
+  }
+  if (!flags_.out.empty()) write_folder(run, prepared, outcome);
+}
+
+void Training::run() {
+  preparation_ = prepare();
+  if (speaks() && !flags_.as_json) std::cout << preparation_.table << std::flush;
+  const bool all = flags_.system == "all";
+  std::vector<report::TrainingRun> runs;
+  for (const Prepared& prepared : preparation_.runs) {
+    train::Outcome outcome;
+    runs.push_back(train(prepared, outcome));
+    if (!all && speaks()) show(runs.back(), prepared, outcome);
+  }
+  if (!all || !speaks()) return;
+  if (flags_.as_json)
+    std::cout << report::training_comparison_json(runs, preparation_.refused,
+                                                  preparation_.automatic)
+                     .dump(2)
+              << "\n";
+  else
+    std::cout << report::training_comparison_table(runs, preparation_.refused,
+                                                   preparation_.automatic);
+}
+
+void execute(TrainFlags& flags, CLI::App& command) {
+  ModelOptions from_file;
+  if (!flags.config.empty()) read_configuration(flags.config, command, from_file);
+  if (flags.model.empty()) {
+    (void)model_options(command.remaining(), {}, flag_names(command));  // names what was misspelt
+    throw BadUsage("train: wanted --model NAME ('pipedream models' lists them)");
+  }
+  const model::ZooEntry& entry = model::zoo_entry(flags.model);
+  flags.options = model_options(command.remaining(), entry.options, flag_names(command));
+  flags.options.merge(from_file);
+  Training(flags, command).run();
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "train", "Train a network, on threads of this machine or on the processes of mpirun");
+  const auto flags = std::make_shared<TrainFlags>();
+  add_train_flags(*command, flags);
+  command->callback([flags, command] { execute(*flags, *command); });
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,167 @@
+#include "cli/train_flags.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/flags.h"
+#include "core/document.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/nearest.h"
+
+namespace pipedream::cli {
+namespace {
+
+constexpr char kFormat[] = "pipedream-training";
+constexpr int kVersion = 1;
+constexpr double kMostPatience = 1e7;
+
+// Where results go, and what is not a setting.
+const std::set<std::string>& not_settings() {
+  static const std::set<std::string> names{"help", "config", "out",  "export",
+                                           "json", "svg",    "trace"};
+  return names;
+}
+
+void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  const auto count = range<std::int64_t>(1, std::int64_t{1} << 40, kWholeNumber);
+  CLI::Option* minibatches =
+      command.add_option("--minibatches", flags->minibatches, "How many to train")->check(count);
+  command.add_option("--epochs", flags->epochs, "Passes over the training data [1]")
+      ->check(count)
+      ->excludes(minibatches);
+  command.add_option("--data", flags->data,
+                     "synthetic, idx:DIR (MNIST's files) or text:FILE [synthetic]");
+  command.add_flag("--no-evaluation", flags->no_evaluation,
+                   "Do not look at held-out data after each epoch");
+}
+
+void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  const auto share = range<double>(0, 1, "a number");
+  command.add_option("--learning-rate", flags->learning_rate, "[0.01; adam and adamw: 0.001]")
+      ->check(range<double>(0, 1e6, "a number"));
+  command.add_option("--momentum", flags->momentum, "Of the optimiser momentum [0.9]")
+      ->check(share);
+  command.add_option("--weight-decay", flags->weight_decay, "[0]")
+      ->check(range<double>(0, 1e6, "a number"));
+  command
+      .add_option("--clip", flags->clip,
+                  "The largest norm of all gradients of an update (systems that flush)")
+      ->check(range<double>(1e-30, 1e30, "a number"));
+  command.add_flag("--vertical-sync", flags->vertical_sync,
+                   "Every stage uses the weights that the first one used (pipedream)");
+  command.add_flag("--no-stash", flags->no_stash,
+                   "Keep no old weights: forward and backward differ (pipedream, for study)");
+}
+
+void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  command
+      .add_option("--workers", flags->workers,
+                  "Threads that train together [one per core]; under mpirun its processes do")
+      ->check(range<int>(1, 4096, kWholeNumber));
+  command.add_option("--threads", flags->threads, "That each worker computes with [1]")
+      ->check(range<int>(1, 4096, kWholeNumber));
+  command.add_option("--seed", flags->seed, "Of weights, data and dropout [0]")
+      ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber));
+  command.add_option("--link", flags->link,
+                     "Rehearse on links of this speed between workers, e.g. 100Mbit/s");
+  command
+      .add_option("--patience", flags->patience,
+                  "Seconds after which a worker that is waited for counts as lost [600]")
+      ->check(range<double>(0.001, kMostPatience, "a number"));
+  command
+      .add_option("--profile-seconds", flags->profile_seconds,
+                  "Profile the model for about this long, where no --profile is given [5]")
+      ->check(range<double>(0.1, 1e6, "a number"));
+}
+
+void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  command.add_option("--config", flags->config,
+                     "Repeat what this configuration says; flags that are given win");
+  command.add_option("--out", flags->out,
+                     "Folder for configuration, metrics, timeline and weights");
+  command.add_option("--export", flags->weights_file, "Write the final weights here (safetensors)")
+      ->check(check_output_name);
+  add_picture_flags(command, flags);
+  command.add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
+}
+
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : option.get_lnames().front();
+}
+
+}  // namespace
+
+void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  command.add_option("--model", flags->model, "Network to train ('pipedream models' lists them)");
+  add_length_flags(command, flags);
+  add_optimiser_flags(command, flags);
+  add_machine_flags(command, flags);
+  add_result_flags(command, flags);
+  add_input_flags(command, flags, /*required=*/false);
+  add_system_flag(command, flags, /*all=*/true);
+  const std::vector<CLI::Option*> planning = add_planning_flags(command, flags);
+  CLI::Option* plan = command.add_option("--plan", flags->plan, "Train with this plan (JSON)");
+  for (CLI::Option* option : planning) plan->excludes(option);
+  command.add_option("--schedule", flags->schedule,
+                     "Train with a schedule of your own instead of the system's (text)");
+  allow_model_options(command);
+}
+
+std::string configuration_text(const CLI::App& command, const ModelOptions& options,
+                               const std::vector<std::pair<std::string, std::string>>& resolved) {
+  std::map<std::string, std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (name.empty() || option->count() == 0 || not_settings().contains(name)) continue;
+    std::string text;
+    for (const std::string& part : option->reduced_results())
+      text += (text.empty() ? "" : ",") + part;
+    flags[name] = text;
+  }
+  for (const auto& [name, value] : resolved) {
+    if (value.empty())
+      flags.erase(name);
+    else
+      flags[name] = value;
+  }
+  const nlohmann::ordered_json json{
+      {"format", kFormat}, {"version", kVersion}, {"flags", flags}, {"model_options", options}};
+  return json.dump(2) + "\n";
+}
+
+void read_configuration(const std::string& file, CLI::App& command, ModelOptions& options) {
+  const Node document = parse_json(read_file(file), file);
+  document.expect_format(kFormat, kVersion);
+  document.expect_keys({"format", "version", "flags", "model_options"});
+  for (const auto& [name, value] : document.at("flags").members()) {
+    CLI::Option* option = command.get_option_no_throw("--" + name);
+    if (option == nullptr || not_settings().contains(name))
+      value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
+    if (option->count() > 0) continue;
+    try {
+      option->add_result(value.text());
+      option->run_callback();
+    } catch (const CLI::ParseError& error) {
+      value.fail(error.what());
+    }
+  }
+  for (const auto& [name, value] : document.at("model_options").members())
+    options.emplace(name, value.text());
+}
+
+train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
+  train::OptimiserOptions options;
+  if (!flags.optimiser.empty()) options.kind = train::optimiser_kind(flags.optimiser);
+  const bool adaptive =
+      options.kind == train::OptimiserKind::kAdam || options.kind == train::OptimiserKind::kAdamW;
+  options.learning_rate = flags.learning_rate.value_or(adaptive ? 0.001 : 0.01);
+  options.momentum = flags.momentum;
+  options.weight_decay = flags.weight_decay;
+  return options;
+}
+
+}  // namespace pipedream::cli

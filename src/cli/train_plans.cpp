@@ -1,0 +1,174 @@
+#include "cli/train_plans.h"
+
+#include <chrono>
+
+#include "cli/flags.h"
+#include "cli/progress.h"
+#include "cluster/cluster_file.h"
+#include "cluster/local.h"
+#include "core/error.h"
+#include "runtime/failure.h"
+#include "train/profiling.h"
+
+namespace pipedream::cli {
+namespace {
+
+using systems::Planned;
+
+cluster::Cluster cluster_for(const PlanningTask& task) {
+  const TrainFlags& flags = task.flags;
+  std::optional<Bandwidth> link;
+  if (!flags.link.empty()) link = parse_bandwidth(flags.link);
+  if (flags.cluster.empty()) return cluster::this_machine(task.workers, link);
+  cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  if (cluster.workers() != task.workers)
+    throw CannotMeet("--cluster " + flags.cluster + " has " + std::to_string(cluster.workers()) +
+                     " workers, and " + std::to_string(task.workers) +
+                     " are to train: choose as many --workers");
+  return cluster;
+}
+
+// Layer ids of a profile and of the network must mean the same.
+void want_same_layers(const PlanningTask& task, const profile::Profile& profile) {
+  const auto& found = profile.graph.layers();
+  const auto& wanted = task.network.graph.layers();
+  for (std::size_t i = 0; i < std::max(found.size(), wanted.size()); ++i) {
+    const std::string have = i < found.size() ? "'" + found[i].name + "'" : "none";
+    const std::string want = i < wanted.size() ? "'" + wanted[i].name + "'" : "none";
+    if (have != want)
+      throw CannotMeet("--profile " + task.flags.profile + " is of another network: layer " +
+                       std::to_string(i) + " is " + have + ", wanted " + want);
+  }
+}
+
+profile::Profile profile_for(const PlanningTask& task) {
+  const TrainFlags& flags = task.flags;
+  if (!flags.profile.empty()) {
+    profile::Profile profile = read_profile_for(flags.profile, task.network.batch);
+    want_same_layers(task, profile);
+    return profile;
+  }
+  Progress progress("profiling " + task.network.name);
+  return train::profile_for_training(
+      task.network,
+      {.threads = flags.threads,
+       .seed = flags.seed,
+       .budget = std::chrono::duration<double>(flags.profile_seconds),
+       .progress = [&](double share, const std::string& what) { progress.show(share, what); }},
+      task.optimiser);
+}
+
+systems::Simulated simulated(const PlanningTask& task, const profile::Profile& profile,
+                             const cluster::Cluster& cluster, const plan::Plan& plan) {
+  const systems::Wishes planning = wishes_of(task.flags);
+  systems::SimulationWishes wishes;
+  wishes.conditions.exchange = planning.exchange;
+  wishes.conditions.loading = false;  // what is read here lies in memory
+  wishes.optimiser_copies = planning.optimiser_copies;
+  wishes.training.vertical_sync = task.flags.vertical_sync;
+  wishes.training.no_stash = task.flags.no_stash;
+  return systems::simulate_plan(plan, profile, cluster, wishes);
+}
+
+Prepared prepared(const PlanningTask& task, const profile::Profile& profile,
+                  const cluster::Cluster& cluster, const Planned& planned) {
+  return {plan_file_of(planned, profile, task.workers, Seconds(0)),
+          simulated(task, profile, cluster, planned.plan)};
+}
+
+Preparation given_plan(const PlanningTask& task) {
+  const TrainFlags& flags = task.flags;
+  Preparation preparation;
+  plan::PlanFile file = plan::read_plan(flags.plan, task.network.graph);
+  try {
+    (void)systems::find_system(file.plan.system);
+  } catch (const BadUsage& unknown) {
+    throw BadFile(flags.plan + ": system: " + unknown.what());
+  }
+  const int needed = plan::worker_count(file.plan);
+  if (needed > task.workers)
+    throw CannotMeet("the plan " + flags.plan + " needs " + std::to_string(needed) +
+                     " workers, and " + std::to_string(task.workers) + " are to train");
+  if (!flags.profile.empty()) preparation.profile = profile_for(task);
+  preparation.runs.push_back({std::move(file), {}});
+  Prepared& run = preparation.runs.back();
+  if (preparation.profile)
+    run.simulated = simulated(task, *preparation.profile, cluster_for(task), run.file.plan);
+  return preparation;
+}
+
+void prepare_all(const PlanningTask& task, const systems::Model& model,
+                 const cluster::Cluster& cluster, Preparation& preparation) {
+  const systems::Choice choice = systems::plan_for_all(model, cluster, wishes_of(task.flags));
+  if (choice.best) preparation.automatic = choice.candidates[*choice.best].system->name;
+  for (const systems::Candidate& candidate : choice.candidates) {
+    const std::string& name = candidate.system->name;
+    if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
+      preparation.refused.push_back({name, refusal->why});
+    else if (candidate.system->rule == cost::Rule::kAsynchronous)
+      preparation.refused.push_back({name, "can be simulated, but not trained with yet"});
+    else
+      preparation.runs.push_back(
+          prepared(task, model.profile, cluster, std::get<Planned>(candidate.result)));
+  }
+}
+
+}  // namespace
+
+Preparation prepare_plans(const PlanningTask& task) {
+  if (!task.flags.plan.empty()) return given_plan(task);
+  Preparation preparation;
+  const cluster::Cluster cluster = cluster_for(task);
+  preparation.profile = profile_for(task);
+  const systems::Model model(*preparation.profile);
+  if (task.flags.system == "all") {
+    prepare_all(task, model, cluster, preparation);
+    return preparation;
+  }
+  const Planned planned = planned_for(task.flags, model, cluster, preparation.table);
+  preparation.runs.push_back(prepared(task, *preparation.profile, cluster, planned));
+  return preparation;
+}
+
+Preparation shared_plans(const PlanningTask& task, transport::MpiWorld& world) {
+  constexpr int kPlans = 0;
+  const auto channel = world.connect();
+  if (world.rank() == 0) {
+    Preparation preparation;
+    try {
+      preparation = prepare_plans(task);
+    } catch (...) {
+      channel->abort(runtime::to_reason(std::current_exception()));
+      throw;
+    }
+    for (int rank = 1; rank < world.size(); ++rank) {
+      channel->send({rank}, kPlans, {{static_cast<std::int64_t>(preparation.runs.size())}, {}, {}});
+      for (const Prepared& run : preparation.runs) {
+        const auto text =
+            std::make_shared<const std::string>(plan::to_json(run.file, task.network.graph));
+        channel->send({rank}, kPlans, {{}, std::as_bytes(std::span(*text)), text});
+      }
+    }
+    return preparation;
+  }
+  // The first process may profile and plan for long; if it ends, the launcher ends us.
+  const auto next = [&] {
+    return channel->wait(channel->receive({0}, kPlans), transport::Deadline::max());
+  };
+  Preparation preparation;
+  try {
+    const std::int64_t count = next().header.at(0);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const transport::Message message = next();
+      const std::string_view text(reinterpret_cast<const char*>(message.bytes.data()),
+                                  message.bytes.size());
+      preparation.runs.push_back(
+          {plan::parse_plan(text, "the first process's plan", task.network.graph), {}});
+    }
+  } catch (const transport::Aborted& aborted) {
+    runtime::throw_reason(aborted.what());
+  }
+  return preparation;
+}
+
+}  // namespace pipedream::cli

@@ -1,0 +1,223 @@
+#include "report/training_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/account_text.h"
+#include "report/plan_table.h"
+#include "report/table.h"
+
+namespace pipedream::report {
+namespace {
+
+using nlohmann::ordered_json;
+using systems::Measured;
+
+std::string samples_text(double rate) {
+  return rate >= 100 ? grouped(static_cast<std::int64_t>(rate + 0.5)) : fmt::format("{:.1f}", rate);
+}
+
+std::string rate_text(double rate) {
+  return rate > 0 ? samples_text(rate) + " samples/s" : "too short a run to tell";
+}
+
+// "97 % of the predicted 512 samples/s"
+std::string against(double measured, const std::optional<double>& expected, const char* what) {
+  if (!expected || *expected <= 0 || measured <= 0) return "";
+  return fmt::format("{} of the {} {} samples/s", percent(measured / *expected), what,
+                     samples_text(*expected));
+}
+
+std::optional<double> simulated_rate(const TrainingRun& run) {
+  return run.simulated ? run.simulated->samples_per_second : std::nullopt;
+}
+
+std::string speed_text(const TrainingRun& run) {
+  std::string text = rate_text(run.measured.samples_per_second);
+  const double rate = run.measured.samples_per_second;
+  for (const std::string& part :
+       {against(rate, run.predicted, "predicted"), against(rate, simulated_rate(run), "simulated")})
+    if (!part.empty()) text += ", " + part;
+  return text;
+}
+
+std::string result_text(const Measured& measured) {
+  std::string text = four_digits(measured.loss) + " in the last minibatch";
+  if (measured.held_out_loss) text += "; held-out samples " + four_digits(*measured.held_out_loss);
+  if (measured.accuracy) text += fmt::format(", {} right", percent(*measured.accuracy));
+  if (measured.perplexity) text += fmt::format(", perplexity {:.1f}", *measured.perplexity);
+  return text;
+}
+
+std::string staleness_text(const systems::Staleness& staleness) {
+  return staleness.most == 0 ? "none" : fmt::format("{:.1f}", staleness.mean);
+}
+
+Table worker_table(const TrainingRun& run) {
+  Table table({{"worker", Align::kRight},
+               {"stage"},
+               {"busy", Align::kRight},
+               {"recomputing", Align::kRight},
+               {"fill/drain", Align::kRight},
+               {"imbalance", Align::kRight},
+               {"transfer", Align::kRight},
+               {"wait", Align::kRight},
+               {"memory", Align::kRight},
+               {"predicted", Align::kRight},
+               {"updates behind", Align::kRight}});
+  const Nanos whole = run.measured.summary.length;
+  for (const timeline::WorkerAccount& worker : run.measured.summary.workers) {
+    const std::size_t w = worker.worker.index();
+    std::string stale;
+    for (std::size_t s = 0; s < run.plan.stages.size(); ++s) {
+      const auto& workers = run.plan.stages[s].workers;
+      if (std::find(workers.begin(), workers.end(), worker.worker) == workers.end()) continue;
+      stale += (stale.empty() ? "" : ", ") + staleness_text(run.measured.staleness[s]);
+    }
+    table.add_row({std::to_string(worker.worker.value), stages_of(run.plan, worker.worker),
+                   share_of(worker.busy, whole), share_of(worker.recompute, whole),
+                   share_of(worker.idle.fill_drain, whole), share_of(worker.idle.imbalance, whole),
+                   share_of(worker.idle.transfer, whole), share_of(worker.idle.wait, whole),
+                   w < run.measured.memory.size() ? to_text(run.measured.memory[w]) : "–",
+                   run.simulated && w < run.simulated->memory.size()
+                       ? to_text(run.simulated->memory[w])
+                       : "–",
+                   stale});
+  }
+  return table;
+}
+
+ordered_json or_null(const std::optional<double>& number) {
+  return number ? ordered_json(*number) : ordered_json();
+}
+
+}  // namespace
+
+std::string training_line(const TrainingRun& run) {
+  return rate_text(run.measured.samples_per_second) + "; " + summary_line(run.measured.summary);
+}
+
+std::string training_table(const TrainingRun& run) {
+  const Measured& measured = run.measured;
+  std::string text =
+      fmt::format("{}: {} {}, {} minibatches trained\n\n", run.model, run.plan.system,
+                  short_config(plan::config_text(run.plan)), grouped(measured.minibatches));
+  text += fmt::format("speed        {}\n", speed_text(run));
+  text += fmt::format("loss         {}\n", result_text(measured));
+  text += fmt::format("utilisation  {} of {} {}\n", percent(measured.summary.utilisation()),
+                      measured.summary.workers.size(),
+                      measured.summary.workers.size() == 1 ? "worker" : "workers");
+  text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
+  text += fmt::format("an update    of {} samples\n",
+                      grouped(static_cast<std::int64_t>(measured.samples_per_update)));
+  text +=
+      fmt::format("took         {} in all\n\n", to_text(from_seconds(measured.seconds.count())));
+  return text + worker_table(run).text();
+}
+
+ordered_json training_json(const TrainingRun& run) {
+  const Measured& measured = run.measured;
+  ordered_json json{{"system", run.plan.system}, {"config", plan::config_text(run.plan)}};
+  json["samples_per_second"] =
+      measured.samples_per_second > 0 ? ordered_json(measured.samples_per_second) : ordered_json();
+  json["predicted_samples_per_second"] = or_null(run.predicted);
+  json["simulated_samples_per_second"] = or_null(simulated_rate(run));
+  json["samples_per_update"] = measured.samples_per_update;
+  json["minibatches"] = measured.minibatches;
+  json["loss"] = measured.loss;
+  json["held_out_loss"] = or_null(measured.held_out_loss);
+  if (measured.perplexity)
+    json["perplexity"] = *measured.perplexity;
+  else
+    json["accuracy"] = or_null(measured.accuracy);
+  json["bytes_per_sample"] = measured.bytes_per_sample;
+  json["utilisation"] = measured.summary.utilisation();
+  json["busy"] = to_seconds(measured.summary.busy);
+  json["idle"] = idle_json(measured.summary.idle);
+  json["recompute"] = to_seconds(measured.summary.recompute);
+  auto memory = ordered_json::array();
+  for (const Bytes bytes : measured.memory) memory.push_back(bytes.count);
+  json["peak_memory_bytes"] = memory;
+  auto predicted = ordered_json::array();
+  if (run.simulated)
+    for (const Bytes bytes : run.simulated->memory) predicted.push_back(bytes.count);
+  json["predicted_memory_bytes"] = predicted;
+  auto stale = ordered_json::array();
+  for (const systems::Staleness& of : measured.staleness)
+    stale.push_back({{"most", of.most}, {"mean", of.mean}});
+  json["staleness"] = stale;
+  json["seconds"] = measured.seconds.count();
+  return json;
+}
+
+std::string training_comparison_table(const std::vector<TrainingRun>& runs,
+                                      const std::vector<NotRun>& not_run,
+                                      const std::string& automatic) {
+  Table table({{""},
+               {"system"},
+               {"plan"},
+               {"samples/s", Align::kRight},
+               {"predicted", Align::kRight},
+               {"simulated", Align::kRight},
+               {"busy", Align::kRight},
+               {"fill/drain", Align::kRight},
+               {"imbalance", Align::kRight},
+               {"transfer", Align::kRight},
+               {"wait", Align::kRight},
+               {"memory", Align::kRight},
+               {"bytes/sample", Align::kRight},
+               {"behind", Align::kRight},
+               {"loss", Align::kRight}});
+  for (const TrainingRun& run : runs) {
+    const Measured& of = run.measured;
+    const timeline::Idle& idle = of.summary.idle;
+    const Nanos all = of.summary.busy + idle.total();
+    std::int64_t behind = 0;
+    for (const systems::Staleness& stale : of.staleness) behind = std::max(behind, stale.most);
+    Bytes memory;
+    for (const Bytes each : of.memory) memory = std::max(memory, each);
+    const auto simulated = simulated_rate(run);
+    table.add_row({run.plan.system == automatic ? "▶" : " ", run.plan.system,
+                   short_config(plan::config_text(run.plan)), samples_text(of.samples_per_second),
+                   run.predicted ? samples_text(*run.predicted) : "–",
+                   simulated ? samples_text(*simulated) : "–", percent(of.summary.utilisation()),
+                   share_of(idle.fill_drain, all), share_of(idle.imbalance, all),
+                   share_of(idle.transfer, all), share_of(idle.wait, all), to_text(memory),
+                   bytes_text(of.bytes_per_sample), std::to_string(behind), four_digits(of.loss)});
+  }
+  std::string text = fmt::format("{}: {} minibatches of {} samples with each system\n\n",
+                                 runs.empty() ? "" : runs.front().model,
+                                 runs.empty() ? 0 : runs.front().measured.minibatches,
+                                 runs.empty() ? 0 : runs.front().batch) +
+                     table.text();
+  for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
+  if (!not_run.empty()) text += "\n";
+  return text + "\n▶ the choice of --system auto\n";
+}
+
+ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
+                                      const std::vector<NotRun>& not_run,
+                                      const std::string& automatic) {
+  ordered_json json;
+  json["auto"] = automatic.empty() ? ordered_json() : ordered_json(automatic);
+  auto list = ordered_json::array();
+  for (const TrainingRun& run : runs)
+    list.push_back({{"system", run.plan.system},
+                    {"config", plan::config_text(run.plan)},
+                    {"simulated", simulated_rate(run)
+                                      ? ordered_json{{"samples_per_second", *simulated_rate(run)}}
+                                      : ordered_json()},
+                    {"measured", training_json(run)}});
+  for (const NotRun& each : not_run)
+    list.push_back({{"system", each.system},
+                    {"config", nullptr},
+                    {"refused", each.why},
+                    {"simulated", nullptr},
+                    {"measured", nullptr}});
+  json["runs"] = list;
+  return json;
+}
+
+}  // namespace pipedream::report
