@@ -26,13 +26,16 @@ inline std::filesystem::path scratch(const std::string& name) {
   return folder.path() / name;
 }
 
-inline Answer call(const std::string& arguments) {
+// `launcher`: what stands before the program.
+inline Answer call_with(const std::string& launcher, const std::string& arguments) {
   const auto out = scratch("out").string();
   const auto err = scratch("err").string();
-  const int status =
-      std::system((PD_PROGRAM " " + arguments + " >'" + out + "' 2>'" + err + "'").c_str());
+  const int status = std::system(
+      (launcher + PD_PROGRAM " " + arguments + " >'" + out + "' 2>'" + err + "'").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(out), read_file(err)};
 }
+
+inline Answer call(const std::string& arguments) { return call_with("", arguments); }
 
 inline std::string write(const std::string& name, const std::string& content) {
   write_file_atomically(scratch(name), content);

@@ -12,9 +12,8 @@
 
 #include "core/error.h"
 #include "core/testing.h"
-#include "model/sample_inputs.h"
 #include "model/zoo.h"
-#include "runtime/run.h"
+#include "runtime/run_testing.h"
 #include "schedule/lower.h"
 #include "schedule/one_f_one_b.h"
 #include "schedule/validate.h"
@@ -60,14 +59,11 @@ plan::Plan make_plan(const model::Network& network, std::int64_t stages) {
   return plan;
 }
 
-runtime::RunOptions make_options() {
-  runtime::RunOptions options;
-  options.seed = kSeed;
-  options.load = [](const model::InputSpec& input, const schedule::Item& item) {
-    return model::sample_input(input, kSeed, item.minibatch);
-  };
-  options.make_optimiser = [] { return std::make_unique<train::Sgd>(kSgd); };
-  return options;
+runtime::Job make_job(const model::Network& network, const plan::Plan& plan) {
+  runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
+  job.keep_timeline = true;
+  job.make_optimiser = [] { return std::make_unique<train::Sgd>(kSgd); };
+  return job;
 }
 
 // SYSTEMS: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), with negative versions meaning 0, here with
@@ -116,9 +112,14 @@ class ThreadThroughAllRooms : public testing::TestWithParam<std::int64_t> {
   const std::int64_t stages = GetParam();
   const model::Network network = make_network();
   const plan::Plan plan = make_plan(network, stages);
-  const schedule::Schedule schedule =
-      schedule::one_f_one_b(plan, schedule::whole_minibatches(plan, kMinibatches));
+  const schedule::Extent extent = schedule::whole_minibatches(plan, kMinibatches);
+  const schedule::Schedule schedule = schedule::one_f_one_b(plan, extent);
+  const runtime::SampleFeed feed{network, extent, kSeed};
   const std::vector<schedule::Program> programs = schedule::lower(schedule, plan, network.graph);
+
+  [[nodiscard]] runtime::TestRun run() const {
+    return runtime::run_schedule(make_job(network, plan), schedule, extent, feed);
+  }
 };
 
 TEST_P(ThreadThroughAllRooms, TheScheduleIsValid) {
@@ -128,29 +129,29 @@ TEST_P(ThreadThroughAllRooms, TheScheduleIsValid) {
 }
 
 TEST_P(ThreadThroughAllRooms, TrainingOnThreadsGivesTheBitsOfTheUpdateRule) {
-  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  const auto trained = run();
   const auto expected = reference(network, stages);
-  ASSERT_EQ(run.weights.size(), expected.size());
+  ASSERT_EQ(trained.weights.parameters.size(), expected.size());
   for (const auto& [name, tensor] : expected)
-    EXPECT_TRUE(at::equal(run.weights.at(name), tensor)) << name << " differs";
-  EXPECT_EQ(run.losses.size(), static_cast<std::size_t>(kMinibatches));
+    EXPECT_TRUE(at::equal(trained.weights.parameters.at(name), tensor)) << name << " differs";
+  EXPECT_EQ(trained.losses.size(), static_cast<std::size_t>(kMinibatches));
 }
 
 TEST_P(ThreadThroughAllRooms, OnlyItsOwnRuleGivesThoseBits) {
-  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  const auto trained = run();
   const auto other_rule = reference(network, stages == 2 ? 1 : stages - 1);
   bool all_equal = true;
   for (const auto& [name, tensor] : other_rule)
-    all_equal = all_equal && at::equal(run.weights.at(name), tensor);
+    all_equal = all_equal && at::equal(trained.weights.parameters.at(name), tensor);
   EXPECT_FALSE(all_equal) << "the comparison cannot tell one rule from another";
 }
 
 TEST_P(ThreadThroughAllRooms, PeaksAreThoseOfTheClosedForm) {
-  const runtime::RunResult run = runtime::run_on_threads(programs, network, plan, make_options());
+  const auto trained = run();
   for (std::int64_t s = 0; s < stages; ++s) {
     const auto id = id_at<StageId>(static_cast<std::size_t>(s));
-    EXPECT_EQ(run.peak_versions.at(id), static_cast<std::size_t>(stages - s));
-    EXPECT_EQ(run.peak_items.at(id), static_cast<std::size_t>(stages - s));
+    EXPECT_EQ(trained.peaks(plan.stage(id).workers.front(), id),
+              (runtime::StagePeaks{id, stages - s, stages - s}));
   }
 }
 
@@ -173,13 +174,12 @@ TEST_P(ThreadThroughAllRooms, SimulatorAndRuntimeRunTheSameOps) {
       {{.name = "machine", .count = static_cast<int>(stages), .bandwidth = {1e18}}},
       std::vector<cluster::Device>(static_cast<std::size_t>(stages))};
   const timeline::Timeline simulated = simulate::timeline_of(schedule, plan, profile, cluster);
-  const timeline::Timeline measured =
-      runtime::run_on_threads(programs, network, plan, make_options()).timeline;
+  const auto measured = run();
   for (const schedule::Program& program : programs) {
     const std::vector<schedule::Op> ops = timeline::ops_of(simulated, program.worker);
     EXPECT_EQ(ops.size(), program.ops.size());
     EXPECT_EQ(compute_ops(ops), compute_ops(program.ops));
-    EXPECT_EQ(timeline::ops_of(measured, program.worker), program.ops);
+    EXPECT_EQ(measured.ops(program.worker), program.ops);
   }
   // With equal stages and free transfers the pipeline takes N + n − 1 steps of F + B.
   EXPECT_EQ(timeline::length(simulated), Nanos(3000) * (kMinibatches + stages - 1));
@@ -187,46 +187,19 @@ TEST_P(ThreadThroughAllRooms, SimulatorAndRuntimeRunTheSameOps) {
 
 TEST_P(ThreadThroughAllRooms, AFailureInAnyWorkerEndsTheRunWithItsPlace) {
   for (std::int64_t failing = 0; failing < kMinibatches; failing += 7) {
-    auto options = make_options();
-    const auto load = options.load;
-    options.load = [&](const model::InputSpec& input, const schedule::Item& item) {
-      if (input.name == "labels" && item.minibatch == failing)
+    auto job = make_job(network, plan);
+    job.before_op = [&](WorkerId, const schedule::Op& op) {
+      const auto* load = std::get_if<schedule::Load>(&op);
+      if (load != nullptr && load->stage.value == stages - 1 && load->item.minibatch == failing)
         throw std::runtime_error("the disk is on fire");
-      return load(input, item);
     };
     const std::string last = std::to_string(stages - 1);
     const std::string number = std::to_string(failing);
-    EXPECT_EQ(test::message_of<Error>(
-                  [&] { (void)runtime::run_on_threads(programs, network, plan, options); }),
-              "worker " + last + ", " + last + ":L" + number + " (minibatch " + number +
-                  "): the disk is on fire");
+    EXPECT_EQ(
+        test::message_of<Error>([&] { (void)runtime::run_schedule(job, schedule, extent, feed); }),
+        "worker " + last + ", " + last + ":L" + number + " (minibatch " + number +
+            "): the disk is on fire");
   }
-}
-
-TEST(Runtime, AValueThatTwoOtherStagesUseIsRefusedClearly) {
-  const auto& entry = model::zoo_entry("gnmt8");
-  const model::Network network = entry.make(
-      model::Options(entry.options, {{"hidden", "4"}, {"vocabulary", "5"}, {"length", "2"}}), 1);
-  plan::Plan plan;
-  plan.stages.resize(3);
-  for (const LayerId layer : network.graph.order()) {
-    if (network.graph.layer(layer).is_input) continue;
-    const std::string& name = network.graph.layer(layer).name;
-    const std::size_t stage =
-        name == "decoder.rnn_layers.0.concat" || name.starts_with("decoder.rnn_layers.0") ? 1
-        : name.starts_with("decoder.rnn_layers") || name == "loss" ||
-                name.starts_with("decoder.class")
-            ? 2
-            : 0;
-    plan.stages[stage].layers.push_back(layer);
-  }
-  for (std::size_t s = 0; s < 3; ++s) plan.stages[s].workers = {id_at<WorkerId>(s)};
-  const auto programs = schedule::lower(
-      schedule::one_f_one_b(plan, schedule::whole_minibatches(plan, 2)), plan, network.graph);
-  EXPECT_EQ(test::message_of<CannotMeet>(
-                [&] { (void)runtime::run_on_threads(programs, network, plan, make_options()); }),
-            "the output of layer 'decoder.att_rnn.attn' is used by two other stages, which the "
-            "runtime cannot do yet");
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, ThreadThroughAllRooms, testing::Values(2, 3, 4));

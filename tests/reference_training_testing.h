@@ -1,0 +1,354 @@
+// Plain training of any network on one thread: what the runtime's results are compared with, bit
+// for bit. It knows no schedules, workers or messages, only which version of a stage's weights a
+// minibatch uses and which replicas have a part in it (SYSTEMS: update rules); it keeps every
+// version there ever was. Only *_test.cpp files include this.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "model/network.h"
+#include "model/ties.h"
+#include "plan/plan.h"
+#include "runtime/feed.h"
+#include "runtime/results.h"
+#include "runtime/score.h"
+#include "schedule/schedule.h"
+#include "transport/ring_testing.h"
+
+namespace pipedream::test {
+
+// SGD with momentum as torch has it.
+inline constexpr double kRate = 0.05;
+inline constexpr double kMomentum = 0.9;
+
+[[nodiscard]] inline at::Tensor sgd_step(const at::Tensor& weights, const at::Tensor& gradient,
+                                         at::Tensor& velocity) {
+  velocity = velocity.defined() ? velocity * kMomentum + gradient : gradient.clone();
+  return weights.add(velocity, -kRate);
+}
+
+// Which version of a stage's weights a minibatch uses; a negative one means 0. Versions of a stage
+// count its updates.
+using Rule = std::function<std::int64_t(std::size_t stage, std::int64_t minibatch)>;
+
+// Of systems that flush.
+[[nodiscard]] inline Rule newest_weights() {
+  return [](std::size_t, std::int64_t t) { return t; };
+}
+// Straight pipelines of n stages.
+[[nodiscard]] inline Rule weight_stashing(std::int64_t n) {
+  return [n](std::size_t s, std::int64_t t) { return t - (n - 1 - static_cast<std::int64_t>(s)); };
+}
+[[nodiscard]] inline Rule vertical_sync(std::int64_t n) {
+  return [n](std::size_t, std::int64_t t) { return t - n + 1; };
+}
+// Of 2bw on `width` pipelines side by side.
+[[nodiscard]] inline Rule one_update_behind(std::int64_t width = 1) {
+  return [width](std::size_t, std::int64_t t) { return t / width - 1; };
+}
+
+class Reference {
+ public:
+  // Of the plan it looks at each stage's layers and its number of replicas. These take minibatches
+  // in turn or share every item, `together`.
+  Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
+            bool together = false)
+      : network_(network), plan_(plan), seed_(seed), together_(together) {
+    at::set_num_threads(1);
+    layers_.resize(network.graph.layers().size());
+    stage_of_.resize(layers_.size());
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+      Weights& weights = stages_.emplace_back();
+      weights.parameters.resize(plan.stages[s].workers.size());
+      for (model::Tensors& parameters : weights.parameters)
+        for (const LayerId layer : plan.stages[s].layers) {
+          layers_[layer.index()].push_back(model::make_layer(network, layer, seed, at::kCPU));
+          stage_of_[layer.index()] = s;
+          for (const at::Tensor& each : layers_[layer.index()].back()->parameters())
+            parameters.push_back(each);
+        }
+      weights.history.emplace_back();
+      for (const at::Tensor& each : weights.parameters[0])
+        weights.history[0].push_back(each.detach().clone());
+      weights.velocities.resize(weights.history[0].size());
+    }
+  }
+
+  // Trains on all minibatches of the extent; the newest weights are version 0 of the rule. With
+  // `most`, gradients are clipped to that norm over all stages.
+  void train(const runtime::Feed& feed, const schedule::Extent& extent, const Rule& rule,
+             std::int64_t first = 0, std::optional<double> most = {}) {
+    for (Weights& weights : stages_) weights.history = {weights.history.back()};
+    for (std::int64_t t = 0; t < extent.minibatches; ++t) {
+      for (std::size_t s = 0; s < stages_.size(); ++s) use_version(s, rule(s, t));
+      double loss = 0;
+      for (int m = 0; m < extent.microbatches_of(t); ++m) loss += train_item(feed, {t, m}, first);
+      losses_[first + t] = loss;
+      finish_minibatch(t, extent.minibatches, most);
+    }
+  }
+
+  // How the newest weights do, without learning from it.
+  [[nodiscard]] runtime::Score evaluate(const runtime::Feed& feed, const schedule::Extent& extent) {
+    const at::NoGradGuard no_grad;
+    for (std::size_t s = 0; s < stages_.size(); ++s)
+      use_version(s, static_cast<std::int64_t>(stages_[s].history.size()) - 1);
+    runtime::Score score;
+    const auto& loss_inputs =
+        network_.graph.layer(network_.graph.value(network_.loss).producer).inputs;
+    for (std::int64_t t = 0; t < extent.minibatches; ++t)
+      for (int m = 0; m < extent.microbatches_of(t); ++m) {
+        Values values = forward(feed, {t, m}, 0, /*training=*/false);
+        for (const Piece& loss : values.at(network_.loss)) {
+          const auto samples = static_cast<double>(loss.range.count);
+          score.loss += loss.tensor.item<double>() * samples;
+          score.samples += loss.range.count;
+          const at::Tensor logits = part_of(loss_inputs[0], loss.range, feed, {t, m}, values);
+          const at::Tensor labels = part_of(loss_inputs[1], loss.range, feed, {t, m}, values);
+          score.right += logits.argmax(-1).eq(labels).sum().item<std::int64_t>();
+          score.predictions += labels.numel();
+        }
+      }
+    return score;
+  }
+
+  // The newest weights and, of replicas, the first one's buffers.
+  [[nodiscard]] runtime::Weights weights() const {
+    runtime::Weights named;
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      std::size_t next = 0;
+      for (const LayerId layer : plan_.stages[s].layers) {
+        for (const model::TensorSpec& spec : network_.spec(layer).parameters)
+          named.parameters[spec.name] = stages_[s].history.back()[next++];
+        const auto& specs = network_.spec(layer).buffers;
+        for (std::size_t b = 0; b < specs.size(); ++b)
+          named.buffers[specs[b].name] = layers_[layer.index()][0]->buffers()[b];
+      }
+    }
+    return named;
+  }
+  [[nodiscard]] const std::map<std::int64_t, double>& losses() const { return losses_; }
+
+ private:
+  struct Weights {                           // of a stage
+    std::vector<model::Tensors> parameters;  // by replica: the leaves of its layers
+    std::vector<model::Tensors> history;     // by version
+    model::Tensors velocities;
+  };
+  struct Range {
+    std::int64_t first;
+    std::int64_t count;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  struct Piece {  // samples of an item
+    Range range;
+    at::Tensor tensor;
+  };
+  using Values = std::map<ValueId, std::vector<Piece>>;
+
+  [[nodiscard]] std::int64_t replicas(std::size_t stage) const {
+    return static_cast<std::int64_t>(plan_.stages[stage].workers.size());
+  }
+
+  void use_version(std::size_t stage, std::int64_t version) {
+    const at::NoGradGuard no_grad;
+    Weights& weights = stages_[stage];
+    const auto& used =
+        weights.history.at(static_cast<std::size_t>(std::max<std::int64_t>(0, version)));
+    for (model::Tensors& parameters : weights.parameters)
+      for (std::size_t i = 0; i < used.size(); ++i) parameters[i].copy_(used[i]);
+  }
+
+  // Which samples each replica of the stage has of the item; those that have any.
+  [[nodiscard]] std::map<std::int64_t, Range> shares(std::size_t stage, const schedule::Item& item,
+                                                     std::int64_t samples) const {
+    const std::int64_t r = replicas(stage);
+    if (!together_) return {{item.minibatch % r, {0, samples}}};
+    std::map<std::int64_t, Range> found;
+    for (std::int64_t i = 0; i < r; ++i) {
+      const Range range{samples * i / r, samples * (i + 1) / r - samples * i / r};
+      if (range.count > 0) found[i] = range;
+    }
+    return found;
+  }
+
+  [[nodiscard]] at::Tensor part_of(ValueId value, const Range& range, const runtime::Feed& feed,
+                                   const schedule::Item& item, const Values& values) const {
+    for (const model::InputSpec& input : network_.inputs)
+      if (network_.graph.layer(input.layer).outputs[0] == value)
+        return feed.load(input, item, range.first, range.count);
+    at::Tensor whole;
+    for (const Piece& piece : values.at(value)) {
+      if (piece.range == range) return piece.tensor;
+      whole = whole.defined() ? at::cat({whole, piece.tensor}) : piece.tensor;
+    }
+    return whole.slice(0, range.first, range.first + range.count);
+  }
+
+  [[nodiscard]] Values forward(const runtime::Feed& feed, const schedule::Item& item,
+                               std::int64_t first, bool training) {
+    constexpr std::int64_t kReplicaStride = 1 << 20;  // between replicas' random numbers
+    Values values;
+    for (const LayerId id : network_.graph.order()) {
+      const graph::Layer& layer = network_.graph.layer(id);
+      if (layer.is_input) continue;
+      for (const auto& [replica, range] : shares(stage_of_[id.index()], item, feed.samples(item))) {
+        model::Tensors in;
+        for (const ValueId input : layer.inputs)
+          in.push_back(part_of(input, range, feed, item, values));
+        const std::int64_t stream = item.microbatch + (together_ ? replica * kReplicaStride : 0);
+        const model::Pass pass{.training = training,
+                               .random = {.seed = seed_,
+                                          .layer = id.value,
+                                          .minibatch = first + item.minibatch,
+                                          .microbatch = static_cast<std::int32_t>(stream)}};
+        const auto out = layers_[id.index()][static_cast<std::size_t>(replica)]->forward(in, pass);
+        for (std::size_t o = 0; o < out.size(); ++o)
+          values[layer.outputs[o]].push_back({range, out[o]});
+      }
+    }
+    return values;
+  }
+
+  // Adds to the gradients; the item's part of its minibatch's loss.
+  double train_item(const runtime::Feed& feed, const schedule::Item& item, std::int64_t first) {
+    const Values values = forward(feed, item, first, /*training=*/true);
+    const auto whole = static_cast<double>(feed.minibatch_samples(item.minibatch));
+    torch::autograd::variable_list losses;
+    torch::autograd::variable_list weights;
+    double sum = 0;
+    for (const Piece& loss : values.at(network_.loss)) {
+      const double weight = static_cast<double>(loss.range.count) / whole;
+      losses.push_back(loss.tensor);
+      weights.push_back(at::full({}, weight));
+      sum += loss.tensor.item<double>() * weight;
+    }
+    torch::autograd::backward(losses, weights);
+    return sum;
+  }
+
+  // What the stage's update is made of, one entry per parameter.
+  [[nodiscard]] model::Tensors gradients_of(std::size_t stage, std::int64_t minibatches) const {
+    const auto& parameters = stages_[stage].parameters;
+    model::Tensors gradients;
+    if (parameters.size() == 1) {
+      for (const at::Tensor& each : parameters[0]) gradients.push_back(each.grad());
+      return gradients;
+    }
+    std::vector<std::vector<float>> flat(parameters.size());
+    for (std::size_t r = 0; r < parameters.size(); ++r)
+      for (const at::Tensor& each : parameters[r]) {
+        const at::Tensor gradient =
+            (each.grad().defined() ? each.grad() : at::zeros_like(each)).contiguous();
+        const auto* begin = gradient.const_data_ptr<float>();
+        flat[r].insert(flat[r].end(), begin, begin + gradient.numel());
+      }
+    const std::vector<float> sums = transport::ring_order_sum(flat);
+    std::size_t next = 0;
+    for (const at::Tensor& each : parameters[0]) {
+      at::Tensor gradient = at::zeros_like(each.detach());
+      const auto count = static_cast<std::size_t>(gradient.numel());
+      std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(next), count,
+                  gradient.data_ptr<float>());
+      next += count;
+      gradients.push_back(together_ ? gradient : gradient / static_cast<double>(minibatches));
+    }
+    return gradients;
+  }
+
+  // Updates the stages whose round the minibatch ends.
+  void finish_minibatch(std::int64_t t, std::int64_t minibatches, std::optional<double> most) {
+    const at::NoGradGuard no_grad;
+    std::map<std::size_t, model::Tensors> gradients;
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const std::int64_t r = together_ ? 1 : replicas(s);
+      if ((t + 1) % r == 0 || t + 1 == minibatches) gradients[s] = gradients_of(s, t % r + 1);
+    }
+    sum_ties(gradients);
+    if (most) clip(gradients, *most);
+    for (auto& [s, of_stage] : gradients) {
+      Weights& weights = stages_[s];
+      model::Tensors next;
+      for (std::size_t i = 0; i < of_stage.size(); ++i)
+        next.push_back(of_stage[i].defined()
+                           ? sgd_step(weights.history.back()[i], of_stage[i], weights.velocities[i])
+                           : weights.history.back()[i]);
+      weights.history.push_back(std::move(next));
+      for (model::Tensors& parameters : weights.parameters)
+        for (at::Tensor& each : parameters) each.mutable_grad().reset();
+    }
+  }
+
+  // Every use of a tied parameter gets the sum of the uses' gradients, added in layer order; all
+  // uses are in one stage.
+  void sum_ties(std::map<std::size_t, model::Tensors>& gradients) const {
+    for (const model::Tie& tie : model::ties_of(network_)) {
+      std::vector<at::Tensor*> uses;
+      for (const model::Use& use : tie.uses)
+        if (const auto found = gradients.find(stage_of_[use.layer.index()]);
+            found != gradients.end())
+          uses.push_back(&found->second[place_of(use)]);
+      at::Tensor sum;
+      for (const at::Tensor* use : uses)
+        if (use->defined()) sum = sum.defined() ? sum + *use : *use;
+      for (at::Tensor* use : uses) *use = sum;
+    }
+  }
+  // Among the parameters of its stage.
+  [[nodiscard]] std::size_t place_of(const model::Use& use) const {
+    std::size_t place = use.parameter;
+    for (const LayerId layer : plan_.stages[stage_of_[use.layer.index()]].layers) {
+      if (layer == use.layer) break;
+      place += network_.spec(layer).parameters.size();
+    }
+    return place;
+  }
+
+  // As torch's clip_grad_norm_, which sees a tied parameter once; squares are summed by layers, in
+  // their order.
+  void clip(std::map<std::size_t, model::Tensors>& gradients, double most) const {
+    std::map<LayerId, double> squares;
+    for (auto& [s, of_stage] : gradients) {
+      std::size_t next = 0;
+      for (const LayerId layer : plan_.stages[s].layers)
+        for (std::size_t i = 0; i < network_.spec(layer).parameters.size(); ++i) {
+          const at::Tensor& gradient = of_stage[next++];
+          const bool owned = network_.spec(layer).parameters[i].tied_to.empty();
+          if (!gradient.defined() || !owned) continue;
+          const auto norm = gradient.norm(2, at::kDouble).item<double>();
+          squares[layer] += norm * norm;
+        }
+    }
+    double sum = 0;
+    for (const auto& [layer, square] : squares) sum += square;
+    const double factor = most / (std::sqrt(sum) + 1e-6);
+    if (factor >= 1) return;
+    for (auto& [s, of_stage] : gradients)
+      for (at::Tensor& gradient : of_stage)
+        if (gradient.defined()) gradient = gradient * factor;
+  }
+
+  const model::Network& network_;
+  plan::Plan plan_;
+  std::uint64_t seed_;
+  bool together_;
+  std::vector<std::vector<std::unique_ptr<model::Layer>>> layers_;  // by layer and replica
+  std::vector<std::size_t> stage_of_;                               // by layer
+  std::vector<Weights> stages_;
+  std::map<std::int64_t, double> losses_;
+};
+
+}  // namespace pipedream::test

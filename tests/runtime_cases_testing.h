@@ -1,0 +1,167 @@
+// Runs of the runtime as its proofs need them, and what they are compared with. Only *_test.cpp
+// files include this.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/add.h>
+#include <ATen/ops/equal.h>
+
+#include "reference_training_testing.h"
+#include "runtime/run_testing.h"
+#include "schedule/lower.h"
+#include "schedule/validate.h"
+#include "schedule/worker_counter_testing.h"
+#include "small_networks_testing.h"
+#include "systems/training.h"
+
+namespace pipedream::test {
+
+inline constexpr std::uint64_t kSeed = 7;
+
+// The reference's optimiser as the runtime wants it.
+class MomentumSgd final : public runtime::Optimiser {
+ public:
+  explicit MomentumSgd(double momentum = kMomentum) : momentum_(momentum) {}
+
+  void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
+            const at::Tensor& to) override {
+    at::Tensor& velocity = velocities_[parameter];
+    if (velocity.defined())
+      velocity.mul_(momentum_).add_(gradient);
+    else
+      velocity = gradient.clone();
+    at::Tensor out = to;
+    at::add_out(out, from, velocity, -kRate);
+  }
+
+ private:
+  double momentum_;
+  std::map<std::size_t, at::Tensor> velocities_;
+};
+
+[[nodiscard]] inline runtime::Job make_job(const model::Network& network, const plan::Plan& plan) {
+  runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
+  job.patience = std::chrono::seconds(60);
+  job.keep_timeline = true;
+  job.make_optimiser = [] { return std::make_unique<MomentumSgd>(); };
+  return job;
+}
+
+// The bits of all parameters and buffers.
+[[nodiscard]] inline bool are_same(const std::map<std::string, at::Tensor>& some,
+                                   const std::map<std::string, at::Tensor>& others) {
+  return std::equal(some.begin(), some.end(), others.begin(), others.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.first == other.first && at::equal(one.second, other.second);
+                    });
+}
+[[nodiscard]] inline bool are_same(const runtime::Weights& some, const runtime::Weights& others) {
+  return are_same(some.parameters, others.parameters) && are_same(some.buffers, others.buffers);
+}
+
+inline void expect_same(const std::map<std::string, at::Tensor>& found,
+                        const std::map<std::string, at::Tensor>& wanted) {
+  EXPECT_EQ(found.size(), wanted.size());
+  for (const auto& [name, tensor] : wanted) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_TRUE(at::equal(found.at(name), tensor)) << name << " differs";
+  }
+}
+inline void expect_same(const runtime::Weights& found, const runtime::Weights& wanted) {
+  expect_same(found.parameters, wanted.parameters);
+  expect_same(found.buffers, wanted.buffers);
+}
+
+inline void expect_same_losses(const std::map<std::int64_t, double>& found,
+                               const std::map<std::int64_t, double>& wanted) {
+  EXPECT_EQ(found.size(), wanted.size());
+  for (const auto& [minibatch, loss] : wanted) {
+    ASSERT_TRUE(found.contains(minibatch)) << minibatch;
+    EXPECT_DOUBLE_EQ(found.at(minibatch), loss) << "minibatch " << minibatch;
+  }
+}
+
+// Every worker ran its program, op by op.
+inline void expect_programs(const runtime::TestRun& run, const schedule::Schedule& schedule,
+                            const model::Network& network, const plan::Plan& plan) {
+  const auto programs = schedule::lower(schedule, plan, network.graph);
+  EXPECT_TRUE(schedule::validate(programs, schedule.rules, plan, network.graph).empty());
+  for (const schedule::Program& program : programs)
+    EXPECT_EQ(run.ops(program.worker), program.ops) << "worker " << program.worker.value;
+}
+
+// It kept as much as the schedule says: weight versions, and items between forward and backward.
+inline void expect_peaks(const runtime::TestRun& run, const schedule::Schedule& schedule) {
+  for (const schedule::Generator& generator : schedule.generators) {
+    schedule::WorkerCounter counter(schedule.rules);
+    for (const schedule::Op& op : schedule::program_of(generator).ops) counter.add(op);
+    for (const auto& [stage, counted] : counter.stages()) {
+      SCOPED_TRACE("worker " + std::to_string(generator.worker.value) + ", stage " +
+                   std::to_string(stage.value));
+      const runtime::StagePeaks found = run.peaks(generator.worker, stage);
+      EXPECT_EQ(found.versions, counted.peak().versions);
+      EXPECT_EQ(found.items, counted.peak().in_flight);
+    }
+  }
+}
+
+inline void expect_as_scheduled(const runtime::TestRun& run, const schedule::Schedule& schedule,
+                                const model::Network& network, const plan::Plan& plan) {
+  expect_programs(run, schedule, network, plan);
+  expect_peaks(run, schedule);
+}
+
+// A schedule of a plan for one system, with samples of its own.
+struct Case {
+  Case(model::Network of, plan::Plan with, const systems::Training& training,
+       std::optional<std::int64_t> last_samples = std::nullopt)
+      : network(std::move(of)),
+        plan(std::move(with)),
+        extent{training.minibatches, plan.microbatches,
+               training.last_microbatches.value_or(plan.microbatches)},
+        schedule(systems::schedule_for(plan, training)),
+        feed(network, extent, kSeed, 0, last_samples) {}
+
+  [[nodiscard]] runtime::TestRun run() const {
+    return runtime::run_schedule(make_job(network, plan), schedule, extent, feed);
+  }
+  [[nodiscard]] Reference reference() const {
+    return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether};
+  }
+  // The weights that training by the rule gives.
+  [[nodiscard]] runtime::Weights trained_by(const Rule& rule) const {
+    Reference plain = reference();
+    plain.train(feed, extent, rule);
+    return plain.weights();
+  }
+
+  model::Network network;
+  plan::Plan plan;
+  schedule::Extent extent;
+  schedule::Schedule schedule;
+  runtime::SampleFeed feed;
+};
+
+// Runs the case and demands the rule's bits, its losses and the schedule's ops.
+inline runtime::TestRun expect_bits(const Case& test, const Rule& rule) {
+  runtime::TestRun run = test.run();
+  Reference plain = test.reference();
+  plain.train(test.feed, test.extent, rule);
+  expect_same(run.weights, plain.weights());
+  expect_same_losses(run.losses, plain.losses());
+  expect_programs(run, test.schedule, test.network, test.plan);
+  return run;
+}
+// And its peaks.
+inline void expect_rule(const Case& test, const Rule& rule) {
+  expect_peaks(expect_bits(test, rule), test.schedule);
+}
+
+}  // namespace pipedream::test

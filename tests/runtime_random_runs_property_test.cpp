@@ -1,0 +1,99 @@
+// Random networks under random plans and schedules of every system run to their end, by their
+// programs, and to the bits of their rules.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "runtime_cases_testing.h"
+#include "schedule/any_schedule_testing.h"
+
+namespace pipedream::test {
+namespace {
+
+using schedule::System;
+
+// Linear layers, ReLU, sums and dropout over any earlier values, mostly the last.
+model::Network any_network(std::int64_t batch) {
+  using namespace model;
+  constexpr std::int64_t kWidth = 4;
+  NetworkBuilder net("random", batch);
+  std::vector<Wire> wires{net.input("features", {batch, kWidth}, at::kFloat)};
+  const auto any_wire = [&] {
+    return any_of_range(0, 2) == 0 ? wires.size() - 1 : any_index(wires.size());
+  };
+  const int layers = any_of_range(1, 13);
+  for (int i = 0; i < layers; ++i) {
+    const std::string name = "layer" + std::to_string(i);
+    const std::size_t one = any_wire();
+    const std::size_t other = any_wire();
+    const int kind = any_of_range(0, 5);
+    if (kind == 0)
+      wires.push_back(net.add(name, relu(), {wires[one]}));
+    else if (kind == 1)
+      wires.push_back(net.add(name, dropout_block(0.2), {wires[one]}));
+    else if (kind == 2 && one != other)
+      wires.push_back(net.add(name, add(), {wires[one], wires[other]}));
+    else
+      wires.push_back(net.add(name, linear(kWidth, kWidth), {wires[one]}));
+  }
+  const Wire out = net.add("out", linear(kWidth, 3), {wires.back()});
+  const Wire labels = net.input("labels", {batch}, at::kLong, 3);
+  return std::move(net).build(net.add("loss", cross_entropy(), {out, labels}));
+}
+
+// Each layer in any stage that is not before those of its inputs.
+void place_layers(const model::Network& network, plan::Plan& plan) {
+  std::vector<std::size_t> stage_of(network.graph.layers().size());
+  for (plan::Stage& stage : plan.stages) stage.layers.clear();
+  for (const LayerId layer : layers_in_order(network)) {
+    std::size_t least = 0;
+    for (const ValueId input : network.graph.layer(layer).inputs)
+      least = std::max(least, stage_of[network.graph.value(input).producer.index()]);
+    const std::size_t most = std::min(plan.stages.size() - 1, least + any_index(3));
+    stage_of[layer.index()] = any_of_range(least, most + 1);
+    plan.stages[stage_of[layer.index()]].layers.push_back(layer);
+  }
+}
+
+Rule rule_of(System system, const plan::Plan& plan, const schedule::Schedule& schedule) {
+  const std::vector<int> depths = schedule.rules.in_flight;
+  return [=](std::size_t s, std::int64_t t) -> std::int64_t {
+    const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
+    if (system == System::kBulkSynchronous) return t / r;
+    if (system == System::kTwoBuffered) return t / r - 1;
+    if (system == System::kVerticalSync) return t - depths[0] + 1;
+    if (system != System::kPipedream) return t;
+    return r == 1 ? t - depths[s] + 1 : t / r - depths[s];
+  };
+}
+
+RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()) {
+  schedule::Case any = schedule::any_case(
+      {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 8, .items = 12, .layers = 2});
+  if (any.system == System::kAsynchronous) any.system = System::kBulkSynchronous;
+  plan::Plan& plan = any.pipeline.plan;
+  const std::int64_t batch = any.extent.microbatches * any_of_range<std::int64_t>(1, 4);
+  const model::Network network = any_network(batch);
+  place_layers(network, plan);
+  const schedule::Schedule schedule = schedule_of(any.system, plan, any.extent);
+  const auto seed = any_of_range<std::uint64_t>(0, 1000);
+  const runtime::SampleFeed feed(network, any.extent, seed, 0,
+                                 any_of_range<std::int64_t>(any.extent.last, batch + 1));
+  runtime::Job job = make_job(network, plan);
+  job.seed = seed;
+  job.patience = std::chrono::seconds(20);
+  const runtime::TestRun run = runtime::run_schedule(job, schedule, any.extent, feed);
+
+  RC_ASSERT(run.losses.size() == static_cast<std::size_t>(any.extent.minibatches));
+  for (const auto& [minibatch, loss] : run.losses) RC_ASSERT(std::isfinite(loss));
+  for (const auto& program : schedule::lower(schedule, plan, network.graph))
+    RC_ASSERT(run.ops(program.worker) == program.ops);
+  if (any.system == System::kNoStash) return;
+  Reference plain(network, plan, seed, schedule.rules.sharing == schedule::Sharing::kTogether);
+  plain.train(feed, any.extent, rule_of(any.system, plan, schedule));
+  RC_ASSERT(are_same(run.weights, plain.weights()));
+}
+
+}  // namespace
+}  // namespace pipedream::test

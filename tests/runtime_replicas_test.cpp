@@ -1,0 +1,139 @@
+// Replicated stages: bit for bit what the rules give when minibatches are run one after another on
+// one thread and each round's gradients are added in the ring's order (transport/ring.h).
+#include <gtest/gtest.h>
+
+#include "runtime_cases_testing.h"
+
+namespace pipedream::test {
+namespace {
+
+std::string text_of(const std::vector<int>& replicas) {
+  std::string text;
+  for (const int r : replicas) text += (text.empty() ? "" : "-") + std::to_string(r);
+  return text;
+}
+
+// 1F1B-RR: with replicas, the averaging of a round may take until d rounds later.
+Rule round_robin(const plan::Plan& plan) {
+  return [plan](std::size_t s, std::int64_t t) {
+    const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
+    return r == 1 ? t - plan.stages[s].depth + 1 : t / r - plan.stages[s].depth;
+  };
+}
+
+Case case_of(const std::string& name, const std::string& system, const std::vector<int>& replicas,
+             int microbatches, std::int64_t minibatches, bool recompute = false,
+             std::optional<std::int64_t> last_samples = {}, std::optional<int> last = {}) {
+  model::Network network = small_network(name);
+  plan::Plan plan = cut_in_order(network, system, replicas);
+  plan.microbatches = microbatches;
+  for (plan::Stage& stage : plan.stages) stage.recompute = recompute;
+  return {std::move(network),
+          std::move(plan),
+          {.minibatches = minibatches, .last_microbatches = last},
+          last_samples};
+}
+
+TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
+  const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {3, 1}, {2, 2}, {2, 1, 1}, {3, 2}};
+  for (const std::string name : {"mlp", "resnet", "gnmt8"})
+    for (const auto& replicas : plans)
+      for (const std::int64_t minibatches : {20, 23}) {  // 23: the last round is not full
+        SCOPED_TRACE(name + ", " + text_of(replicas) + ", " + std::to_string(minibatches));
+        const Case test = case_of(name, "pipedream", replicas, 1, minibatches);
+        expect_rule(test, round_robin(test.plan));
+      }
+}
+
+TEST(RuntimeReplicas, RecomputationChangesNoBit) {
+  for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {1, 3}}) {
+    const Case test = case_of("resnet", "pipedream", replicas, 1, 11, true);
+    expect_rule(test, round_robin(test.plan));
+  }
+}
+
+TEST(RuntimeReplicas, FewerMinibatchesThanReplicasAverageOverThoseThereAre) {
+  for (const std::int64_t minibatches : {1, 2}) {
+    const Case test = case_of("mlp", "pipedream", {3, 1}, 1, minibatches);
+    expect_rule(test, round_robin(test.plan));
+    expect_rule(case_of("mlp", "dp-bsp", {3}, 1, minibatches),
+                [](std::size_t, std::int64_t t) { return t / 3; });
+  }
+}
+
+TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefore) {
+  for (const std::string name : {"mlp", "resnet", "gpt"})
+    for (const int width : {2, 3})
+      for (const int stages : {1, 2, 3})
+        for (const std::int64_t minibatches : {12, 13}) {
+          SCOPED_TRACE(name + ", " + std::to_string(stages) + " × " + std::to_string(width) + ", " +
+                       std::to_string(minibatches));
+          const std::vector<int> replicas(static_cast<std::size_t>(stages), width);
+          expect_rule(case_of(name, "2bw", replicas, 4, minibatches), one_update_behind(width));
+        }
+}
+
+TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt"})
+    for (const int width : {2, 3, 4})
+      for (const std::int64_t minibatches : {12, 13}) {
+        SCOPED_TRACE(name + ", " + std::to_string(width) + ", " + std::to_string(minibatches));
+        expect_rule(case_of(name, "dp-bsp", {width}, 1, minibatches),
+                    [width](std::size_t, std::int64_t t) { return t / width; });
+      }
+}
+
+TEST(RuntimeReplicas, DappleSharesTheSamplesOfEveryMicrobatch) {
+  const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {2, 3},    {3, 2},
+                                            {2, 2}, {3},    {1, 2, 1}, {2, 3, 1}};
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt"})
+    for (const auto& replicas : plans) {
+      SCOPED_TRACE(name + ", " + text_of(replicas));
+      expect_rule(case_of(name, "dapple", replicas, 2, 8), newest_weights());
+    }
+}
+
+// Microbatches of one sample: of three replicas two have nothing to do, and still take part.
+TEST(RuntimeReplicas, DappleWithFewerSamplesThanReplicas) {
+  for (const auto& replicas : std::vector<std::vector<int>>{{3, 1}, {1, 3}, {2, 3}, {3, 2, 1}}) {
+    SCOPED_TRACE(text_of(replicas));
+    (void)expect_bits(case_of("mlp", "dapple", replicas, 8, 4), newest_weights());
+    (void)expect_bits(case_of("mlp", "dapple", replicas, 8, 4, true), newest_weights());
+  }
+}
+
+TEST(RuntimeReplicas, DappleWithAShortLastMinibatch) {
+  for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {2, 3}}) {
+    SCOPED_TRACE(text_of(replicas));
+    expect_rule(case_of("resnet", "dapple", replicas, 2, 5, false, 7, 2), newest_weights());
+    expect_rule(case_of("gnmt8", "dapple", replicas, 2, 5, true, 3, 1), newest_weights());
+  }
+}
+
+// A value with many users, cut across the order of layers, between groups of different sizes.
+TEST(RuntimeReplicas, SharesOfSumsThatAreHandedOverApart) {
+  for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {2, 3}, {1, 2, 2}, {3, 2}})
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+      SCOPED_TRACE(text_of(replicas) + ", seed " + std::to_string(seed));
+      model::Network network = small_network("many uses");
+      for (const std::string system : {"dapple", "pipedream"}) {
+        plan::Plan plan = cut_in_order(network, system, replicas);
+        scatter_layers(network, seed, plan);
+        const Case test(small_network("many uses"), plan, {.minibatches = 7});
+        expect_rule(test, system == "dapple" ? newest_weights() : round_robin(test.plan));
+      }
+    }
+}
+
+// The workers of a stage need not be numbered in its order.
+TEST(RuntimeReplicas, WorkersMayStandInAnyOrder) {
+  model::Network network = small_network("resnet");
+  plan::Plan plan = cut_in_order(network, "pipedream", {3, 2});
+  plan.stages[0].workers = {WorkerId{4}, WorkerId{0}, WorkerId{2}};
+  plan.stages[1].workers = {WorkerId{3}, WorkerId{1}};
+  const Case test(std::move(network), plan, {.minibatches = 14});
+  expect_rule(test, round_robin(test.plan));
+}
+
+}  // namespace
+}  // namespace pipedream::test

@@ -1,0 +1,175 @@
+// pipedream train as a user calls it, on threads and under mpirun.
+#include <nlohmann/json.hpp>
+
+#include "command_line_testing.h"
+#include "core/shared_data.h"
+
+namespace pipedream {
+namespace {
+
+const std::string kMlp =
+    "train --model mlp --inputs 20 --hidden 16 --batch 16 --profile-seconds 0.2 ";
+
+nlohmann::json json_of(const Answer& answer) {
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  return nlohmann::json::parse(answer.out, nullptr, /*allow_exceptions=*/false);
+}
+
+std::string mpirun(int processes) {
+  return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " PD_MPIRUN
+         " --oversubscribe --bind-to none -n " +
+         std::to_string(processes) + " ";
+}
+
+TEST(TrainCommand, TrainsWithEverySystemThatPipelines) {
+  const auto json =
+      json_of(call(kMlp + "--workers 2 --system all --minibatches 8 --microbatches 2 --json"));
+  std::map<std::string, nlohmann::json> runs;
+  for (const auto& run : json.at("runs")) runs[run.at("system")] = run;
+  for (const std::string system :
+       {"mp", "gpipe", "torchgpipe", "dapple", "pipedream", "2bw", "interleaved", "dp-bsp"}) {
+    ASSERT_TRUE(runs.contains(system));
+    const auto& measured = runs.at(system).at("measured");
+    ASSERT_TRUE(measured.is_object()) << system << ": " << runs.at(system);
+    EXPECT_EQ(measured.at("minibatches"), 8) << system;
+    EXPECT_GT(measured.at("samples_per_second"), 0) << system;
+    EXPECT_LT(measured.at("loss"), 3) << system;
+  }
+  EXPECT_TRUE(runs.at("dp-asp").at("measured").is_null());
+}
+
+TEST(TrainCommand, PrintsOneTableAndOneObject) {
+  const Answer table = call(kMlp + "--workers 2 --system pipedream --straight --minibatches 10");
+  EXPECT_EQ(table.code, 0) << table.err;
+  for (const std::string word :
+       {"speed ", "loss ", "utilisation ", "on links ", "updates behind", "memory", "predicted"})
+    EXPECT_NE(table.out.find(word), std::string::npos) << word << "\n" << table.out;
+  const auto json =
+      json_of(call(kMlp + "--workers 2 --system pipedream --straight --minibatches 10 --json"));
+  for (const std::string key :
+       {"system", "config", "samples_per_second", "predicted_samples_per_second", "loss",
+        "accuracy", "bytes_per_sample", "utilisation", "idle", "recompute", "peak_memory_bytes",
+        "staleness", "seconds"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json.at("config"), "1-1");
+  EXPECT_EQ(json.at("staleness").at(0).at("most"), 1);
+}
+
+// The configuration that a run leaves behind gives the same weights again, on threads and on
+// processes.
+TEST(TrainCommand, TheConfigurationOfARunRepeatsItBitForBit) {
+  for (const int workers : {2, 3, 4}) {
+    const std::string out = scratch("run" + std::to_string(workers)).string();
+    const std::string again = scratch("again.safetensors").string();
+    const Answer first =
+        call(kMlp + "--layers 6 --seed 5 --system pipedream --straight --workers " +
+             std::to_string(workers) + " --minibatches 20 --out " + out);
+    ASSERT_EQ(first.code, 0) << first.err;
+    for (const std::string file : {"config.json", "plan.json", "profile.json", "metrics.jsonl",
+                                   "summary.json", "timeline.svg", "timeline.json"})
+      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(out) / file)) << file;
+    const std::string weights = read_file(std::filesystem::path(out) / "weights.safetensors");
+    const std::string repeat = "train --config " + out + "/config.json --export " + again;
+    ASSERT_EQ(call(repeat).code, 0);
+    EXPECT_TRUE(read_file(again) == weights) << workers << " threads";
+    if (std::string(PD_MPIRUN).empty()) continue;
+    std::filesystem::remove(again);
+    const Answer processes = call_with(mpirun(workers), repeat);
+    ASSERT_EQ(processes.code, 0) << processes.err;
+    EXPECT_TRUE(read_file(again) == weights) << workers << " processes";
+  }
+}
+
+TEST(TrainCommand, FlagsWinOverTheConfiguration) {
+  const std::string out = scratch("run_to_change").string();
+  ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 4 --out " + out).code, 0);
+  const auto json = json_of(call("train --config " + out + "/config.json --minibatches 7 --json"));
+  EXPECT_EQ(json.at("minibatches"), 7);
+}
+
+TEST(TrainCommand, PythonLoadsTheExportedWeights) {
+  const std::string file = scratch("weights.safetensors").string();
+  ASSERT_EQ(call(kMlp + "--workers 2 --minibatches 3 --export " + file).code, 0);
+  const int status =
+      std::system((PD_PYTHON " -c \"import safetensors.numpy as s; t = s.load_file('" + file +
+                   "'); assert t['fc1.weight'].shape == (16, 20), t['fc1.weight'].shape; "
+                   "assert len(t) == 8, len(t)\"")
+                      .c_str());
+  EXPECT_EQ(status, 0);
+}
+
+TEST(TrainCommand, WritesMeasuredPictures) {
+  const std::string svg = scratch("measured.svg").string();
+  const std::string trace = scratch("measured.json").string();
+  const Answer answer =
+      call(kMlp + "--workers 2 --minibatches 5 --svg " + svg + " --trace " + trace);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(read_file(svg).substr(0, 4), "<svg");
+  EXPECT_FALSE(nlohmann::json::parse(read_file(trace)).at("traceEvents").empty());
+}
+
+TEST(TrainCommand, RunsAScheduleOfTheUsersOwn) {
+  const std::string own =
+      write("own_training.txt", "worker 0: F0 B0 F1 B1\nworker 1: F0 B0 F1 B1\n");
+  const auto json = json_of(
+      call(kMlp + "--workers 2 --system gpipe --stages 2 --no-recompute --json --schedule " + own));
+  EXPECT_EQ(json.at("minibatches"), 2);
+}
+
+TEST(TrainCommand, ReadsMnistAndText) {
+  const std::filesystem::path shared = test::shared_data();
+  if (!std::filesystem::exists(shared)) GTEST_SKIP() << "there is no folder of shared data";
+  const auto digits =
+      json_of(call("train --model mlp --hidden 64 --workers 2 --system gpipe "
+                   "--profile-seconds 0.2 --epochs 1 --json --data idx:" +
+                   (shared / "mnist").string()));
+  EXPECT_GT(digits.at("accuracy"), 0.8);
+  const auto words = json_of(call(
+      "train --model gpt --hidden 32 --layers 2 --heads 2 --context 32 --vocabulary 65 --batch "
+      "16 --optimiser adam --workers 2 --profile-seconds 0.2 --minibatches 60 --json --data "
+      "text:" +
+      (shared / "text" / "tinyshakespeare.txt").string()));
+  EXPECT_LT(words.at("perplexity"), 40);
+}
+
+TEST(TrainCommand, SaysWhatIsWrong) {
+  expect_all(
+      {{"train", 2, "wanted --model NAME"},
+       {"train --model vgg", 2, "there is no model 'vgg' (did you mean 'vgg16'?)"},
+       {"train --model mlp --hiddn 3", 2, "did you mean '--hidden'?"},
+       {"train --model mlp --data idx:/nowhere", 74, "/nowhere"},
+       {"train --model mlp --data cifar:x", 2, "there is no data set"},
+       {kMlp + "--workers 2 --system dp-asp", 78, "can be simulated, but not trained with yet"},
+       {kMlp + "--workers 2 --system pipedream --straight --clip 1", 78, "a system that flushes"},
+       {kMlp + "--workers 2 --system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
+       {kMlp + "--workers 2 --system all --out " + scratch("x").string(), 2, "for one of them"},
+       {kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe", 1,
+        "try a smaller --learning-rate"},
+       {kMlp + "--workers 2 --link fast", 2, "fast"},
+       {"train --config " + write("bad_config.json", "{\"format\":\"pipedream-plan\"}"), 65,
+        "pipedream-training"},
+       {"train --config " +
+            write("odd_config.json",
+                  "{\"format\":\"pipedream-training\",\"version\":1,\"flags\":{\"epoch\":\"1\"},"
+                  "\"model_options\":{}}"),
+        65, "did you mean '--epochs'?"}});
+}
+
+TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const Answer answer =
+      call_with(mpirun(3), kMlp + "--learning-rate 1e6 --minibatches 50 --system gpipe");
+  EXPECT_EQ(answer.code, 1) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+  EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;
+}
+
+TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const Answer answer = call_with(mpirun(2), kMlp + "--workers 3");
+  EXPECT_EQ(answer.code, 2) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+}
+
+}  // namespace
+}  // namespace pipedream
