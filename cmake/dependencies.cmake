@@ -51,7 +51,7 @@ else()
   # toml++ 3.3 as headers aborts on "[\n[" while assertions are on. Only the file that includes it gets
   # this: elsewhere it would turn other assertions off, and the precompiled header could not be used.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/core/document_toml.cpp PROPERTIES
-                              COMPILE_DEFINITIONS NDEBUG)
+                              COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
 endif()
 
 find_package(GTest QUIET)
