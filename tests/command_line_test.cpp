@@ -19,7 +19,9 @@ TEST(CommandLine, ModelsListsTheNetworksWithExactCounts) {
   EXPECT_EQ(parameters.at("vgg16"), 138357544);
   EXPECT_EQ(parameters.at("resnet50"), 25557032);
   EXPECT_EQ(parameters.at("alexnet"), 61100840);
-  EXPECT_EQ(parameters.size(), 7u);
+  EXPECT_EQ(parameters.at("awd-lm"), 33556078);
+  EXPECT_EQ(parameters.at("s2vt"), 36968094);
+  EXPECT_EQ(parameters.size(), 9u);
   EXPECT_EQ(answer.err, "");
 }
 
@@ -200,7 +202,7 @@ TEST(CommandLine, EveryFailureOfPlanHasItsExitCodeOneMessageAndNoOutput) {
       {kPlanSmall + "--cost-model papr", 2, "did you mean 'paper'?"},
       {kPlanSmall + "--exchange star", 2,
        "--exchange: there is no 'star' (known: ring, all-to-all, ps)"},
-      {kPlanSmall + "--optimiser adagrad", 2, "(known: sgd, momentum, adam)"},
+      {kPlanSmall + "--optimiser adagrad", 2, "(known: sgd, momentum, adam, adamw)"},
       {kPlanSmall + "--balance weight", 2, "--balance: there is no 'weight' (known: time, size)"},
       {kPlanSmall + "--memory 16", 2, "the unit is missing"},
       {kPlanSmall + "--microbatches 0", 2, "wanted a whole number from 1"},

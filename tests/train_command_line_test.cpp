@@ -80,6 +80,14 @@ TEST(TrainCommand, TheConfigurationOfARunRepeatsItBitForBit) {
   }
 }
 
+TEST(TrainCommand, RunsTheConfigurationInTheDocument) {
+  const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
+  ASSERT_EQ(blocks.size(), 3U) << "a profile, a plan and a training configuration";
+  const auto json = json_of(call("train --config " + write("document.json", blocks[2]) +
+                                 " --profile-seconds 0.2 --json"));
+  EXPECT_EQ(json.at("minibatches"), 20);
+}
+
 TEST(TrainCommand, FlagsWinOverTheConfiguration) {
   const std::string out = scratch("run_to_change").string();
   ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 4 --out " + out).code, 0);

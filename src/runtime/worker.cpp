@@ -184,7 +184,10 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
   const std::int64_t minibatch = forward.item.minibatch;
   if (!std::isfinite(loss))
     throw TrainingStopped("the loss of minibatch " + std::to_string(segment_->first + minibatch) +
-                          " is " + std::to_string(loss) +
+                          " is " +
+                          (std::isnan(loss) ? "nan"
+                           : loss > 0       ? "inf"
+                                            : "-inf") +
                           ": try a smaller --learning-rate, or --clip");
   Running& running = losses_[minibatch];
   running.loss += loss * loss_weight(forward.stage, forward.item);

@@ -27,7 +27,7 @@ struct SampleRange {
 [[nodiscard]] constexpr std::int64_t microbatches_in(std::int64_t samples, std::int64_t batch,
                                                      std::int64_t microbatches) {
   const std::int64_t wanted = (samples * microbatches + batch - 1) / batch;
-  return std::clamp<std::int64_t>(wanted, 1, microbatches);
+  return std::max<std::int64_t>(1, std::min(wanted, microbatches));
 }
 
 }  // namespace pipedream::train

@@ -59,9 +59,10 @@ class Course {
   }
   // The extent of `count` minibatches up to number `last` of a stream.
   [[nodiscard]] Extent cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
-    return {
-        count, plan_.microbatches,
-        static_cast<int>(microbatches_in(batches.samples_in(last), batch_, plan_.microbatches))};
+    Extent extent = schedule::whole_minibatches(plan_, count);
+    extent.last =
+        static_cast<int>(microbatches_in(batches.samples_in(last), batch_, plan_.microbatches));
+    return extent;
   }
   [[nodiscard]] systems::Training training(const Extent& extent) const {
     systems::Training training = recipe_.weights;
