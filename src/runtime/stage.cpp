@@ -214,15 +214,14 @@ Values Stage::forward(const schedule::Item& item, WeightVersion weights, const V
   weights_->acquire(weights);
   InFlight kept;
   Names names;
+  // Also where the graph is thrown away again: without autograd some operations (oneDNN's LSTM)
+  // choose other kernels, and the recomputation would give other bits.
+  add_leaves(inputs, names, kept);
+  run_layers(item, {}, names);
   if (recomputes_) {
-    const at::NoGradGuard no_grad;
+    kept = {};
     kept.inputs = inputs;
-    InFlight unused;
-    add_leaves(inputs, names, unused);
-    run_layers(item, {}, names);
   } else {
-    add_leaves(inputs, names, kept);
-    run_layers(item, {}, names);
     keep_ends(names, kept);
   }
   PD_CHECK(in_flight_.emplace(item, std::move(kept)).second);
