@@ -1,0 +1,176 @@
+// What the runtime costs and gains, as ratios of runs of this one process, taken in turn:
+//  1. one worker against a bare libtorch training loop (bar 0.99);
+//  2. two workers with pipedream against what the plan predicts from this machine's profile (bar
+//     0.95), and against one worker (bar 1.8);
+//  3. weight stashing against --no-stash (bar: 2 % of the time).
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include <ATen/Parallel.h>
+#include <torch/optim/sgd.h>
+
+#include "cluster/local.h"
+#include "model/whole_model.h"
+#include "model/zoo.h"
+#include "report/table.h"
+#include "systems/systems.h"
+#include "train/batches.h"
+#include "train/optimiser_options.h"
+#include "train/profiling.h"
+#include "train/trainer.h"
+
+namespace {
+
+using namespace pipedream;
+
+constexpr int kRepetitions = 5;
+constexpr std::int64_t kMinibatches = 24;
+constexpr std::int64_t kWarmUp = 4;
+constexpr std::uint64_t kSeed = 1;
+constexpr double kRate = 0.001;
+
+struct Case {
+  std::string title;
+  std::string model;
+  std::int64_t batch;
+  std::map<std::string, std::string> options;
+  bool faster_than_one;  // the bar for two workers is for these
+};
+
+const std::vector<Case> kCases{
+    {"vgg16 32 px", "vgg16", 32, {{"image-size", "32"}, {"classes", "10"}}, true},
+    {"gnmt8 small",
+     "gnmt8",
+     32,
+     {{"hidden", "256"}, {"vocabulary", "2000"}, {"length", "16"}},
+     false},
+    {"gpt small",
+     "gpt",
+     16,
+     {{"hidden", "256"},
+      {"layers", "6"},
+      {"heads", "8"},
+      {"vocabulary", "2000"},
+      {"context", "64"}},
+     true}};
+
+// Seconds per minibatch of a loop as anyone would write it on libtorch.
+double bare_loop(const model::Network& network, const train::Data& data) {
+  at::set_num_threads(1);
+  model::WholeModel model(network, at::kCPU, kSeed);
+  std::vector<at::Tensor> parameters;
+  for (const auto& [name, parameter] : model.parameters()) parameters.push_back(parameter);
+  torch::optim::SGD optimiser(parameters, torch::optim::SGDOptions(kRate).momentum(0.9));
+  const train::Batches batches(data.training->samples(), network.batch, kSeed, true);
+  auto began = std::chrono::steady_clock::now();
+  for (std::int64_t t = 0; t < kMinibatches; ++t) {
+    if (t == kWarmUp) began = std::chrono::steady_clock::now();
+    model::Values inputs;
+    const std::vector<std::int64_t> samples = batches.samples_of(t);
+    for (const model::InputSpec& input : network.inputs)
+      inputs[network.graph.layer(input.layer).outputs[0]] = data.training->load(input, samples);
+    optimiser.zero_grad();
+    at::Tensor loss = model.forward(std::move(inputs), t).at(network.loss);
+    loss.backward();
+    optimiser.step();
+    (void)loss.item<double>();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  return took.count() / static_cast<double>(kMinibatches - kWarmUp);
+}
+
+// Seconds per minibatch of the runtime, in the steady state.
+double run(const model::Network& network, const plan::Plan& plan, const train::Data& data,
+           bool no_stash = false) {
+  runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
+  job.make_optimiser = [] { return train::make_optimiser({.learning_rate = kRate}); };
+  train::Recipe recipe{.batch = network.batch, .minibatches = kMinibatches, .evaluate = false};
+  recipe.weights.no_stash = no_stash;
+  job.sharing = train::check_recipe(recipe, job);
+  const train::Outcome outcome = train::train_on_threads(recipe, job, data, {}, std::nullopt);
+  return static_cast<double>(network.batch) / outcome.measured.samples_per_second;
+}
+
+systems::Planned planned(const profile::Profile& profile, int workers) {
+  const systems::Model model(profile);
+  systems::Wishes wishes;
+  wishes.straight = true;
+  const auto result = systems::plan_for(systems::find_system("pipedream"), model,
+                                        cluster::this_machine(workers, std::nullopt), wishes);
+  return std::get<systems::Planned>(result);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct Ratios {
+  double one_worker = 0;  // of the bare loop's speed
+  double of_predicted = 0;
+  double of_one_worker = 0;
+  double stashing = 0;  // time against --no-stash
+};
+
+Ratios measure(const Case& wanted) {
+  const model::ZooEntry& entry = model::zoo_entry(wanted.model);
+  const model::Network network =
+      entry.make(model::Options(entry.options, wanted.options), wanted.batch);
+  const train::Data data = train::open_data("", network, kSeed);
+  std::vector<double> one_worker, of_predicted, of_one_worker, stashing;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const profile::Profile profile = train::profile_for_training(
+        network, {.seed = kSeed, .budget = std::chrono::duration<double>(5)}, {});
+    const systems::Planned one = planned(profile, 1);
+    const systems::Planned two = planned(profile, 2);
+    const double bare = bare_loop(network, data);
+    const double alone = run(network, one.plan, data);
+    const double both = run(network, two.plan, data);
+    const double unstashed = run(network, two.plan, data, /*no_stash=*/true);
+    one_worker.push_back(bare / alone);
+    of_predicted.push_back(two.time().count() / both);
+    of_one_worker.push_back(alone / both);
+    stashing.push_back(both / unstashed - 1);
+  }
+  return {median(one_worker), median(of_predicted), median(of_one_worker), median(stashing)};
+}
+
+std::string two_digits(double number) {
+  const std::string text = report::four_digits(number);
+  return text.substr(0, text.size() - 1);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
+  report::Table table({{"model"},
+                       {"one worker / bare loop", report::Align::kRight},
+                       {"two workers / predicted", report::Align::kRight},
+                       {"two workers / one", report::Align::kRight},
+                       {"stashing costs", report::Align::kRight}});
+  auto results = nlohmann::ordered_json::array();
+  bool all = true;
+  for (const Case& wanted : kCases) {
+    const Ratios ratios = measure(wanted);
+    all = all && ratios.one_worker >= 0.99 && ratios.of_predicted >= 0.95 &&
+          ratios.stashing <= 0.02 && (!wanted.faster_than_one || ratios.of_one_worker >= 1.8);
+    table.add_row({wanted.title, two_digits(ratios.one_worker), two_digits(ratios.of_predicted),
+                   two_digits(ratios.of_one_worker), report::percent(ratios.stashing)});
+    results.push_back({{"model", wanted.title},
+                       {"one_worker_over_bare_loop", ratios.one_worker},
+                       {"two_workers_over_predicted", ratios.of_predicted},
+                       {"two_workers_over_one", ratios.of_one_worker},
+                       {"stashing_costs", ratios.stashing}});
+  }
+  if (as_json)
+    std::cout << nlohmann::ordered_json{{"within", all}, {"results", results}}.dump(2) << "\n";
+  else
+    std::cout << table.text() << "\nmedians of " << kRepetitions << " rounds of " << kMinibatches
+              << " minibatches each; bars: 0.99, 0.95, 1.8 (vgg16, gpt), 2 %: "
+              << (all ? "all" : "NOT all") << " met\n";
+  return all ? 0 : 1;
+}
