@@ -1,6 +1,7 @@
 // VGG-16 (Simonyan & Zisserman 2015), layer by layer as torchvision has it.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "model/blocks.h"
 #include "model/zoo.h"
@@ -33,16 +34,21 @@ Wire add_features(NetworkBuilder& net, Wire x) {
 // 4096-4096-classes; `side` is the image's side after the features.
 Wire add_classifier(NetworkBuilder& net, Wire x, const Options& options, std::int64_t side) {
   const std::int64_t hidden = options.whole("hidden");
-  const Init weight{Init::Kind::kNormal, 0.01F};
+  // torchvision's 0.01 at the published widths; narrower layers pass on as much of their input.
+  const auto weight = [](std::int64_t published, std::int64_t width) {
+    return Init{Init::Kind::kNormal,
+                0.01F * std::sqrt(static_cast<float>(published) / static_cast<float>(width))};
+  };
   const auto name = [](int index) { return "classifier." + std::to_string(index); };
   std::int64_t width = 512 * side * side;
   for (const int index : {0, 3}) {
-    x = net.add(name(index), linear(width, hidden, weight, {}), {x});
+    const std::int64_t published = index == 0 ? 512 * 7 * 7 : 4096;
+    x = net.add(name(index), linear(width, hidden, weight(published, width), {}), {x});
     x = net.add(name(index + 1), relu(), {x});
     x = net.add(name(index + 2), dropout_block(options.real("dropout")), {x});
     width = hidden;
   }
-  return net.add(name(6), linear(hidden, options.whole("classes"), weight, {}), {x});
+  return net.add(name(6), linear(hidden, options.whole("classes"), weight(4096, hidden), {}), {x});
 }
 
 Network make(const Options& options, std::int64_t batch) {
