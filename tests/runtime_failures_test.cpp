@@ -183,6 +183,19 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
+// What a run says in which some worker sleeps longer than the others have patience.
+std::string message_of_stall(runtime::Job job, const Case& test,
+                             const std::filesystem::path& folder) {
+  job.patience = 1500ms;
+  job.stall_folder = folder;
+  const auto start = steady_clock::now();
+  const std::string message = message_of<WorkerLost>(
+      [&] { (void)runtime::run_schedule(job, test.schedule, test.extent, test.feed); });
+  std::printf("%s (after %.3f s)\n", message.c_str(), seconds_since(start));
+  EXPECT_LT(seconds_since(start), 20);
+  return message;
+}
+
 // The middle one of three workers stands still.
 TEST(RuntimeFailures, AWorkerThatStandsStillIsNamedByThoseWhoWaitedForIt) {
   const TemporaryFolder folder;
@@ -190,18 +203,12 @@ TEST(RuntimeFailures, AWorkerThatStandsStillIsNamedByThoseWhoWaitedForIt) {
   const plan::Plan plan = cut_straight(network, "pipedream", 3);
   const Case test(std::move(network), plan, {.minibatches = 60});
   runtime::Job job = make_job(test.network, test.plan);
-  job.patience = 1500ms;
-  job.stall_folder = folder.path();
   job.before_op = [&](WorkerId me, const schedule::Op& op) {
     const auto* backward = std::get_if<schedule::Backward>(&op);
     if (me != WorkerId{1} || backward == nullptr || backward->item.minibatch != 40) return;
     std::this_thread::sleep_for(4s);
   };
-  const auto start = steady_clock::now();
-  const std::string message = message_of<WorkerLost>(
-      [&] { (void)runtime::run_schedule(job, test.schedule, test.extent, test.feed); });
-  std::printf("%s (after %.3f s)\n", message.c_str(), seconds_since(start));
-  EXPECT_LT(seconds_since(start), 20);
+  const std::string message = message_of_stall(job, test, folder.path());
   EXPECT_TRUE(message.starts_with("worker 0, 0:B40@") || message.starts_with("worker 2, 2:F"))
       << message;
   EXPECT_NE(message.find(": worker 1 sent nothing before the deadline"), std::string::npos)
@@ -221,18 +228,12 @@ TEST(RuntimeFailures, AReplicaThatStandsStillIsMissedByTheOthers) {
   const plan::Plan plan = cut_in_order(network, "dp-bsp", {3});
   const Case test(std::move(network), plan, {.minibatches = 12});
   runtime::Job job = make_job(test.network, test.plan);
-  job.patience = 1500ms;
-  job.stall_folder = folder.path();
   job.before_op = [&](WorkerId me, const schedule::Op& op) {
     const auto* forward = std::get_if<schedule::Forward>(&op);
     if (me == WorkerId{1} && forward != nullptr && forward->item.minibatch == 7)
       std::this_thread::sleep_for(4s);
   };
-  const auto start = steady_clock::now();
-  const std::string message = message_of<WorkerLost>(
-      [&] { (void)runtime::run_schedule(job, test.schedule, test.extent, test.feed); });
-  std::printf("%s (after %.3f s)\n", message.c_str(), seconds_since(start));
-  EXPECT_LT(seconds_since(start), 20);
+  const std::string message = message_of_stall(job, test, folder.path());
   EXPECT_NE(message.find("0:A3: "), std::string::npos) << message;
   EXPECT_FALSE(lines_of(folder.path() / "worker0-last-ops.txt").empty());
   EXPECT_FALSE(lines_of(folder.path() / "worker2-last-ops.txt").empty());

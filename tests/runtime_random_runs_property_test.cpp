@@ -42,18 +42,8 @@ model::Network any_network(std::int64_t batch) {
   return std::move(net).build(net.add("loss", cross_entropy(), {out, labels}));
 }
 
-// Each layer in any stage that is not before those of its inputs.
-void place_layers(const model::Network& network, plan::Plan& plan) {
-  std::vector<std::size_t> stage_of(network.graph.layers().size());
-  for (plan::Stage& stage : plan.stages) stage.layers.clear();
-  for (const LayerId layer : layers_in_order(network)) {
-    std::size_t least = 0;
-    for (const ValueId input : network.graph.layer(layer).inputs)
-      least = std::max(least, stage_of[network.graph.value(input).producer.index()]);
-    const std::size_t most = std::min(plan.stages.size() - 1, least + any_index(3));
-    stage_of[layer.index()] = any_of_range(least, most + 1);
-    plan.stages[stage_of[layer.index()]].layers.push_back(layer);
-  }
+std::size_t any_stage(std::size_t least, std::size_t stages) {
+  return any_of_range(least, std::min(stages - 1, least + any_index(3)) + 1);
 }
 
 Rule rule_of(System system, const plan::Plan& plan, const schedule::Schedule& schedule) {
@@ -75,7 +65,7 @@ RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()
   plan::Plan& plan = any.pipeline.plan;
   const std::int64_t batch = any.extent.microbatches * any_of_range<std::int64_t>(1, 4);
   const model::Network network = any_network(batch);
-  place_layers(network, plan);
+  place_layers(network, plan, any_stage);
   const schedule::Schedule schedule = schedule_of(any.system, plan, any.extent);
   const auto seed = any_of_range<std::uint64_t>(0, 1000);
   const runtime::SampleFeed feed(network, any.extent, seed, 0,

@@ -121,22 +121,29 @@ inline void set_depths(plan::Plan& plan) {
   return cut_in_order(network, system, std::vector<int>(static_cast<std::size_t>(stages), 1));
 }
 
-// The same workers, but each layer in any stage that is not before those of its inputs: stages that
-// are no runs of the graph's order.
-inline void scatter_layers(const model::Network& network, std::uint32_t seed, plan::Plan& plan) {
-  std::mt19937 random(seed);
+// The same workers, but each layer in a stage that is not before those of its inputs:
+// choose(least, stages) is one of least … stages − 1.
+template <class Choose>
+void place_layers(const model::Network& network, plan::Plan& plan, Choose choose) {
   std::vector<std::size_t> stage_of(network.graph.layers().size());
   for (plan::Stage& stage : plan.stages) stage.layers.clear();
   for (const LayerId layer : layers_in_order(network)) {
     std::size_t least = 0;
     for (const ValueId input : network.graph.layer(layer).inputs)
       least = std::max(least, stage_of[network.graph.value(input).producer.index()]);
-    // Mostly where its inputs are, so that late stages do not get it all.
-    const std::size_t most =
-        random() % 2 == 0 ? least + 1 : std::min(plan.stages.size(), least + 2);
-    stage_of[layer.index()] = least + random() % (most - least);
+    stage_of[layer.index()] = choose(least, plan.stages.size());
     plan.stages[stage_of[layer.index()]].layers.push_back(layer);
   }
+}
+
+// Stages that are no runs of the graph's order.
+inline void scatter_layers(const model::Network& network, std::uint32_t seed, plan::Plan& plan) {
+  std::mt19937 random(seed);
+  place_layers(network, plan, [&](std::size_t least, std::size_t stages) {
+    // Mostly where its inputs are, so that late stages do not get it all.
+    const std::size_t most = random() % 2 == 0 ? least + 1 : std::min(stages, least + 2);
+    return least + random() % (most - least);
+  });
 }
 
 // Stages dealt out to so many workers in turn.

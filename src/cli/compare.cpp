@@ -24,8 +24,7 @@ void execute(const Flags& flags) {
   const systems::Model model(profile);
   const systems::Wishes planning = wishes_of(flags);
   systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
-  wishes.conditions.exchange = planning.exchange;
-  wishes.optimiser_copies = planning.optimiser_copies;
+  take_over(planning, wishes);
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
   if (!choice.chosen) {

@@ -177,4 +177,19 @@ CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFl
   return command.add_option("--system", flags->system, names + " [auto]");
 }
 
+plan::PlanFile read_plan_for(const std::string& file, const graph::Graph& graph, int workers,
+                             const std::string& found) {
+  plan::PlanFile plan = plan::read_plan(file, graph);
+  try {
+    (void)systems::find_system(plan.plan.system);
+  } catch (const BadUsage& unknown) {
+    throw BadFile(file + ": system: " + unknown.what());
+  }
+  const int needed = plan::worker_count(plan.plan);
+  if (needed > workers)
+    throw CannotMeet("the plan " + file + " needs " + std::to_string(needed) + " workers, " +
+                     found);
+  return plan;
+}
+
 }  // namespace pipedream::cli

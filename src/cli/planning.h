@@ -50,4 +50,9 @@ void read_depth(const std::string& text, systems::Wishes& wishes);
                                           const profile::Profile& profile, int workers,
                                           Seconds took);
 
+// --plan FILE, for workers of that number. Throws BadFile for a system that does not exist, and
+// CannotMeet where the plan needs more of them; `found` ends that message.
+[[nodiscard]] plan::PlanFile read_plan_for(const std::string& file, const graph::Graph& graph,
+                                           int workers, const std::string& found);
+
 }  // namespace pipedream::cli

@@ -1,7 +1,5 @@
 #include "cli/run_folder.h"
 
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -40,10 +38,8 @@ void Metrics::add(const train::Evaluation& evaluation) {
   ordered_json line{{"epoch", evaluation.epoch},
                     {"minibatches", evaluation.minibatches},
                     {"held_out_loss", evaluation.score.mean_loss()}};
-  if (evaluation.words)
-    line["perplexity"] = std::exp(evaluation.score.mean_loss());
-  else if (evaluation.score.predictions > 0)
-    line["accuracy"] = evaluation.score.accuracy();
+  if (const auto perplexity = evaluation.perplexity()) line["perplexity"] = *perplexity;
+  if (const auto accuracy = evaluation.accuracy()) line["accuracy"] = *accuracy;
   line["seconds"] = evaluation.seconds.count();
   write(line.dump());
 }

@@ -24,13 +24,8 @@ struct Flags : PlanningFlags, SimulationFlags, PictureFlags {
   bool as_json = false;
 };
 
-void check_system(const std::string& file, const plan::Plan& plan,
-                  const profile::Profile& profile) {
-  try {
-    (void)systems::find_system(plan.system);
-  } catch (const BadUsage& unknown) {
-    throw BadFile(file + ": system: " + unknown.what());
-  }
+void check_microbatches(const std::string& file, const plan::Plan& plan,
+                        const profile::Profile& profile) {
   if (plan.microbatches > profile.batch.value_or(INT32_MAX))
     throw CannotMeet(file + " cuts minibatches into " + std::to_string(plan.microbatches) +
                      " microbatches; they have only " + std::to_string(*profile.batch) +
@@ -56,12 +51,9 @@ plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
     std::string candidates;
     return planned_for(flags, model, cluster, candidates).plan;
   }
-  plan::PlanFile file = plan::read_plan(flags.plan, profile.graph);
-  check_system(flags.plan, file.plan, profile);
-  const int workers = plan::worker_count(file.plan);
-  if (workers > cluster.workers())
-    throw CannotMeet("the plan " + flags.plan + " needs " + std::to_string(workers) + " workers, " +
-                     flags.cluster + " has " + std::to_string(cluster.workers()));
+  plan::PlanFile file = read_plan_for(flags.plan, profile.graph, cluster.workers(),
+                                      flags.cluster + " has " + std::to_string(cluster.workers()));
+  check_microbatches(flags.plan, file.plan, profile);
   return file.plan;
 }
 
@@ -71,9 +63,7 @@ void execute(const Flags& flags) {
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   plan::Plan plan = plan_of(flags, profile, cluster);
   systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
-  const systems::Wishes planning = wishes_of(flags);
-  wishes.conditions.exchange = planning.exchange;
-  wishes.optimiser_copies = planning.optimiser_copies;
+  take_over(wishes_of(flags), wishes);
   wishes.keep_timeline = flags.wants_any();
   OwnSchedule own;
   if (!flags.schedule.empty()) {
@@ -82,7 +72,7 @@ void execute(const Flags& flags) {
     wishes.training.minibatches = own.extent.minibatches;
     wishes.training.last_microbatches = own.extent.last;
     plan.microbatches = own.extent.microbatches;
-    check_system(flags.schedule, plan, profile);
+    check_microbatches(flags.schedule, plan, profile);
   }
   check_picture(flags, plan);
   const auto began = std::chrono::steady_clock::now();

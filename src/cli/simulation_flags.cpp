@@ -51,11 +51,16 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
       ->check(range<std::uint64_t>(0, UINT64_MAX, kWholeNumber));
 }
 
-void add_weight_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags) {
+void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags) {
   command.add_flag("--vertical-sync", flags->vertical_sync,
                    "Every stage uses the weights that the first one used (pipedream)");
   command.add_flag("--no-stash", flags->no_stash,
                    "Keep no old weights: forward and backward differ (pipedream, for study)");
+}
+
+void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation) {
+  simulation.conditions.exchange = planning.exchange;
+  simulation.optimiser_copies = planning.optimiser_copies;
 }
 
 systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,

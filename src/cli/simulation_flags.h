@@ -12,10 +12,14 @@
 
 namespace pipedream::cli {
 
-struct SimulationFlags {
-  std::int64_t minibatches = 0;
+// Which weights a run uses (pipedream).
+struct WeightFlags {
   bool vertical_sync = false;
   bool no_stash = false;
+};
+
+struct SimulationFlags : WeightFlags {
+  std::int64_t minibatches = 0;
   std::vector<std::string> stragglers;  // "3:0.5"
   bool no_loading = false;
   double jitter = 0;  // percent
@@ -25,7 +29,11 @@ struct SimulationFlags {
 // --minibatches, --no-loading, --straggler, --jitter, --seed.
 void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
 // --vertical-sync, --no-stash.
-void add_weight_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
+void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);
+
+// What a simulation has in common with the planning before it: how replicas average, and what the
+// optimiser keeps.
+void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation);
 
 // Throws BadUsage for a straggler that the cluster does not have.
 [[nodiscard]] systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,

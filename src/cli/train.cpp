@@ -116,8 +116,8 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
                                         : std::filesystem::path(flags_.out);
   job.sharing = train::check_recipe(recipe, job);
   std::optional<transport::Links> links;
-  if (!flags_.link.empty())
-    links = transport::Links{.bytes_per_second = parse_bandwidth(flags_.link).bytes_per_second};
+  if (const auto link = link_of(flags_))
+    links = transport::Links{.bytes_per_second = link->bytes_per_second};
 
   std::optional<Metrics> metrics;
   if (speaks() && !flags_.out.empty())

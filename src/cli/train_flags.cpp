@@ -1,7 +1,5 @@
 #include "cli/train_flags.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -51,10 +49,7 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
       .add_option("--clip", flags->clip,
                   "The largest norm of all gradients of an update (systems that flush)")
       ->check(range<double>(1e-30, 1e30, "a number"));
-  command.add_flag("--vertical-sync", flags->vertical_sync,
-                   "Every stage uses the weights that the first one used (pipedream)");
-  command.add_flag("--no-stash", flags->no_stash,
-                   "Keep no old weights: forward and backward differ (pipedream, for study)");
+  add_weight_flags(command, flags);
 }
 
 void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -151,6 +146,11 @@ void read_configuration(const std::string& file, CLI::App& command, ModelOptions
   }
   for (const auto& [name, value] : document.at("model_options").members())
     options.emplace(name, value.text());
+}
+
+std::optional<Bandwidth> link_of(const TrainFlags& flags) {
+  if (flags.link.empty()) return std::nullopt;
+  return parse_bandwidth(flags.link);
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {

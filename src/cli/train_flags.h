@@ -10,11 +10,12 @@
 #include "cli/network_flags.h"
 #include "cli/pictures.h"
 #include "cli/planning.h"
+#include "cli/simulation_flags.h"
 #include "train/optimiser_options.h"
 
 namespace pipedream::cli {
 
-struct TrainFlags : PlanningFlags, PictureFlags {
+struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string model;
   ModelOptions options;  // the model's own
   std::string config;
@@ -30,8 +31,6 @@ struct TrainFlags : PlanningFlags, PictureFlags {
   double momentum = 0.9;
   double weight_decay = 0;
   std::optional<double> clip;
-  bool vertical_sync = false;
-  bool no_stash = false;
   bool no_evaluation = false;
   std::string link;
   double patience = 600;  // seconds
@@ -53,6 +52,9 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
 // Gives each flag that the command line left open the value that the file has for it. Throws
 // BadFile for a file that is none, or has a flag that `train` does not know.
 void read_configuration(const std::string& file, CLI::App& command, ModelOptions& options);
+
+// --link, where it is given. Throws BadValue.
+[[nodiscard]] std::optional<Bandwidth> link_of(const TrainFlags& flags);
 
 [[nodiscard]] train::OptimiserOptions optimiser_options(const TrainFlags& flags);
 

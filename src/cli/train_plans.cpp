@@ -17,9 +17,7 @@ using systems::Planned;
 
 cluster::Cluster cluster_for(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
-  std::optional<Bandwidth> link;
-  if (!flags.link.empty()) link = parse_bandwidth(flags.link);
-  if (flags.cluster.empty()) return cluster::this_machine(task.workers, link);
+  if (flags.cluster.empty()) return cluster::this_machine(task.workers, link_of(flags));
   cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   if (cluster.workers() != task.workers)
     throw CannotMeet("--cluster " + flags.cluster + " has " + std::to_string(cluster.workers()) +
@@ -60,11 +58,9 @@ profile::Profile profile_for(const PlanningTask& task) {
 
 systems::Simulated simulated(const PlanningTask& task, const profile::Profile& profile,
                              const cluster::Cluster& cluster, const plan::Plan& plan) {
-  const systems::Wishes planning = wishes_of(task.flags);
   systems::SimulationWishes wishes;
-  wishes.conditions.exchange = planning.exchange;
+  take_over(wishes_of(task.flags), wishes);
   wishes.conditions.loading = false;  // what is read here lies in memory
-  wishes.optimiser_copies = planning.optimiser_copies;
   wishes.training.vertical_sync = task.flags.vertical_sync;
   wishes.training.no_stash = task.flags.no_stash;
   return systems::simulate_plan(plan, profile, cluster, wishes);
@@ -79,16 +75,8 @@ Prepared prepared(const PlanningTask& task, const profile::Profile& profile,
 Preparation given_plan(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
   Preparation preparation;
-  plan::PlanFile file = plan::read_plan(flags.plan, task.network.graph);
-  try {
-    (void)systems::find_system(file.plan.system);
-  } catch (const BadUsage& unknown) {
-    throw BadFile(flags.plan + ": system: " + unknown.what());
-  }
-  const int needed = plan::worker_count(file.plan);
-  if (needed > task.workers)
-    throw CannotMeet("the plan " + flags.plan + " needs " + std::to_string(needed) +
-                     " workers, and " + std::to_string(task.workers) + " are to train");
+  plan::PlanFile file = read_plan_for(flags.plan, task.network.graph, task.workers,
+                                      "and " + std::to_string(task.workers) + " are to train");
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
   preparation.runs.push_back({std::move(file), {}});
   Prepared& run = preparation.runs.back();

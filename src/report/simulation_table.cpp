@@ -43,22 +43,11 @@ std::string reading_note(const timeline::Summary& summary) {
 }
 
 Table worker_table(const Simulated& simulated, const plan::Plan& plan) {
-  Table table({{"worker", Align::kRight},
-               {"stage"},
-               {"busy", Align::kRight},
-               {"recomputing", Align::kRight},
-               {"fill/drain", Align::kRight},
-               {"imbalance", Align::kRight},
-               {"transfer", Align::kRight},
-               {"wait", Align::kRight},
-               {"memory", Align::kRight}});
-  const Nanos whole = simulated.summary.length;
+  Table table(worker_columns({{"memory", Align::kRight}}));
   for (const WorkerAccount& worker : simulated.summary.workers) {
-    table.add_row({std::to_string(worker.worker.value), stages_of(plan, worker.worker),
-                   share_of(worker.busy, whole), share_of(worker.recompute, whole),
-                   share_of(worker.idle.fill_drain, whole), share_of(worker.idle.imbalance, whole),
-                   share_of(worker.idle.transfer, whole), share_of(worker.idle.wait, whole),
-                   to_text(simulated.memory[worker.worker.index()])});
+    auto entries = worker_entries(plan, worker, simulated.summary.length);
+    entries.push_back(to_text(simulated.memory[worker.worker.index()]));
+    table.add_row(std::move(entries));
   }
   return table;
 }
@@ -134,8 +123,7 @@ std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
                                  plan.system, short_config(plan::config_text(plan)));
   const timeline::Summary& summary = simulated.summary;
   text += fmt::format("speed        {}\n", rate(simulated, profile));
-  text += fmt::format("utilisation  {} of {} {}\n", percent(summary.utilisation()),
-                      summary.workers.size(), summary.workers.size() == 1 ? "worker" : "workers");
+  text += fmt::format("utilisation  {}\n", utilisation_text(summary));
   text += fmt::format("on links     {} per minibatch\n", bytes_text(simulated.bytes_per_minibatch));
   text += fmt::format(
       "simulated    {} in {}: {}, from the first op to the last\n\n",
@@ -167,9 +155,7 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
   json["idle"] = idle_json(summary.idle);
   json["reading"] = to_seconds(summary.reading);
   json["recompute"] = to_seconds(summary.recompute);
-  auto memory = ordered_json::array();
-  for (const Bytes bytes : simulated.memory) memory.push_back(bytes.count);
-  json["peak_memory_bytes"] = memory;
+  json["peak_memory_bytes"] = bytes_json(simulated.memory);
   json["bytes_per_minibatch"] = simulated.bytes_per_minibatch;
   json["bytes_per_sample"] =
       profile.batch
@@ -186,19 +172,16 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
 
 std::string comparison_table(const systems::SimulatedChoice& choice,
                              const profile::Profile& profile, const cluster::Cluster& cluster) {
-  Table table({{""},
-               {"system"},
-               {"plan"},
-               {"simulated", Align::kRight},
-               {"× dp-bsp", Align::kRight},
-               {"predicted", Align::kRight},
-               {"busy", Align::kRight},
-               {"fill/drain", Align::kRight},
-               {"imbalance", Align::kRight},
-               {"transfer", Align::kRight},
-               {"wait", Align::kRight},
-               {"memory", Align::kRight},
-               {"bytes/minibatch", Align::kRight}});
+  std::vector<Column> columns{{""},
+                              {"system"},
+                              {"plan"},
+                              {"simulated", Align::kRight},
+                              {"× dp-bsp", Align::kRight},
+                              {"predicted", Align::kRight}};
+  for (const Column& column : time_columns()) columns.push_back(column);
+  columns.push_back({"memory", Align::kRight});
+  columns.push_back({"bytes/minibatch", Align::kRight});
+  Table table(std::move(columns));
   const Simulated* dp = choice.data_parallel();
   const std::string faster = faster_note(choice);
   std::string reading;
@@ -212,17 +195,18 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
     }
     const auto& planned = std::get<systems::Planned>(candidate.result);
     const Simulated& of = *candidate.simulated;
-    const timeline::Idle& idle = of.summary.idle;
     if (reading.empty()) reading = reading_note(of.summary);
-    const Nanos all = of.summary.busy + idle.total();
-    table.add_row({choice.chosen == i ? "▶" : " ", candidate.system->name,
-                   short_config(plan::config_text(planned.plan)), rate(of, profile),
-                   speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
-                   rate_text(profile, planned.time()), percent(of.summary.utilisation()),
-                   share_of(idle.fill_drain, all), share_of(idle.imbalance, all),
-                   share_of(idle.transfer, all), share_of(idle.wait, all),
-                   to_text(*std::max_element(of.memory.begin(), of.memory.end())),
-                   bytes_text(of.bytes_per_minibatch)});
+    std::vector<std::string> entries{
+        choice.chosen == i ? "▶" : " ",
+        candidate.system->name,
+        short_config(plan::config_text(planned.plan)),
+        rate(of, profile),
+        speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
+        rate_text(profile, planned.time())};
+    for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
+    entries.push_back(to_text(*std::max_element(of.memory.begin(), of.memory.end())));
+    entries.push_back(bytes_text(of.bytes_per_minibatch));
+    table.add_row(std::move(entries));
   }
   return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + table.text() +
          (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of --system auto\n" + faster +

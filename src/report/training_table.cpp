@@ -56,18 +56,9 @@ std::string staleness_text(const systems::Staleness& staleness) {
 }
 
 Table worker_table(const TrainingRun& run) {
-  Table table({{"worker", Align::kRight},
-               {"stage"},
-               {"busy", Align::kRight},
-               {"recomputing", Align::kRight},
-               {"fill/drain", Align::kRight},
-               {"imbalance", Align::kRight},
-               {"transfer", Align::kRight},
-               {"wait", Align::kRight},
-               {"memory", Align::kRight},
-               {"predicted", Align::kRight},
-               {"updates behind", Align::kRight}});
-  const Nanos whole = run.measured.summary.length;
+  Table table(worker_columns({{"memory", Align::kRight},
+                              {"predicted", Align::kRight},
+                              {"updates behind", Align::kRight}}));
   for (const timeline::WorkerAccount& worker : run.measured.summary.workers) {
     const std::size_t w = worker.worker.index();
     std::string stale;
@@ -76,15 +67,11 @@ Table worker_table(const TrainingRun& run) {
       if (std::find(workers.begin(), workers.end(), worker.worker) == workers.end()) continue;
       stale += (stale.empty() ? "" : ", ") + staleness_text(run.measured.staleness[s]);
     }
-    table.add_row({std::to_string(worker.worker.value), stages_of(run.plan, worker.worker),
-                   share_of(worker.busy, whole), share_of(worker.recompute, whole),
-                   share_of(worker.idle.fill_drain, whole), share_of(worker.idle.imbalance, whole),
-                   share_of(worker.idle.transfer, whole), share_of(worker.idle.wait, whole),
-                   w < run.measured.memory.size() ? to_text(run.measured.memory[w]) : "–",
-                   run.simulated && w < run.simulated->memory.size()
-                       ? to_text(run.simulated->memory[w])
-                       : "–",
-                   stale});
+    auto entries = worker_entries(run.plan, worker, run.measured.summary.length);
+    entries.push_back(to_text(run.measured.memory[w]));
+    entries.push_back(run.simulated ? to_text(run.simulated->memory[w]) : "–");
+    entries.push_back(std::move(stale));
+    table.add_row(std::move(entries));
   }
   return table;
 }
@@ -106,9 +93,7 @@ std::string training_table(const TrainingRun& run) {
                   short_config(plan::config_text(run.plan)), grouped(measured.minibatches));
   text += fmt::format("speed        {}\n", speed_text(run));
   text += fmt::format("loss         {}\n", result_text(measured));
-  text += fmt::format("utilisation  {} of {} {}\n", percent(measured.summary.utilisation()),
-                      measured.summary.workers.size(),
-                      measured.summary.workers.size() == 1 ? "worker" : "workers");
+  text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
   text += fmt::format("an update    of {} samples\n",
                       grouped(static_cast<std::int64_t>(measured.samples_per_update)));
@@ -137,13 +122,9 @@ ordered_json training_json(const TrainingRun& run) {
   json["busy"] = to_seconds(measured.summary.busy);
   json["idle"] = idle_json(measured.summary.idle);
   json["recompute"] = to_seconds(measured.summary.recompute);
-  auto memory = ordered_json::array();
-  for (const Bytes bytes : measured.memory) memory.push_back(bytes.count);
-  json["peak_memory_bytes"] = memory;
-  auto predicted = ordered_json::array();
-  if (run.simulated)
-    for (const Bytes bytes : run.simulated->memory) predicted.push_back(bytes.count);
-  json["predicted_memory_bytes"] = predicted;
+  json["peak_memory_bytes"] = bytes_json(measured.memory);
+  json["predicted_memory_bytes"] =
+      bytes_json(run.simulated ? run.simulated->memory : std::vector<Bytes>{});
   auto stale = ordered_json::array();
   for (const systems::Staleness& of : measured.staleness)
     stale.push_back({{"most", of.most}, {"mean", of.mean}});
@@ -155,37 +136,34 @@ ordered_json training_json(const TrainingRun& run) {
 std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  Table table({{""},
-               {"system"},
-               {"plan"},
-               {"samples/s", Align::kRight},
-               {"predicted", Align::kRight},
-               {"simulated", Align::kRight},
-               {"busy", Align::kRight},
-               {"fill/drain", Align::kRight},
-               {"imbalance", Align::kRight},
-               {"transfer", Align::kRight},
-               {"wait", Align::kRight},
-               {"memory", Align::kRight},
-               {"bytes/sample", Align::kRight},
-               {"behind", Align::kRight},
-               {"loss", Align::kRight}});
+  std::vector<Column> columns{{""},
+                              {"system"},
+                              {"plan"},
+                              {"samples/s", Align::kRight},
+                              {"predicted", Align::kRight},
+                              {"simulated", Align::kRight}};
+  for (const Column& column : time_columns()) columns.push_back(column);
+  for (const char* title : {"memory", "bytes/sample", "behind", "loss"})
+    columns.push_back({title, Align::kRight});
+  Table table(std::move(columns));
   for (const TrainingRun& run : runs) {
     const Measured& of = run.measured;
-    const timeline::Idle& idle = of.summary.idle;
-    const Nanos all = of.summary.busy + idle.total();
     std::int64_t behind = 0;
     for (const systems::Staleness& stale : of.staleness) behind = std::max(behind, stale.most);
     Bytes memory;
     for (const Bytes each : of.memory) memory = std::max(memory, each);
     const auto simulated = simulated_rate(run);
-    table.add_row({run.plan.system == automatic ? "▶" : " ", run.plan.system,
-                   short_config(plan::config_text(run.plan)), samples_text(of.samples_per_second),
-                   run.predicted ? samples_text(*run.predicted) : "–",
-                   simulated ? samples_text(*simulated) : "–", percent(of.summary.utilisation()),
-                   share_of(idle.fill_drain, all), share_of(idle.imbalance, all),
-                   share_of(idle.transfer, all), share_of(idle.wait, all), to_text(memory),
-                   bytes_text(of.bytes_per_sample), std::to_string(behind), four_digits(of.loss)});
+    std::vector<std::string> entries{run.plan.system == automatic ? "▶" : " ",
+                                     run.plan.system,
+                                     short_config(plan::config_text(run.plan)),
+                                     samples_text(of.samples_per_second),
+                                     run.predicted ? samples_text(*run.predicted) : "–",
+                                     simulated ? samples_text(*simulated) : "–"};
+    for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
+    for (std::string entry : {to_text(memory), bytes_text(of.bytes_per_sample),
+                              std::to_string(behind), four_digits(of.loss)})
+      entries.push_back(std::move(entry));
+    table.add_row(std::move(entries));
   }
   std::string text = fmt::format("{}: {} minibatches of {} samples with each system\n\n",
                                  runs.empty() ? "" : runs.front().model,

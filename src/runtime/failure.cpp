@@ -1,6 +1,6 @@
 #include "runtime/failure.h"
 
-#include <functional>
+#include <string_view>
 
 #include <c10/util/Exception.h>
 

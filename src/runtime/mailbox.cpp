@@ -14,38 +14,37 @@ using schedule::Kind;
 using schedule::Routes;
 using schedule::Sharing;
 
-Range share_of(std::int64_t samples, int replica, int replicas) {
-  const std::int64_t first = samples * replica / replicas;
-  return {first, samples * (replica + 1) / replicas - first};
-}
-
 // Gradients that are handed over apart are stacked before the samples.
 std::int64_t Mailbox::samples_dimension(const Parcel& parcel) const {
   return parcel.kind == Kind::kGradient && order_.terms_from(parcel.value, parcel.user) > 1 ? 1 : 0;
 }
 
-// One stream of messages per transfer and kind; within it items come in the order of the programs.
-int Mailbox::tag_of(const Parcel& parcel) const {
+std::size_t Mailbox::transfer_of(const Parcel& parcel) const {
   const auto& transfers = routes_.transfers();
   const auto found = std::find_if(transfers.begin(), transfers.end(), [&](const auto& transfer) {
     return transfer.value == parcel.value && transfer.to == parcel.user;
   });
   PD_CHECK(found != transfers.end());
-  return static_cast<int>(found - transfers.begin()) * 2 + (parcel.kind == Kind::kGradient ? 1 : 0);
+  return static_cast<std::size_t>(found - transfers.begin());
+}
+
+// One stream of messages per transfer and kind; within it items come in the order of the programs.
+int Mailbox::tag_of(const Parcel& parcel) const {
+  return static_cast<int>(transfer_of(parcel)) * 2 + (parcel.kind == Kind::kGradient ? 1 : 0);
 }
 
 void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) {
-  const auto& transfer = routes_.transfers()[static_cast<std::size_t>(tag_of(parcel) / 2)];
+  const auto& transfer = routes_.transfers()[transfer_of(parcel)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
   const std::int64_t samples = samples_(parcel.item);
   const bool together = routes_.sharing() == Sharing::kTogether;
   const Range mine =
-      together ? share_of(samples, replica, routes_.replicas(maker)) : Range{0, samples};
+      together ? even_part(samples, replica, routes_.replicas(maker)) : Range{0, samples};
   routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
     at::Tensor part = tensor;
     if (together) {
-      const Range theirs = share_of(samples, peer, routes_.replicas(taker));
+      const Range theirs = even_part(samples, peer, routes_.replicas(taker));
       const std::int64_t begin = std::max(mine.first, theirs.first);
       const std::int64_t end = std::min(mine.first + mine.count, theirs.first + theirs.count);
       if (end <= begin)
@@ -92,7 +91,7 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
 }
 
 at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
-  const auto& transfer = routes_.transfers()[static_cast<std::size_t>(tag_of(parcel) / 2)];
+  const auto& transfer = routes_.transfers()[transfer_of(parcel)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
   std::vector<at::Tensor> parts;

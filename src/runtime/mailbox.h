@@ -9,20 +9,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/even_part.h"
 #include "runtime/clock.h"
 #include "runtime/gradient_order.h"
 #include "schedule/routes.h"
 #include "transport/transport.h"
 
 namespace pipedream::runtime {
-
-// Samples [first, first + count) of an item.
-struct Range {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-// What replica number `replica` of `replicas` that share an item of so many samples has of it.
-[[nodiscard]] Range share_of(std::int64_t samples, int replica, int replicas);
 
 // One value of an item for the stage `user`, or the gradient back from there.
 struct Parcel {
@@ -66,6 +59,7 @@ class Mailbox {
  private:
   using Incoming = std::variant<at::Tensor, transport::Ticket>;
   [[nodiscard]] std::int64_t samples_dimension(const Parcel& parcel) const;
+  [[nodiscard]] std::size_t transfer_of(const Parcel& parcel) const;  // place in transfers()
   [[nodiscard]] int tag_of(const Parcel& parcel) const;
   [[nodiscard]] at::Tensor arrived(Incoming& incoming, Nanos& came);
 

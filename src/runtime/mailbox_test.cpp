@@ -18,7 +18,7 @@ TEST(ShareOf, SharesAreInOrderAndCoverEverySampleOnce) {
     for (int replicas = 1; replicas < 7; ++replicas) {
       std::int64_t next = 0;
       for (int r = 0; r < replicas; ++r) {
-        const Range range = share_of(samples, r, replicas);
+        const Range range = even_part(samples, r, replicas);
         EXPECT_EQ(range.first, next);
         EXPECT_GE(range.count, samples / replicas);
         EXPECT_LE(range.count, samples / replicas + 1);
@@ -72,7 +72,7 @@ class Mailboxes {
   }
   [[nodiscard]] Range range(StageId stage, int replica) const {
     if (routes_.sharing() == Sharing::kTurns) return {0, kSamples};
-    return share_of(kSamples, replica, routes_.replicas(stage));
+    return even_part(kSamples, replica, routes_.replicas(stage));
   }
   [[nodiscard]] Bytes sent(int worker) const {
     return boxes_[static_cast<std::size_t>(worker)]->sent();

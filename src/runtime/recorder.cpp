@@ -1,7 +1,5 @@
 #include "runtime/recorder.h"
 
-#include <algorithm>
-
 namespace pipedream::runtime {
 
 void Recorder::add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer, Nanos wait) {

@@ -1,8 +1,6 @@
 // What a worker did when: its part of the timeline.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <string>
 #include <vector>
 

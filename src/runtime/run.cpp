@@ -1,6 +1,5 @@
 #include "runtime/run.h"
 
-#include <array>
 #include <exception>
 #include <mutex>
 #include <thread>

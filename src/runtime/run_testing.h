@@ -33,8 +33,8 @@ class SampleFeed final : public Feed {
 
  private:
   Range range(const schedule::Item& item) const {
-    return share_of(minibatch_samples(item.minibatch), item.microbatch,
-                    extent_.microbatches_of(item.minibatch));
+    return even_part(minibatch_samples(item.minibatch), item.microbatch,
+                     extent_.microbatches_of(item.minibatch));
   }
 
   const model::Network& network_;

@@ -159,14 +159,16 @@ void Stage::add_leaves(const Values& inputs, Names& names, InFlight& kept) const
   }
 }
 
+std::size_t Stage::names_of(ValueId value) const {
+  return order_of_sums_.is_mixed(value) ? order_of_sums_.terms(value).size() : 1;
+}
+
 void Stage::add_names(ValueId value, const at::Tensor& tensor, Names& names) const {
   if (!order_of_sums_.is_mixed(value) || !tensor.requires_grad()) {
-    const std::size_t count =
-        order_of_sums_.is_mixed(value) ? order_of_sums_.terms(value).size() : 1;
-    for (std::size_t i = 0; i < count; ++i) names[{value, i}] = tensor;
+    for (std::size_t i = 0; i < names_of(value); ++i) names[{value, i}] = tensor;
     return;
   }
-  const model::Tensors apart = fan_out(tensor, order_of_sums_.terms(value).size());
+  const model::Tensors apart = fan_out(tensor, names_of(value));
   for (std::size_t i = 0; i < apart.size(); ++i) names[{value, i}] = apart[i];
 }
 
@@ -201,11 +203,8 @@ void Stage::keep_ends(const Names& names, InFlight& kept) const {
     const at::Tensor& tensor = names.at(name);
     if (tensor.requires_grad()) kept.ends[name] = torch::autograd::impl::gradient_edge(tensor);
   };
-  for (const ValueId value : given_) {
-    const std::size_t count =
-        order_of_sums_.is_mixed(value) ? order_of_sums_.terms(value).size() : 1;
-    for (std::size_t i = 0; i < count; ++i) keep({value, i});
-  }
+  for (const ValueId value : given_)
+    for (std::size_t i = 0; i < names_of(value); ++i) keep({value, i});
   if (computes_loss_) keep({network_.loss, 0});
 }
 

@@ -95,6 +95,8 @@ class Stage {
   void add_leaves(const Values& inputs, Names& names, InFlight& kept) const;
   // Runs all layers; `names` gets what they make and loses what no layer needs any more.
   void run_layers(const schedule::Item& item, Mode mode, Names& names);
+  // How many names a value that is made here has.
+  [[nodiscard]] std::size_t names_of(ValueId value) const;
   void add_names(ValueId value, const at::Tensor& tensor, Names& names) const;
   void keep_ends(const Names& names, InFlight& kept) const;
   [[nodiscard]] Values made_of(const Names& names) const;

@@ -123,7 +123,7 @@ Range Worker::share(StageId stage, const Item& item) const {
   const std::int64_t samples = segment_->feed.samples(item);
   if (job_.sharing == Sharing::kTurns) return {0, samples};
   const Part& part = parts_.at(stage);
-  return share_of(samples, part.replica, part.replicas);
+  return even_part(samples, part.replica, part.replicas);
 }
 
 double Worker::loss_weight(StageId stage, const Item& item) const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "schedule/routes.h"
-
 namespace pipedream::schedule {
 namespace {
 

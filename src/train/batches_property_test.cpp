@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/even_part.h"
 #include "core/property_testing.h"
 #include "train/batches.h"
 #include "train/microbatches.h"
@@ -60,7 +61,7 @@ RC_GTEST_PROP(BatchesProperty, RangesOfAMinibatchJoinToTheWhole, ()) {
   const std::int64_t microbatches = any_of_range<std::int64_t>(1, 12);
   Samples joined;
   for (std::int64_t m = 0; m < microbatches; ++m) {
-    const SampleRange range = microbatch_range(count, m, microbatches);
+    const Range range = even_part(count, m, microbatches);
     const Samples some = batches.samples_of(minibatch, range.first, range.count);
     joined.insert(joined.end(), some.begin(), some.end());
   }
@@ -75,7 +76,7 @@ RC_GTEST_PROP(MicrobatchesProperty, NoneIsEmptyAndSizesDifferByOneAtMost, ()) {
   RC_ASSERT(parts >= 1);
   RC_ASSERT(parts <= microbatches);
   for (std::int64_t m = 0; m < parts; ++m) {
-    const std::int64_t count = microbatch_range(samples, m, parts).count;
+    const std::int64_t count = even_part(samples, m, parts).count;
     RC_ASSERT(count >= 1);
     RC_ASSERT(count == samples / parts || count == samples / parts + 1);
     // A short minibatch has no larger microbatches than a full one.

@@ -1,6 +1,6 @@
 #include "train/item_feed.h"
 
-#include "train/microbatches.h"
+#include "core/even_part.h"
 
 namespace pipedream::train {
 
@@ -9,15 +9,15 @@ std::int64_t ItemFeed::minibatch_samples(std::int64_t minibatch) const {
 }
 
 std::int64_t ItemFeed::samples(const schedule::Item& item) const {
-  return microbatch_range(minibatch_samples(item.minibatch), item.microbatch,
-                          extent_.microbatches_of(item.minibatch))
+  return even_part(minibatch_samples(item.minibatch), item.microbatch,
+                   extent_.microbatches_of(item.minibatch))
       .count;
 }
 
 at::Tensor ItemFeed::load(const model::InputSpec& input, const schedule::Item& item,
                           std::int64_t first, std::int64_t count) const {
-  const SampleRange range = microbatch_range(minibatch_samples(item.minibatch), item.microbatch,
-                                             extent_.microbatches_of(item.minibatch));
+  const Range range = even_part(minibatch_samples(item.minibatch), item.microbatch,
+                                extent_.microbatches_of(item.minibatch));
   return data_.load(input,
                     batches_.samples_of(first_ + item.minibatch, range.first + first, count));
 }

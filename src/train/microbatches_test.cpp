@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "core/even_part.h"
+
 namespace pipedream::train {
 namespace {
 
 TEST(Microbatches, CutTenSamplesIntoFourAsPictured) {
-  EXPECT_EQ(microbatch_range(10, 0, 4), (SampleRange{0, 2}));
-  EXPECT_EQ(microbatch_range(10, 1, 4), (SampleRange{2, 3}));
-  EXPECT_EQ(microbatch_range(10, 2, 4), (SampleRange{5, 2}));
-  EXPECT_EQ(microbatch_range(10, 3, 4), (SampleRange{7, 3}));
+  EXPECT_EQ(even_part(10, 0, 4), (Range{0, 2}));
+  EXPECT_EQ(even_part(10, 1, 4), (Range{2, 3}));
+  EXPECT_EQ(even_part(10, 2, 4), (Range{5, 2}));
+  EXPECT_EQ(even_part(10, 3, 4), (Range{7, 3}));
 }
 
 TEST(Microbatches, OfAShortMinibatchAreFewerAndOfTheSameSize) {

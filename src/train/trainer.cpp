@@ -166,7 +166,7 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
       runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
   if (seat_.me != WorkerId{0}) return;
   last_ = Evaluation{epoch, course_.first(epoch) + course_.extent(epoch).minibatches, score,
-                     score.predictions > score.samples, since_start()};
+                     since_start()};
   observer_.evaluation(*last_);
 }
 
@@ -207,19 +207,22 @@ void TrainingWorker::finish(Outcome& outcome) const {
   measured.seconds = since_start();
   if (last_) {
     measured.held_out_loss = last_->score.mean_loss();
-    if (last_->words)
-      measured.perplexity = std::exp(last_->score.mean_loss());
-    else if (last_->score.predictions > 0)
-      measured.accuracy = last_->score.accuracy();
+    measured.accuracy = last_->accuracy();
+    measured.perplexity = last_->perplexity();
   }
   if (job_.keep_timeline) measured.timeline.events = std::move(events);
 }
 
 }  // namespace
 
-std::int64_t minibatches_of(const Recipe& recipe, const runtime::Job& job,
-                            const DataSet& training) {
-  return Course(recipe, job, training).minibatches();
+std::optional<double> Evaluation::accuracy() const {
+  if (score.predictions == 0 || score.predictions > score.samples) return std::nullopt;
+  return score.accuracy();
+}
+
+std::optional<double> Evaluation::perplexity() const {
+  if (score.predictions <= score.samples) return std::nullopt;
+  return std::exp(score.mean_loss());
 }
 
 schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job) {

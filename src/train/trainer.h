@@ -39,8 +39,11 @@ struct Evaluation {
   std::int64_t epoch = 0;        // from 0
   std::int64_t minibatches = 0;  // trained so far
   runtime::Score score;
-  bool words = false;  // the network predicts several labels per sample
   Seconds seconds{0};
+
+  // Where the network predicts one label per sample, and where several (words).
+  [[nodiscard]] std::optional<double> accuracy() const;
+  [[nodiscard]] std::optional<double> perplexity() const;
 };
 
 // Who wants to know while it goes on; called in the process of worker 0, by one thread at a time.
@@ -54,10 +57,6 @@ struct Outcome {
   runtime::Weights weights;
   std::vector<runtime::WorkerResult> workers;
 };
-
-// How many minibatches the recipe trains, each as large as one of the plan's schedule.
-[[nodiscard]] std::int64_t minibatches_of(const Recipe& recipe, const runtime::Job& job,
-                                          const DataSet& training);
 
 // How replicas share items in the recipe's schedule: what Job::sharing must be. Throws BadUsage or
 // CannotMeet, before anything runs, where the plan's system cannot do what job or recipe ask.
