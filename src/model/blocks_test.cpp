@@ -93,5 +93,15 @@ TEST(MemoryMeter, CountsWhatThisThreadAllocatesAndFrees) {
   EXPECT_EQ(meter.live(), 0);
 }
 
+TEST(MemoryMeter, CountsItsPeakFromWhereItWasRestarted) {
+  MemoryMeter meter;
+  const at::Tensor kept = at::ones({1000});
+  { const at::Tensor gone = at::ones({500}); }
+  meter.restart_peak();
+  EXPECT_EQ(meter.peak(), 4000);
+  { const at::Tensor gone = at::ones({10}); }
+  EXPECT_EQ(meter.peak(), 4040);
+}
+
 }  // namespace
 }  // namespace pipedream::model

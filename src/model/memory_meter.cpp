@@ -27,6 +27,10 @@ class Count {
     const std::lock_guard lock(mutex_);
     return peak_;
   }
+  void restart_peak() {
+    const std::lock_guard lock(mutex_);
+    peak_ = live_;
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -76,6 +80,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
 
   std::int64_t live() const { return count_->live(); }
   std::int64_t peak() const { return count_->peak(); }
+  void restart_peak() { count_->restart_peak(); }
 
  private:
   std::shared_ptr<MemoryLedger> ledger_;
@@ -94,5 +99,6 @@ MemoryMeter::~MemoryMeter() = default;
 
 std::int64_t MemoryMeter::live() const { return hook_->live(); }
 std::int64_t MemoryMeter::peak() const { return hook_->peak(); }
+void MemoryMeter::restart_peak() { hook_->restart_peak(); }
 
 }  // namespace pipedream::model

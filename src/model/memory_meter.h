@@ -23,6 +23,8 @@ class MemoryMeter {
 
   [[nodiscard]] std::int64_t live() const;
   [[nodiscard]] std::int64_t peak() const;
+  // From here on, peak() says what was most since.
+  void restart_peak();
 
  private:
   class Hook;

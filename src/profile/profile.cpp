@@ -18,7 +18,7 @@ void check_totals(const Profile& profile) {
   };
   for (const LayerCost& cost : profile.costs) {
     time += cost.forward + cost.backward_with_update();
-    bytes += cost.weights + cost.stash;
+    bytes += cost.weights + cost.stash + cost.working.value_or(Bytes{});
     check();
   }
   for (const graph::Value& value : profile.graph.values()) {
@@ -78,6 +78,13 @@ bool a_consumer_keeps(const Profile& profile, ValueId id) {
 }
 
 }  // namespace
+
+bool knows_working(const Profile& profile) {
+  const auto& layers = profile.graph.layers();
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (!layers[i].is_input && !profile.costs[i].working) return false;
+  return true;
+}
 
 Bytes held_bytes(const Profile& profile, LayerId layer) {
   const LayerCost& cost = profile.cost(layer);

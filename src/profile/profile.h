@@ -25,6 +25,9 @@ struct LayerCost {
   std::vector<bool> keeps_input;
   std::vector<bool> keeps_output;
   Nanos update{0};  // one step of the optimiser over the layer's weights; 0 where not known
+  // The most that is allocated while its forward or its backward runs, besides what it keeps and
+  // its weights' gradients: gradients of its inputs and outputs, and whatever it computes with.
+  std::optional<Bytes> working{};
 
   // What a minibatch costs besides its forward. A replica updates its weights once per minibatch's
   // worth of its own compute, so the cost rules count the update with the backward
@@ -60,6 +63,9 @@ void check_totals(const Profile& profile);
 // What is held from a layer's forward to its backward on account of what it computed: its stash,
 // and those of its outputs that the layer itself or one of their consumers keeps.
 [[nodiscard]] Bytes held_bytes(const Profile& profile, LayerId layer);
+
+// Whether every layer says how much memory it works with.
+[[nodiscard]] bool knows_working(const Profile& profile);
 
 // Sums over all layers.
 [[nodiscard]] Nanos total_forward(const Profile& profile);

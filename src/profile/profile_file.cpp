@@ -45,7 +45,7 @@ std::vector<bool> read_keeps_output(const Node& outputs) {
 
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
   node.expect_keys({"name", "kind", "input", "forward", "backward", "update_seconds",
-                    "weight_bytes", "stash_bytes", "keeps_input", "outputs"});
+                    "weight_bytes", "stash_bytes", "working_bytes", "keeps_input", "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -61,6 +61,7 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       if (const auto update = node.find("update_seconds")) cost.update = update->seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
+      if (const auto working = node.find("working_bytes")) cost.working = working->byte_count();
       cost.keeps_output = read_keeps_output(node.at("outputs"));
       if (const auto keeps = node.find("keeps_input"))
         for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
@@ -116,6 +117,7 @@ Json layer_json(const Profile& profile, LayerId id) {
     if (cost.update > Nanos(0)) json["update_seconds"] = to_seconds(cost.update);
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;
+    if (cost.working) json["working_bytes"] = cost.working->count;
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
   }
   json["outputs"] = Json::array();

@@ -106,6 +106,23 @@ TEST(ParseProfileJson, AnUpdateIsReadWrittenAndCounted) {
   EXPECT_EQ(difference(parse_profile_json(json, "again.json"), profile), "");
 }
 
+TEST(ParseProfileJson, WorkingMemoryIsReadAndWrittenWhereItIsKnown) {
+  const auto with_working = [](std::string layer) {
+    return layer.replace(layer.find("\"weight_bytes\""), 0, "\"working_bytes\": 70, ");
+  };
+  const Profile some =
+      parse_profile_json(file_of("", with_working(kLayerA) + "," + kLayerB, kEdge), "p.json");
+  EXPECT_EQ(some.costs[0].working, Bytes{70});
+  EXPECT_FALSE(some.costs[1].working);
+  EXPECT_FALSE(knows_working(some));
+  const std::string json = to_json(some);
+  EXPECT_EQ(json.find("working_bytes"), json.rfind("working_bytes"));
+  EXPECT_EQ(difference(parse_profile_json(json, "again.json"), some), "");
+  const Profile all = parse_profile_json(
+      file_of("", with_working(kLayerA) + "," + with_working(kLayerB), kEdge), "p.json");
+  EXPECT_TRUE(knows_working(all));
+}
+
 TEST(ParseProfileJson, RefusesBadHeads) {
   EXPECT_EQ(refusal("[]"), "p.json: wanted an object, found a list");
   EXPECT_EQ(refusal(R"({"format": "pipedream-plan", "version": 1})"),

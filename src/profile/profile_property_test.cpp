@@ -58,6 +58,7 @@ Profile any_profile() {
       if (any_of_range(0, 2) == 1) cost.update = any_time();
       cost.weights = Bytes{any_count(48)};
       cost.stash = Bytes{any_count(48)};
+      if (any_of_range(0, 2) == 1) cost.working = Bytes{any_count(48)};
     }
     profile.costs.push_back(cost);
   }

@@ -4,9 +4,12 @@
 #include <chrono>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include "model/memory_meter.h"
 #include "profiler/stopwatch.h"
@@ -108,26 +111,62 @@ std::vector<bool> kept_by_graph(model::Tensors tensors, const model::Tensors& ot
   return kept;
 }
 
+// The ends of a layer's graph, and how to make gradients for them.
+struct Ends {
+  torch::autograd::edge_list edges;
+  std::vector<std::vector<std::int64_t>> shapes;
+  std::vector<at::TensorOptions> options;
+
+  void add(const at::Tensor& output) {
+    edges.push_back(torch::autograd::impl::gradient_edge(output));
+    shapes.push_back(output.sizes().vec());
+    options.push_back(output.options());
+  }
+};
+
+// The most that a backward allocates above what is there before it. Leaves no gradients behind.
+std::int64_t peak_of_backward(const Ends& ends, const model::Tensors& weights,
+                              model::MemoryMeter& meter) {
+  if (ends.edges.empty()) return 0;
+  const std::int64_t before = meter.live();
+  meter.restart_peak();
+  model::Tensors gradients;
+  for (std::size_t i = 0; i < ends.edges.size(); ++i)
+    gradients.push_back(at::ones(ends.shapes[i], ends.options[i]));
+  torch::autograd::Engine::get_default_engine().execute(ends.edges, gradients, /*keep_graph=*/false,
+                                                        /*create_graph=*/false,
+                                                        /*accumulate_grad=*/true);
+  const std::int64_t peak = meter.peak() - before;
+  for (const at::Tensor& weight : weights) weight.mutable_grad().reset();
+  return peak;
+}
+
 LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   const graph::Layer& layer = model.network().graph.layer(id);
+  const graph::Graph& graph = model.network().graph;
   // Copies, whose memory nobody else holds; not leaves, which autograd would hold in any case.
   model::Tensors inputs;
-  const model::MemoryMeter meter;
+  std::vector<std::int64_t> input_bytes;
+  model::MemoryMeter meter;
   for (const ValueId input : layer.inputs) {
+    const bool from_data = graph.layer(graph.value(input).producer).is_input;
     at::Tensor leaf = values.at(input).detach();
-    leaf.set_requires_grad(leaf.is_floating_point());
+    leaf.set_requires_grad(leaf.is_floating_point() && !from_data);
     inputs.push_back(leaf.clone());
+    input_bytes.push_back(static_cast<std::int64_t>(leaf.nbytes()));
   }
   const std::int64_t before = meter.live();
+  meter.restart_peak();
   model::Tensors outputs = model.layer(id).forward(inputs, model.pass(id, 0));
   const std::int64_t after = meter.live();
 
   LayerMemory memory;
   std::int64_t stash = after - before;
-  std::vector<std::shared_ptr<torch::autograd::Node>> graph;
+  std::int64_t in_forward = meter.peak() - before;
+  Ends ends;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     memory.outputs.push_back({static_cast<std::int64_t>(outputs[o].nbytes())});
-    if (outputs[o].requires_grad()) graph.push_back(outputs[o].grad_fn());
+    if (outputs[o].requires_grad()) ends.add(outputs[o]);
     values[layer.outputs[o]] = outputs[o].detach().clone();
   }
   for (const at::Tensor& output : outputs)
@@ -135,6 +174,13 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   memory.keeps_output = kept_by_graph(std::move(outputs), inputs, meter);
   memory.keeps_input = kept_by_graph(std::move(inputs), {}, meter);
   memory.stash = {std::max<std::int64_t>(0, stash)};
+
+  in_forward -= memory.stash.count;
+  for (std::size_t i = 0; i < input_bytes.size(); ++i)
+    if (!memory.keeps_input[i]) in_forward += input_bytes[i];
+  const std::int64_t in_backward = peak_of_backward(ends, model.layer(id).parameters(), meter) -
+                                   model::weight_bytes(model.network().spec(id)).count;
+  memory.working = {std::max({std::int64_t{0}, in_forward, in_backward})};
   return memory;
 }
 

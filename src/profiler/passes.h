@@ -44,10 +44,12 @@ void prepare_updates(WholeModel& model, const Update& update);
 [[nodiscard]] Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch,
                               const Update& update);
 
-// How large a layer's outputs are, and what it keeps for its backward (profile.h).
+// How large a layer's outputs are, what it keeps for its backward, and what it needs while it runs
+// (profile.h).
 struct LayerMemory {
   std::vector<Bytes> outputs;
   Bytes stash;
+  Bytes working;
   std::vector<bool> keeps_input;
   std::vector<bool> keeps_output;
 };

@@ -98,7 +98,8 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, 
           .stash = memory.stash,
           .keeps_input = memory.keeps_input,
           .keeps_output = memory.keeps_output,
-          .update = median(update)};
+          .update = median(update),
+          .working = memory.working};
 }
 
 void require_device(at::Device device) {

@@ -62,6 +62,20 @@ TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
   EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout: its scales
 }
 
+// Gradients of inputs and outputs at least, and nothing of the weights' gradients.
+TEST(Profiler, FindsWhatEachKindOfLayerWorksWith) {
+  const auto profile = profile_quickly(
+      network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
+  const std::int64_t image = 2 * 64 * 32 * 32 * 4;
+  EXPECT_EQ(cost(profile, "features.3").working->count, 2 * image);          // ReLU
+  EXPECT_EQ(cost(profile, "features.4").working->count, image + image / 4);  // pooling
+  EXPECT_GE(cost(profile, "features.2").working->count, 2 * image);          // a convolution
+  // The image's gradient is not wanted.
+  EXPECT_LT(cost(profile, "features.0").working->count, cost(profile, "features.2").working->count);
+  EXPECT_EQ(cost(profile, "flatten").working->count, 2 * 512 * 4);          // a view's is a view
+  EXPECT_EQ(cost(profile, "classifier.3").working->count, 2 * 2 * 64 * 4);  // a linear layer
+}
+
 TEST(Profiler, TimesEveryLayerAndTheWhole) {
   const auto profile = profile_quickly(network("mlp", {{"inputs", "64"}}, 16));
   for (std::size_t i = 0; i < profile.costs.size(); ++i) {
