@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.h"
-
 namespace pipedream::cost {
 
 std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
@@ -44,26 +42,30 @@ std::vector<int> noam_depths(std::span<const int> replicas) {
 }
 
 Counts peak_counts(Rule rule, int depth, int replicas, int items) {
+  // Replicas average one round while the next is computed.
+  const int gradients = never_flushes(rule) && replicas > 1 ? 2 : 1;
+  Counts counts;
   switch (rule) {
     case Rule::kModelParallel:
     case Rule::kDataParallel:
     case Rule::kAsynchronous:
-      return {};
+      return counts;
     case Rule::kGpipe:
-      return {.in_flight = items};
+      counts = {.in_flight = items};
+      break;
     case Rule::kDapple:
     case Rule::kInterleaved:
-      return {.in_flight = std::min(depth, items)};
-    case Rule::kPipedream:  // replicas average one round while the next is computed
-      return {.versions = depth, .gradients = replicas > 1 ? 2 : 1, .in_flight = depth};
+      counts = {.in_flight = std::min(depth, items)};
+      break;
+    case Rule::kPipedream:
+      return {.versions = depth, .gradients = gradients, .in_flight = depth};
     case Rule::kTwoBuffered:  // a third version would be needed for more than one batch and one
                               // item
-      return {.versions = 2,
-              .gradients = replicas > 1 ? 2 : 1,
-              .in_flight = std::min(depth, items + 1)};
+      counts = {.versions = 2, .gradients = gradients, .in_flight = std::min(depth, items + 1)};
+      break;
   }
-  PD_CHECK(false && "a rule without counts");
-  return {};
+  counts.accumulating = accumulating(counts.in_flight, items, !never_flushes(rule));
+  return counts;
 }
 
 namespace {
@@ -79,19 +81,61 @@ Bytes times(Bytes bytes, double factor) {
   return Bytes{static_cast<std::int64_t>(std::min(rounded, kMostBytes))};
 }
 
+// What is there of each kind in a backward: everything, or one layer's turn after the other.
+class Backward {
+ public:
+  Backward(const StageSize& size, const Counts& counts, const MemoryRule& rule)
+      : size_(size), counts_(counts), rule_(rule) {}
+
+  // With so many items in flight, all at once.
+  [[nodiscard]] MemoryUse all(int in_flight) const {
+    const double items = in_flight * rule_.share;
+    return {.weights = times(size_.weights, counts_.versions),
+            .gradients = times(size_.weights, counts_.gradients),
+            .optimiser = times(size_.weights, rule_.optimiser_copies),
+            .activations = times(size_.received, items) +
+                           times(size_.held, rule_.recompute ? rule_.share : items),
+            .buffers = times(size_.received, 2 * rule_.share),
+            .working = times(size_.working, rule_.share)};
+  }
+
+  // The moment when most is there.
+  [[nodiscard]] MemoryUse peak() const {
+    MemoryUse most;
+    const auto look_at = [&](const MemoryUse& now) {
+      if (now.total() > most.total()) most = now;
+    };
+    const MemoryUse first = all(counts_.in_flight);
+    const MemoryUse later = all(counts_.accumulating);
+    Bytes behind;       // weights of the layers whose backward has run
+    Bytes held_behind;  // what these had kept
+    for (std::size_t i = size_.layers.size(); i-- > 0;) {
+      const LayerSize& layer = size_.layers[i];
+      const auto in_turn = [&](MemoryUse now, Bytes gradients) {
+        now.gradients = gradients;
+        now.activations = now.activations - times(held_behind, rule_.share);
+        now.working = times(layer.working, rule_.share);
+        return now;
+      };
+      behind += layer.weights;
+      look_at(in_turn(first, first.gradients - (size_.weights - behind)));
+      if (counts_.accumulating > 0) look_at(in_turn(later, later.gradients + layer.weights));
+      held_behind += layer.held;
+    }
+    return most;
+  }
+
+ private:
+  const StageSize& size_;
+  const Counts& counts_;
+  const MemoryRule& rule_;
+};
+
 }  // namespace
 
 MemoryUse stage_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
-  const double in_flight = counts.in_flight * rule.share;
-  MemoryUse use;
-  use.weights = times(size.weights, counts.versions);
-  use.gradients = times(size.weights, counts.gradients);
-  use.optimiser = times(size.weights, rule.optimiser_copies);
-  use.activations =
-      times(size.received, in_flight) + times(size.held, rule.recompute ? rule.share : in_flight);
-  use.buffers = times(size.received, 2 * rule.share);
-  use.working = times(size.working, rule.share);
-  return use;
+  const Backward backward(size, counts, rule);
+  return size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
 }
 
 }  // namespace pipedream::cost

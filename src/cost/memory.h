@@ -67,10 +67,27 @@ struct Counts {
   int versions = 1;   // of the weights
   int gradients = 1;  // buffers as large as the weights
   int in_flight = 1;  // items between forward and backward
+  // The same while a backward adds to gradients that another item's has left; 0: none ever does.
+  int accumulating = 0;
 };
+
+// Counts::accumulating. With a flush after every update, a minibatch's first backward, which finds
+// no gradients, is also the first of its items to go.
+[[nodiscard]] constexpr int accumulating(int in_flight, int items, bool flushes) {
+  if (items == 1) return 0;
+  return flushes && in_flight == items ? items - 1 : in_flight;
+}
 
 // `depth`: what the pipeline allows this stage; `items`: how many a minibatch is cut into.
 [[nodiscard]] Counts peak_counts(Rule rule, int depth, int replicas, int items);
+
+// One layer of a stage, per minibatch.
+struct LayerSize {
+  Bytes weights;
+  Bytes held;     // kept from forward to backward on its account
+  Bytes working;  // allocated besides while it runs
+  friend bool operator==(const LayerSize&, const LayerSize&) = default;
+};
 
 // What a stage is made of, per minibatch.
 struct StageSize {
@@ -78,9 +95,12 @@ struct StageSize {
   Bytes held;      // kept from forward to backward on account of its own layers
   Bytes received;  // values that come from other stages
   Bytes working;   // the inputs and outputs of its largest layer: their gradients in a backward
+  // In the order of their forwards; empty where it is not known what they work with.
+  std::vector<LayerSize> layers{};
   friend bool operator==(const StageSize&, const StageSize&) = default;
 };
 
+// What there is of each kind at the moment when all of it is most.
 struct MemoryUse {
   Bytes weights;  // all versions
   Bytes gradients;
@@ -99,7 +119,14 @@ struct MemoryRule {
   bool recompute = false;    // keep only what was received, and run the forward again
 };
 
-// The peak on one worker of the stage.
+// The peak on one worker of the stage. Where its layers are known, a backward is followed from the
+// last to the first:
+//
+//     layers   a  b  c  d        c runs backward: the item holds what a, b and c kept, d's is free
+//     held     ■  ■  ■  □        again; there are gradients of the weights of c and d, or, where
+//     gradient □  □  ■  ■        an item adds to another's, of all, and c's twice meanwhile
+//
+// Else all is counted as if it were there at once.
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
                                      const MemoryRule& rule);
 

@@ -153,6 +153,15 @@ TEST(PeakCounts, OfReplicasThatOverlapTheirRoundsHaveTwoGradientBuffers) {
   EXPECT_EQ(peak_counts(Rule::kTwoBuffered, 3, 2, 4).versions, 2);
 }
 
+TEST(PeakCounts, GradientsAreAddedUpWithTheFirstItemGoneWhereAllWereInFlight) {
+  EXPECT_EQ(peak_counts(Rule::kGpipe, 1, 1, 4).accumulating, 3);
+  EXPECT_EQ(peak_counts(Rule::kDapple, 4, 1, 4).accumulating, 3);
+  EXPECT_EQ(peak_counts(Rule::kDapple, 3, 1, 4).accumulating, 3) << "another took its place";
+  EXPECT_EQ(peak_counts(Rule::kTwoBuffered, 4, 1, 4).accumulating, 4) << "of the next minibatch";
+  EXPECT_EQ(peak_counts(Rule::kGpipe, 1, 1, 1).accumulating, 0);
+  EXPECT_EQ(peak_counts(Rule::kPipedream, 4, 1, 1).accumulating, 0);
+}
+
 TEST(Rule, OnlyReplicasOfDappleSplitItems) {
   EXPECT_TRUE(replicas_split_items(Rule::kDapple));
   for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kGpipe, Rule::kPipedream,
@@ -208,6 +217,68 @@ TEST(StageMemory, RoundsSharesUp) {
   const MemoryUse use =
       stage_memory({Bytes{1}, Bytes{1}, Bytes{1}, Bytes{1}}, {}, {.share = 1.0 / 3});
   EXPECT_EQ(parts(use), (Parts{1, 1, 1, 1 + 1, 1, 1}));
+}
+
+// Layers of a stage as { weights, held, working }.
+StageSize stage_of(const std::vector<LayerSize>& layers) {
+  StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};
+  for (const LayerSize& layer : layers) {
+    size.weights += layer.weights;
+    size.held += layer.held;
+  }
+  return size;
+}
+const LayerSize kLightButWide{Bytes{1}, Bytes{500}, Bytes{700}};
+const LayerSize kHeavyButNarrow{Bytes{900}, Bytes{100}, Bytes{5}};
+
+TEST(StageMemory, OfKnownLayersDoesNotHoldWhatLaterLayersKeptWhenTheFirstRunsBackward) {
+  const StageSize size = stage_of({kLightButWide, kLightButWide, kLightButWide});
+  // 2 · (12 + 1500); the last layer's backward: nothing is free yet.
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})), (Parts{3, 1, 3, 3024, 24, 700}));
+  // Twice the working memory, at the first layer: the other two's are free.
+  StageSize wide_first = size;
+  wide_first.layers[0].working = Bytes{1800};
+  EXPECT_EQ(parts(stage_memory(wide_first, {.in_flight = 2}, {})),
+            (Parts{3, 3, 3, 3024 - 1000, 24, 1800}));
+}
+
+TEST(StageMemory, OfKnownLayersHasOnlyTheGradientsOfLayersThatRanBackward) {
+  const StageSize size = stage_of({kHeavyButNarrow, kLightButWide});
+  EXPECT_EQ(parts(stage_memory(size, {}, {})), (Parts{901, 1, 901, 12 + 600, 24, 700}))
+      << "the wide layer's backward comes first";
+  EXPECT_EQ(parts(stage_memory(stage_of({kLightButWide, kHeavyButNarrow}), {}, {})),
+            (Parts{901, 901, 901, 12 + 500, 24, 700}));
+}
+
+TEST(StageMemory, OfItemsThatAccumulateHasAllGradientsAndOneLayersNewOnes) {
+  EXPECT_EQ(parts(stage_memory(stage_of({kHeavyButNarrow, kLightButWide}),
+                               {.in_flight = 1, .accumulating = 1}, {})),
+            (Parts{901, 901 + 1, 901, 12 + 600, 24, 700}));
+  EXPECT_EQ(parts(stage_memory(stage_of({kLightButWide, kHeavyButNarrow}),
+                               {.in_flight = 1, .accumulating = 1}, {})),
+            (Parts{901, 901 + 900, 901, 12 + 600, 24, 5}));
+}
+
+TEST(StageMemory, OfItemsThatAccumulateIsThatOfTheFirstBackwardWhereMoreAreInFlightThen) {
+  EXPECT_EQ(parts(stage_memory(stage_of({kLightButWide, kLightButWide}),
+                               {.in_flight = 4, .accumulating = 3}, {})),
+            (Parts{2, 1, 2, 4 * (12 + 1000), 24, 700}));
+}
+
+TEST(StageMemory, OfKnownLayersScalesWithTheShareButNotItsWeights) {
+  const StageSize size = stage_of({kLightButWide, kHeavyButNarrow});
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2, .accumulating = 2}, {.share = 0.5})),
+            (Parts{901, 901 + 900, 901, 12 + 600, 12, 3}));
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {.share = 0.5, .recompute = true})),
+            (Parts{901, 901, 901, 12 + 250, 12, 350}));
+}
+
+TEST(StageMemory, OfKnownLayersIsNeverMoreThanAllAtOnce) {
+  const StageSize size = stage_of({kLightButWide, kHeavyButNarrow, kLightButWide});
+  StageSize unknown = size;
+  unknown.layers.clear();
+  unknown.working = Bytes{700};
+  EXPECT_LT(stage_memory(size, kCounts, {}).total(), stage_memory(unknown, kCounts, {}).total());
 }
 
 TEST(StageMemory, OfNothingIsNothing) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "plan/stage_size.h"
 #include "plan/units.h"
 
 namespace pipedream::plan {
@@ -164,6 +165,7 @@ Cuts::Cuts(const profile::Profile& profile, Units units, std::size_t most)
   sum_up();
   find_crossing();
   find_working();
+  find_layers();
 }
 
 void Cuts::link_units() {
@@ -324,6 +326,34 @@ double Cuts::working(std::size_t a, std::size_t b) const {
   return std::max(working_[power][a], working_[power][b - (std::size_t{1} << power)]);
 }
 
+void Cuts::find_layers() {
+  if (!profile::knows_working(profile_)) return;
+  const std::vector<LayerId>& order = profile_.graph.order();
+  std::vector<std::size_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = i;
+  for (const std::vector<LayerId>& unit : units_) {
+    layers_.emplace_back();
+    for (const LayerId layer : unit)
+      layers_.back().emplace_back(place[layer.index()], layer_size(profile_, layer));
+  }
+}
+
+// In the order of the graph, which is the units' unless one of them has layers from afar.
+std::vector<cost::LayerSize> Cuts::layer_sizes(std::size_t a, std::size_t b) const {
+  if (layers_.empty()) return {};
+  std::vector<const Placed*> found;
+  for (std::size_t u = in_line_ ? a : 0; u < (in_line_ ? b : units_.size()); ++u)
+    if (contains(b, u) && !contains(a, u))
+      for (const Placed& layer : layers_[u]) found.push_back(&layer);
+  const auto before = [](const Placed* x, const Placed* y) { return x->first < y->first; };
+  if (!std::is_sorted(found.begin(), found.end(), before))
+    std::sort(found.begin(), found.end(), before);
+  std::vector<cost::LayerSize> sizes;
+  sizes.reserve(found.size());
+  for (const Placed* layer : found) sizes.push_back(layer->second);
+  return sizes;
+}
+
 double Cuts::received(std::size_t a, std::size_t b) const {
   double bytes = 0;
   for (const std::size_t v : crossing_[a]) {
@@ -338,7 +368,7 @@ double Cuts::received(std::size_t a, std::size_t b) const {
 cost::StageSize Cuts::size(std::size_t a, std::size_t b) const {
   const auto bytes = [](double count) { return Bytes{static_cast<std::int64_t>(count)}; };
   return {bytes(weights(a, b)), bytes(held_[b] - held_[a]), bytes(received(a, b)),
-          bytes(working(a, b))};
+          bytes(working(a, b)), layer_sizes(a, b)};
 }
 
 std::vector<LayerId> Cuts::layers(std::size_t a, std::size_t b) const {

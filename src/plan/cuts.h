@@ -97,8 +97,10 @@ class Cuts {
   void sum_up();
   void find_crossing();
   void find_working();
+  void find_layers();
   [[nodiscard]] double working(std::size_t a, std::size_t b) const;
   [[nodiscard]] double received(std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::vector<cost::LayerSize> layer_sizes(std::size_t a, std::size_t b) const;
 
   const profile::Profile& profile_;
   Units units_;  // that are never cut apart, producers first
@@ -117,6 +119,9 @@ class Cuts {
   std::vector<std::vector<std::size_t>> crossing_;  // per cut, indices into values_
   std::vector<double> crossing_bytes_;
   std::vector<std::vector<double>> working_;  // in line: by power of two; else one row per cut
+  // Of each unit, layers and their places in the graph's order; empty where not known.
+  using Placed = std::pair<std::size_t, cost::LayerSize>;
+  std::vector<std::vector<Placed>> layers_;
 };
 
 // The same units in an order, producers first, chosen so that few bytes cross its prefixes: of the

@@ -52,6 +52,7 @@ profile::Profile any_profile(int most, bool some_free = false) {
           builder.add_edge(id_at<LayerId>(from), k, id_at<LayerId>(to));
   profile.graph = std::move(builder).build();
 
+  const bool knows_working = any_of_range(0, 2) == 1;
   for (const graph::Layer& layer : profile.graph.layers()) {
     profile::LayerCost cost;
     if (!layer.is_input) {
@@ -59,6 +60,7 @@ profile::Profile any_profile(int most, bool some_free = false) {
               .backward = Nanos(any_of_range(0, 1 << 30)),
               .weights = Bytes{any_of_range(0, 1 << 30)},
               .stash = Bytes{any_of_range(0, 1000)}};
+      if (knows_working) cost.working = Bytes{any_of_range(0, 1000)};
       if (some_free && any_of_range(0, 3) > 0) {
         cost.forward = cost.backward = Nanos(0);
         if (any_of_range(0, 8) > 0) cost.weights = Bytes{0};
@@ -265,6 +267,11 @@ cost::StageSize size_by_definition(const profile::Profile& profile, const Layers
     size.working = std::max(size.working, working);
   }
   for (const ValueId value : received) size.received += graph.value(value).bytes;
+  if (knows_working(profile))
+    for (const LayerId layer : graph.order())
+      if (stage.contains(layer))
+        size.layers.push_back({profile.cost(layer).weights, held_bytes(profile, layer),
+                               *profile.cost(layer).working});
   return size;
 }
 

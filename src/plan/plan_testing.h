@@ -25,6 +25,7 @@ struct Limits {
 inline profile::Profile any_profile(const Limits& limits) {
   const int count = any_of_range(1, limits.layers + 1);
   const bool chain = any_of_range(0, 2) == 0;
+  const bool knows_working = any_of_range(0, 2) == 0;
   graph::Builder builder;
   profile::Profile profile;
   profile.model = "any";
@@ -38,6 +39,7 @@ inline profile::Profile any_profile(const Limits& limits) {
     cost.backward = Nanos(any_of_range(i == 0 ? 1 : 0, 20));
     cost.weights = Bytes{any_of_range(0, 3) == 0 ? 0 : any_of_range(0, 60)};
     cost.stash = Bytes{any_of_range(0, 10)};
+    if (knows_working) cost.working = Bytes{any_of_range(0, 60)};
     profile.costs.push_back(cost);
     const auto edge = [&](int from) { builder.add_edge(LayerId{from}, 0, LayerId{i + 1}); };
     if (chain || i == 0) {

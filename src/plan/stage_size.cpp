@@ -5,6 +5,11 @@
 
 namespace pipedream::plan {
 
+cost::LayerSize layer_size(const profile::Profile& profile, LayerId layer) {
+  const profile::LayerCost& cost = profile.cost(layer);
+  return {cost.weights, profile::held_bytes(profile, layer), cost.working.value_or(Bytes{})};
+}
+
 cost::StageSize stage_size(const profile::Profile& profile, const std::vector<LayerId>& layers) {
   const graph::Graph& graph = profile.graph;
   const std::set<LayerId> inside(layers.begin(), layers.end());
@@ -24,6 +29,9 @@ cost::StageSize stage_size(const profile::Profile& profile, const std::vector<La
     }
     size.working = std::max(size.working, around);
   }
+  if (profile::knows_working(profile))
+    for (const LayerId layer : graph.order())
+      if (inside.contains(layer)) size.layers.push_back(layer_size(profile, layer));
   return size;
 }
 

@@ -35,9 +35,11 @@ std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& pro
       const double share = static_cast<double>(minibatches_in_one(plan, rules.sharing)) /
                            plan.microbatches / replicas;
       memory[worker.worker.index()] +=
-          cost::stage_memory(sizes[stage.index()],
-                             {counts.versions, counts.gradients, counts.in_flight},
-                             {copies, share, of.recompute})
+          cost::stage_memory(
+              sizes[stage.index()],
+              {counts.versions, counts.gradients, counts.in_flight,
+               cost::accumulating(counts.in_flight, plan.microbatches, rules.flushes)},
+              {copies, share, of.recompute})
               .total();
     }
   return memory;
