@@ -1,0 +1,153 @@
+// The memory that plans predict against what libtorch's allocator really gave to each worker:
+// profile, plan and training of small networks, as a user would do it.
+#include <cstdio>
+
+#include <gtest/gtest.h>
+
+#include "cluster/local.h"
+#include "model/zoo.h"
+#include "systems/simulation.h"
+#include "systems/systems.h"
+#include "train/data_set.h"
+#include "train/optimiser_options.h"
+#include "train/profiling.h"
+#include "train/trainer.h"
+
+namespace pipedream {
+namespace {
+
+constexpr int kWorkers = 2;
+constexpr int kMicrobatches = 4;
+constexpr double kWithin = 0.1;
+
+// A network with its profile, which all tests of it share.
+class Subject {
+ public:
+  Subject(const std::string& name, const std::map<std::string, std::string>& sizes,
+          std::int64_t batch)
+      : network_(make(name, sizes, batch)),
+        data_(train::open_data("", network_, 0)),
+        profile_(train::profile_for_training(
+            network_, {.budget = std::chrono::duration<double>(0.1)}, optimiser())),
+        model_(profile_),
+        cluster_(cluster::this_machine(kWorkers, std::nullopt)) {}
+
+  // A plan of two stages; what it says itself is what the simulation of it says.
+  [[nodiscard]] plan::Plan planned(const std::string& system, const systems::Wishes& wishes) const {
+    const auto result = systems::plan_for(systems::find_system(system), model_, cluster_, wishes);
+    const auto& planned = std::get<systems::Planned>(result);
+    std::vector<Bytes> said;
+    for (const plan::StagePrediction& stage : planned.answer.prediction.stages)
+      said.push_back(stage.memory.total());
+    EXPECT_EQ(said, predicted(planned.plan));
+    return planned.plan;
+  }
+
+  // Trains with the plan and compares the peaks of all workers.
+  void expect_memory_as_predicted(const plan::Plan& plan, std::int64_t minibatches) const {
+    ASSERT_EQ(plan.stages.size(), std::size_t{kWorkers});
+    const std::vector<Bytes> expected = predicted(plan);
+    const std::vector<Bytes> measured = trained(plan, minibatches);
+    ASSERT_EQ(measured.size(), expected.size());
+    for (std::size_t w = 0; w < measured.size(); ++w) {
+      const double ratio =
+          static_cast<double>(measured[w].count) / static_cast<double>(expected[w].count);
+      std::printf("%s, %s, worker %zu (%zu layers): %s measured, %s predicted, ratio %.3f\n",
+                  network_.name.c_str(), plan.system.c_str(), w, plan.stages[w].layers.size(),
+                  to_text(measured[w]).c_str(), to_text(expected[w]).c_str(), ratio);
+      EXPECT_NEAR(ratio, 1, kWithin) << "worker " << w;
+    }
+  }
+
+ private:
+  static model::Network make(const std::string& name,
+                             const std::map<std::string, std::string>& sizes, std::int64_t batch) {
+    const model::ZooEntry& entry = model::zoo_entry(name);
+    return entry.make(model::Options(entry.options, sizes), batch);
+  }
+  static train::OptimiserOptions optimiser() { return {.learning_rate = 0.001}; }
+
+  [[nodiscard]] std::vector<Bytes> predicted(const plan::Plan& plan) const {
+    return systems::simulate_plan(plan, profile_, cluster_, {}).memory;
+  }
+  // What each worker had at its peak.
+  [[nodiscard]] std::vector<Bytes> trained(const plan::Plan& plan, std::int64_t minibatches) const {
+    runtime::Job job{.network = network_, .plan = plan};
+    job.make_optimiser = [] { return train::make_optimiser(optimiser()); };
+    const train::Recipe recipe{
+        .batch = network_.batch, .minibatches = minibatches, .evaluate = false};
+    job.sharing = train::check_recipe(recipe, job);
+    return train::train_on_threads(recipe, job, data_, {}, std::nullopt).measured.memory;
+  }
+
+  model::Network network_;
+  train::Data data_;
+  profile::Profile profile_;
+  systems::Model model_;
+  cluster::Cluster cluster_;
+};
+
+// The same stages for another system; all of them keep what their backwards need.
+plan::Plan without_recompute(plan::Plan plan, const std::string& system) {
+  plan.system = system;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    plan.stages[s].depth = static_cast<int>(plan.stages.size() - s);
+    plan.stages[s].recompute = false;
+  }
+  return plan;
+}
+
+const Subject& vgg16() {
+  static const Subject subject("vgg16",
+                               {{"image-size", "32"}, {"classes", "10"}, {"hidden", "256"}}, 16);
+  return subject;
+}
+
+const Subject& gnmt8() {
+  static const Subject subject("gnmt8",
+                               {{"hidden", "128"}, {"vocabulary", "1000"}, {"length", "20"}}, 16);
+  return subject;
+}
+
+plan::Plan gpipe_plan(const Subject& subject) {
+  return subject.planned("gpipe", {.stages = kWorkers, .microbatches = kMicrobatches});
+}
+
+// Enough minibatches for the pipeline to be full and every version to be there.
+struct Case {
+  const Subject& (*subject)();
+  std::int64_t minibatches;
+};
+class PeakMemory : public testing::TestWithParam<Case> {
+ protected:
+  [[nodiscard]] const Subject& subject() const { return GetParam().subject(); }
+};
+
+TEST_P(PeakMemory, OfPipedreamIsAsPredicted) {
+  subject().expect_memory_as_predicted(subject().planned("pipedream", {.straight = true}),
+                                       GetParam().minibatches);
+}
+
+TEST_P(PeakMemory, OfGpipeWithRecomputationIsAsPredicted) {
+  const plan::Plan plan = gpipe_plan(subject());
+  EXPECT_TRUE(plan.stages[0].recompute);
+  subject().expect_memory_as_predicted(plan, 2);
+}
+
+TEST_P(PeakMemory, OfGpipeWithoutRecomputationIsAsPredicted) {
+  subject().expect_memory_as_predicted(without_recompute(gpipe_plan(subject()), "gpipe"), 2);
+}
+
+TEST_P(PeakMemory, OfDappleIsAsPredicted) {
+  subject().expect_memory_as_predicted(without_recompute(gpipe_plan(subject()), "dapple"), 2);
+}
+
+TEST_P(PeakMemory, OfTwoBufferedIsAsPredicted) {
+  subject().expect_memory_as_predicted(without_recompute(gpipe_plan(subject()), "2bw"), 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vgg16, PeakMemory, testing::Values(Case{vgg16, 4}));
+INSTANTIATE_TEST_SUITE_P(Gnmt8, PeakMemory, testing::Values(Case{gnmt8, 8}));
+
+}  // namespace
+}  // namespace pipedream
