@@ -93,6 +93,27 @@ TEST(MemoryMeter, CountsWhatThisThreadAllocatesAndFrees) {
   EXPECT_EQ(meter.live(), 0);
 }
 
+TEST(MemoryMeter, DoesNotCountWhatWasGivenAway) {
+  const MemoryMeter meter(make_memory_ledger());
+  at::Tensor given = at::ones({1000});
+  const at::Tensor kept = at::ones({10});
+  MemoryMeter::give_away(given.const_data_ptr());
+  MemoryMeter::give_away(given.const_data_ptr());
+  EXPECT_EQ(meter.live(), 40);
+  given.reset();
+  EXPECT_EQ(meter.live(), 40) << "freed once, taken off once";
+}
+
+TEST(MemoryMeter, CountsWhatItTookOverForAsLongAsThatLasts) {
+  EXPECT_EQ(MemoryMeter::take_over(7), nullptr) << "there is no meter";
+  const MemoryMeter meter;
+  auto taken = MemoryMeter::take_over(100);
+  EXPECT_EQ(meter.live(), 100);
+  taken.reset();
+  EXPECT_EQ(meter.live(), 0);
+  EXPECT_EQ(meter.peak(), 100);
+}
+
 TEST(MemoryMeter, CountsItsPeakFromWhereItWasRestarted) {
   MemoryMeter meter;
   const at::Tensor kept = at::ones({1000});

@@ -42,25 +42,38 @@ class Count {
 
 class MemoryLedger {
  public:
-  void report(void* memory, std::int64_t size, const std::shared_ptr<Count>& count) {
-    std::shared_ptr<Count> owner = count;
-    {
+  void report(const void* memory, std::int64_t size, const std::shared_ptr<Count>& count) {
+    if (size >= 0) {
+      count->add(size);
       const std::lock_guard lock(mutex_);
-      if (size >= 0) {
-        owners_[memory] = count;
-      } else {
-        const auto found = owners_.find(memory);
-        if (found == owners_.end()) return;  // older than any meter
-        owner = std::move(found->second);
-        owners_.erase(found);
-      }
+      pieces_[memory] = {count, size};
+    } else {
+      take_off(memory, /*lives_on=*/false);
     }
-    owner->add(size);
   }
+  // Nobody counts it from now on.
+  void give_away(const void* memory) { take_off(memory, /*lives_on=*/true); }
 
  private:
+  struct Piece {
+    std::shared_ptr<Count> owner;  // null: given away
+    std::int64_t size = 0;
+  };
+  void take_off(const void* memory, bool lives_on) {
+    Piece piece;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = pieces_.find(memory);
+      if (found == pieces_.end()) return;  // older than any meter
+      piece = found->second;
+      found->second.owner = nullptr;
+      if (!lives_on) pieces_.erase(found);
+    }
+    if (piece.owner) piece.owner->add(-piece.size);
+  }
+
   std::mutex mutex_;
-  std::unordered_map<void*, std::shared_ptr<Count>> owners_;
+  std::unordered_map<const void*, Piece> pieces_;
 };
 
 std::shared_ptr<MemoryLedger> make_memory_ledger() { return std::make_shared<MemoryLedger>(); }
@@ -81,6 +94,18 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
   std::int64_t live() const { return count_->live(); }
   std::int64_t peak() const { return count_->peak(); }
   void restart_peak() { count_->restart_peak(); }
+  void give_away(const void* memory) {
+    if (ledger_) ledger_->give_away(memory);
+  }
+  std::shared_ptr<void> take_over(std::int64_t bytes) {
+    count_->add(bytes);
+    return {nullptr, [count = count_, bytes](std::nullptr_t) { count->add(-bytes); }};
+  }
+
+  // The calling thread's; null where it has none.
+  static Hook* current() {
+    return dynamic_cast<Hook*>(c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE));
+  }
 
  private:
   std::shared_ptr<MemoryLedger> ledger_;
@@ -100,5 +125,14 @@ MemoryMeter::~MemoryMeter() = default;
 std::int64_t MemoryMeter::live() const { return hook_->live(); }
 std::int64_t MemoryMeter::peak() const { return hook_->peak(); }
 void MemoryMeter::restart_peak() { hook_->restart_peak(); }
+
+void MemoryMeter::give_away(const void* memory) {
+  if (Hook* hook = Hook::current()) hook->give_away(memory);
+}
+
+std::shared_ptr<void> MemoryMeter::take_over(std::int64_t bytes) {
+  Hook* hook = Hook::current();
+  return hook != nullptr ? hook->take_over(bytes) : nullptr;
+}
 
 }  // namespace pipedream::model

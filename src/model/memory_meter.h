@@ -7,7 +7,8 @@
 namespace pipedream::model {
 
 // Who allocated what, for meters of several threads that hand memory to each other: what one
-// allocates and another frees is taken off the first one's count. Safe from any thread.
+// allocates and another frees is taken off the first one's count, unless it was given away. Safe
+// from any thread.
 class MemoryLedger;
 [[nodiscard]] std::shared_ptr<MemoryLedger> make_memory_ledger();
 
@@ -25,6 +26,12 @@ class MemoryMeter {
   [[nodiscard]] std::int64_t peak() const;
   // From here on, peak() says what was most since.
   void restart_peak();
+
+  // For the calling thread's meter, if it has one. Memory that was allocated under it counts no
+  // longer, though it lives on: somebody else has it now. Needs a ledger, else nothing changes.
+  static void give_away(const void* memory);
+  // Memory that somebody else allocated counts here too, until the result is destroyed.
+  [[nodiscard]] static std::shared_ptr<void> take_over(std::int64_t bytes);
 
  private:
   class Hook;

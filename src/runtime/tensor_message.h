@@ -8,6 +8,7 @@
 namespace pipedream::runtime {
 
 // The message shares the tensor's memory, which must not change afterwards. CPU tensors only.
+// Memory that nobody else has here counts with the receiver from then on (model/memory_meter.h).
 [[nodiscard]] transport::Message to_message(const at::Tensor& tensor);
 
 // A tensor over the message's memory; it must not be written to.
