@@ -19,10 +19,11 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "core/check.h"
 #include "model/network.h"
-#include "model/ties.h"
 #include "plan/plan.h"
 #include "runtime/feed.h"
+#include "runtime/gradient_order.h"
 #include "runtime/results.h"
 #include "runtime/score.h"
 #include "schedule/schedule.h"
@@ -66,7 +67,11 @@ class Reference {
   // in turn or share every item, `together`.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
             bool together = false)
-      : network_(network), plan_(plan), seed_(seed), together_(together) {
+      : network_(network),
+        plan_(plan),
+        seed_(seed),
+        together_(together),
+        order_(network.graph, plan::stage_of_each_layer(plan, network.graph)) {
     at::set_num_threads(1);
     layers_.resize(network.graph.layers().size());
     stage_of_.resize(layers_.size());
@@ -158,6 +163,13 @@ class Reference {
     at::Tensor tensor;
   };
   using Values = std::map<ValueId, std::vector<Piece>>;
+  struct NameKey {
+    ValueId value;
+    std::int64_t maker;  // its first sample
+    std::ptrdiff_t term;
+    std::int64_t user;  // its first sample; −1 for all replicas
+    friend auto operator<=>(const NameKey&, const NameKey&) = default;
+  };
 
   [[nodiscard]] std::int64_t replicas(std::size_t stage) const {
     return static_cast<std::int64_t>(plan_.stages[stage].workers.size());
@@ -198,17 +210,44 @@ class Reference {
     return whole.slice(0, range.first, range.first + range.count);
   }
 
+  // Weights that the layer shares with one of another stage: those of the first replica there that
+  // has some of these samples. Through names, one for each term of the sum of gradients and of that
+  // one for each replica: a term is summed over the replicas before the terms are.
+  [[nodiscard]] at::Tensor tied_part(ValueId value, LayerId user, const Range& range,
+                                     const Values& values) {
+    for (const Piece& piece : values.at(value)) {
+      if (piece.range == range) return piece.tensor;
+      if (piece.range.first + piece.range.count <= range.first) continue;
+      const auto& terms = order_.terms(value);
+      const auto term = std::find_if(terms.begin(), terms.end(), [&](const auto& each) {
+        return std::find(each.layers.begin(), each.layers.end(), user) != each.layers.end();
+      });
+      const NameKey key{value, piece.range.first, term - terms.begin(), -1};
+      return name(name(piece.tensor, key), {value, piece.range.first, key.term, range.first});
+    }
+    PD_CHECK(false && "no replica has these samples");
+    return {};
+  }
+  [[nodiscard]] at::Tensor name(const at::Tensor& tensor, const NameKey& key) {
+    at::Tensor& named = names_[key];
+    if (!named.defined()) named = tensor.alias();
+    return named;
+  }
+
   [[nodiscard]] Values forward(const runtime::Feed& feed, const schedule::Item& item,
                                std::int64_t first, bool training) {
     constexpr std::int64_t kReplicaStride = 1 << 20;  // between replicas' random numbers
     Values values;
+    names_.clear();
     for (const LayerId id : network_.graph.order()) {
       const graph::Layer& layer = network_.graph.layer(id);
       if (layer.is_input) continue;
       for (const auto& [replica, range] : shares(stage_of_[id.index()], item, feed.samples(item))) {
         model::Tensors in;
         for (const ValueId input : layer.inputs)
-          in.push_back(part_of(input, range, feed, item, values));
+          in.push_back(network_.graph.value(input).is_weight
+                           ? tied_part(input, id, range, values)
+                           : part_of(input, range, feed, item, values));
         const std::int64_t stream = item.microbatch + (together_ ? replica * kReplicaStride : 0);
         const model::Pass pass{.training = training,
                                .random = {.seed = seed_,
@@ -277,7 +316,6 @@ class Reference {
       const std::int64_t r = together_ ? 1 : replicas(s);
       if ((t + 1) % r == 0 || t + 1 == minibatches) gradients[s] = gradients_of(s, t % r + 1);
     }
-    sum_ties(gradients);
     if (most) clip(gradients, *most);
     for (auto& [s, of_stage] : gradients) {
       Weights& weights = stages_[s];
@@ -292,33 +330,7 @@ class Reference {
     }
   }
 
-  // Every use of a tied parameter gets the sum of the uses' gradients, added in layer order; all
-  // uses are in one stage.
-  void sum_ties(std::map<std::size_t, model::Tensors>& gradients) const {
-    for (const model::Tie& tie : model::ties_of(network_)) {
-      std::vector<at::Tensor*> uses;
-      for (const model::Use& use : tie.uses)
-        if (const auto found = gradients.find(stage_of_[use.layer.index()]);
-            found != gradients.end())
-          uses.push_back(&found->second[place_of(use)]);
-      at::Tensor sum;
-      for (const at::Tensor* use : uses)
-        if (use->defined()) sum = sum.defined() ? sum + *use : *use;
-      for (at::Tensor* use : uses) *use = sum;
-    }
-  }
-  // Among the parameters of its stage.
-  [[nodiscard]] std::size_t place_of(const model::Use& use) const {
-    std::size_t place = use.parameter;
-    for (const LayerId layer : plan_.stages[stage_of_[use.layer.index()]].layers) {
-      if (layer == use.layer) break;
-      place += network_.spec(layer).parameters.size();
-    }
-    return place;
-  }
-
-  // As torch's clip_grad_norm_, which sees a tied parameter once; squares are summed by layers, in
-  // their order.
+  // As torch's clip_grad_norm_; squares are summed by layers, in their order.
   void clip(std::map<std::size_t, model::Tensors>& gradients, double most) const {
     std::map<LayerId, double> squares;
     for (auto& [s, of_stage] : gradients) {
@@ -326,8 +338,7 @@ class Reference {
       for (const LayerId layer : plan_.stages[s].layers)
         for (std::size_t i = 0; i < network_.spec(layer).parameters.size(); ++i) {
           const at::Tensor& gradient = of_stage[next++];
-          const bool owned = network_.spec(layer).parameters[i].tied_to.empty();
-          if (!gradient.defined() || !owned) continue;
+          if (!gradient.defined()) continue;
           const auto norm = gradient.norm(2, at::kDouble).item<double>();
           squares[layer] += norm * norm;
         }
@@ -345,9 +356,11 @@ class Reference {
   plan::Plan plan_;
   std::uint64_t seed_;
   bool together_;
+  runtime::GradientOrder order_;
   std::vector<std::vector<std::unique_ptr<model::Layer>>> layers_;  // by layer and replica
   std::vector<std::size_t> stage_of_;                               // by layer
   std::vector<Weights> stages_;
+  std::map<NameKey, at::Tensor> names_;
   std::map<std::int64_t, double> losses_;
 };
 

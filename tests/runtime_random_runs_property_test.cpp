@@ -13,7 +13,8 @@ namespace {
 
 using schedule::System;
 
-// Linear layers, ReLU, sums and dropout over any earlier values, mostly the last.
+// Linear layers, some with the weights of another, ReLU, sums and dropout over any earlier values,
+// mostly the last.
 model::Network any_network(std::int64_t batch) {
   using namespace model;
   constexpr std::int64_t kWidth = 4;
@@ -22,20 +23,27 @@ model::Network any_network(std::int64_t batch) {
   const auto any_wire = [&] {
     return any_of_range(0, 2) == 0 ? wires.size() - 1 : any_index(wires.size());
   };
+  std::vector<Wire> weights;  // that other layers may use too
+  Block shared_linear = linear(kWidth, kWidth);
+  shared_linear.shared = {0};
   const int layers = any_of_range(1, 13);
   for (int i = 0; i < layers; ++i) {
     const std::string name = "layer" + std::to_string(i);
     const std::size_t one = any_wire();
     const std::size_t other = any_wire();
-    const int kind = any_of_range(0, 5);
+    const int kind = any_of_range(0, 6);
     if (kind == 0)
       wires.push_back(net.add(name, relu(), {wires[one]}));
     else if (kind == 1)
       wires.push_back(net.add(name, dropout_block(0.2), {wires[one]}));
     else if (kind == 2 && one != other)
       wires.push_back(net.add(name, add(), {wires[one], wires[other]}));
+    else if (kind == 3 && !weights.empty())
+      wires.push_back(net.add(name, tied_linear(kWidth, kWidth, {}),
+                              {wires[one], weights[any_index(weights.size())]}));
     else
-      wires.push_back(net.add(name, linear(kWidth, kWidth), {wires[one]}));
+      wires.push_back(net.add(name, shared_linear, {wires[one]}));
+    if (kind > 3) weights.push_back(net.weight(wires.back()));
   }
   const Wire out = net.add("out", linear(kWidth, 3), {wires.back()});
   const Wire labels = net.input("labels", {batch}, at::kLong, 3);

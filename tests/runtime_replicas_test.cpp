@@ -36,7 +36,7 @@ Case case_of(const std::string& name, const std::string& system, const std::vect
 
 TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
   const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {3, 1}, {2, 2}, {2, 1, 1}, {3, 2}};
-  for (const std::string name : {"mlp", "resnet", "gnmt8"})
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "tied"})
     for (const auto& replicas : plans)
       for (const std::int64_t minibatches : {20, 23}) {  // 23: the last round is not full
         SCOPED_TRACE(name + ", " + text_of(replicas) + ", " + std::to_string(minibatches));
@@ -62,7 +62,7 @@ TEST(RuntimeReplicas, FewerMinibatchesThanReplicasAverageOverThoseThereAre) {
 }
 
 TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefore) {
-  for (const std::string name : {"mlp", "resnet", "gpt"})
+  for (const std::string name : {"mlp", "resnet", "gpt", "tied"})
     for (const int width : {2, 3})
       for (const int stages : {1, 2, 3})
         for (const std::int64_t minibatches : {12, 13}) {
@@ -74,7 +74,7 @@ TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefo
 }
 
 TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt"})
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt", "tied"})
     for (const int width : {2, 3, 4})
       for (const std::int64_t minibatches : {12, 13}) {
         SCOPED_TRACE(name + ", " + std::to_string(width) + ", " + std::to_string(minibatches));
@@ -86,7 +86,7 @@ TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
 TEST(RuntimeReplicas, DappleSharesTheSamplesOfEveryMicrobatch) {
   const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {2, 3},    {3, 2},
                                             {2, 2}, {3},    {1, 2, 1}, {2, 3, 1}};
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt"})
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt", "tied"})
     for (const auto& replicas : plans) {
       SCOPED_TRACE(name + ", " + text_of(replicas));
       expect_rule(case_of(name, "dapple", replicas, 2, 8), newest_weights());
@@ -97,8 +97,10 @@ TEST(RuntimeReplicas, DappleSharesTheSamplesOfEveryMicrobatch) {
 TEST(RuntimeReplicas, DappleWithFewerSamplesThanReplicas) {
   for (const auto& replicas : std::vector<std::vector<int>>{{3, 1}, {1, 3}, {2, 3}, {3, 2, 1}}) {
     SCOPED_TRACE(text_of(replicas));
-    (void)expect_bits(case_of("mlp", "dapple", replicas, 8, 4), newest_weights());
-    (void)expect_bits(case_of("mlp", "dapple", replicas, 8, 4, true), newest_weights());
+    for (const std::string name : {"mlp", "tied"}) {
+      (void)expect_bits(case_of(name, "dapple", replicas, 8, 4), newest_weights());
+      (void)expect_bits(case_of(name, "dapple", replicas, 8, 4, true), newest_weights());
+    }
   }
 }
 
@@ -107,6 +109,7 @@ TEST(RuntimeReplicas, DappleWithAShortLastMinibatch) {
     SCOPED_TRACE(text_of(replicas));
     expect_rule(case_of("resnet", "dapple", replicas, 2, 5, false, 7, 2), newest_weights());
     expect_rule(case_of("gnmt8", "dapple", replicas, 2, 5, true, 3, 1), newest_weights());
+    expect_rule(case_of("tied", "dapple", replicas, 2, 5, false, 7, 2), newest_weights());
   }
 }
 
@@ -115,13 +118,14 @@ TEST(RuntimeReplicas, SharesOfSumsThatAreHandedOverApart) {
   for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {2, 3}, {1, 2, 2}, {3, 2}})
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       SCOPED_TRACE(text_of(replicas) + ", seed " + std::to_string(seed));
-      model::Network network = small_network("many uses");
-      for (const std::string system : {"dapple", "pipedream"}) {
-        plan::Plan plan = cut_in_order(network, system, replicas);
-        scatter_layers(network, seed, plan);
-        const Case test(small_network("many uses"), plan, {.minibatches = 7});
-        expect_rule(test, system == "dapple" ? newest_weights() : round_robin(test.plan));
-      }
+      for (const std::string name : {"many uses", "tied"})
+        for (const std::string system : {"dapple", "pipedream"}) {
+          model::Network network = small_network(name);
+          plan::Plan plan = cut_in_order(network, system, replicas);
+          scatter_layers(network, seed, plan);
+          const Case test(std::move(network), plan, {.minibatches = 7});
+          expect_rule(test, system == "dapple" ? newest_weights() : round_robin(test.plan));
+        }
     }
 }
 

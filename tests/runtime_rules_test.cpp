@@ -73,19 +73,21 @@ TEST_P(RuntimeRules, TrainingGivesTheBitsOfTheRule) {
 }
 
 std::string name_of(const testing::TestParamInfo<RuntimeRules::ParamType>& info) {
-  return std::get<0>(info.param) + "_" + kStyles[std::get<1>(info.param)].name + "_" +
+  std::string network = std::get<0>(info.param);
+  std::replace(network.begin(), network.end(), '-', '_');
+  return network + "_" + kStyles[std::get<1>(info.param)].name + "_" +
          std::to_string(std::get<2>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RuntimeRules,
-                         testing::Combine(testing::Values("mlp", "resnet", "gnmt8", "gpt"),
-                                          testing::Range<std::size_t>(0, kStyles.size()),
-                                          testing::Values(2, 3, 4)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    All, RuntimeRules,
+    testing::Combine(testing::Values("mlp", "resnet", "gnmt8", "gpt", "awd-lm", "tied"),
+                     testing::Range<std::size_t>(0, kStyles.size()), testing::Values(2, 3, 4)),
+    name_of);
 
 // Otherwise the comparisons above would prove nothing.
 TEST(RuntimeRulesDiffer, AnyOtherRuleGivesOtherBits) {
-  for (const std::string network : {"mlp", "resnet", "gnmt8", "gpt"}) {
+  for (const std::string network : {"mlp", "resnet", "gnmt8", "gpt", "awd-lm", "tied"}) {
     const Case test = case_of(kPipedream, network, 3, 6);
     const std::vector<Rule> rules{newest_weights(), weight_stashing(3), vertical_sync(3),
                                   one_update_behind()};

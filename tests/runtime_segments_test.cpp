@@ -152,7 +152,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
   }
   ways.push_back({"dapple", {2, 1}, 0});
   ways.push_back({"dapple", {1, 3}, 0});
-  for (const std::string name : {"mlp", "resnet", "gnmt8"})
+  for (const std::string name : {"mlp", "resnet", "gnmt8", "tied"})
     for (const Way& way : ways) {
       if (name == "gnmt8" && way.replicas.size() != 3) continue;
       SCOPED_TRACE(name + ", " + way.system + " " + std::to_string(way.replicas.size()));
@@ -170,70 +170,6 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       EXPECT_FALSE(are_same(run.weights, test.trained_by(newest_weights())))
           << "nothing was clipped";
     }
-}
-
-// Weights that two layers of one stage share.
-model::Network tied_network() {
-  using namespace model;
-  NetworkBuilder net("tied", kBatch);
-  Wire x = net.input("features", {kBatch, 6}, at::kFloat);
-  x = net.add("first", linear(6, 6), {x});
-  x = net.add("second", linear(6, 6), {x});
-  x = net.add("owner", linear(6, 6), {x});
-  x = net.add("relu", relu(), {x});
-  Block tied = linear(6, 6);
-  tied.parameters[0].tied_to = "owner.weight";
-  x = net.add("user", std::move(tied), {x});
-  x = net.add("out", linear(6, 4), {x});
-  const Wire labels = net.input("labels", {kBatch}, at::kLong, 4);
-  return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
-}
-
-// Stages: first │ second │ owner, relu, user │ out, loss.
-plan::Plan tied_plan(const std::string& system) {
-  const model::Network network = tied_network();
-  const std::vector<LayerId> layers = layers_in_order(network);
-  plan::Plan plan = cut_straight(network, system, 4);
-  plan.stages[0].layers = {layers[0]};
-  plan.stages[1].layers = {layers[1]};
-  plan.stages[2].layers = {layers[2], layers[3], layers[4]};
-  plan.stages[3].layers = {layers[5], layers[6]};
-  return plan;
-}
-
-TEST(RuntimeTies, LayersThatShareWeightsLearnTogether) {
-  for (const std::string system : {"mp", "gpipe", "dapple", "interleaved", "pipedream"})
-    for (const std::optional<double> most : {std::optional<double>{}, std::optional(0.01)}) {
-      if (most && system == "pipedream") continue;
-      SCOPED_TRACE(system + (most ? ", clipped" : ""));
-      plan::Plan plan = tied_plan(system);
-      if (system == "interleaved") deal_out(plan, 2);
-      plan.microbatches = system == "mp" || system == "pipedream" ? 1 : 4;
-      const Case test(tied_network(), plan, {.minibatches = 8});
-      runtime::Job job = make_job(test.network, test.plan);
-      job.clip_norm = most;
-      const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
-      Reference plain = test.reference();
-      plain.train(test.feed, test.extent,
-                  system == "pipedream" ? weight_stashing(4) : newest_weights(), 0, most);
-      expect_same(run.weights, plain.weights());
-      EXPECT_TRUE(at::equal(run.weights.parameters.at("owner.weight"),
-                            run.weights.parameters.at("user.weight")));
-    }
-}
-
-TEST(RuntimeTies, ReplicasAverageEachUseBeforeTheUsesAreSummed) {
-  model::Network network = tied_network();
-  const plan::Plan plan = cut_in_order(network, "dp-bsp", {3});
-  expect_rule(Case(std::move(network), plan, {.minibatches = 8}),
-              [](std::size_t, std::int64_t t) { return t / 3; });
-}
-
-TEST(RuntimeTies, UsesInDifferentStagesAreRefused) {
-  model::Network network = tied_network();
-  const plan::Plan plan = cut_straight(network, "gpipe", 7);
-  const Case test(std::move(network), plan, {.minibatches = 1});
-  EXPECT_THROW((void)test.run(), CannotMeet);
 }
 
 TEST(RuntimeClipping, ANormBelowTheMostChangesNoBit) {

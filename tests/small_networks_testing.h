@@ -69,6 +69,27 @@ inline constexpr std::int64_t kBatch = 8;
   return std::move(net).build(net.add("loss", cross_entropy(), {out, labels}));
 }
 
+// One matrix that four layers use, the one that owns it and three behind it: tied weights.
+[[nodiscard]] inline model::Network tied() {
+  using namespace model;
+  NetworkBuilder net("tied", kBatch);
+  Wire x = net.input("features", {kBatch, 6}, at::kFloat);
+  x = net.add("first", linear(6, 6), {x});
+  Block owner = linear(6, 6);
+  owner.shared = {0};
+  x = net.add("owner", std::move(owner), {x});
+  const Wire weight = net.weight(x);
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "user" + std::to_string(i);
+    x = net.add(name + ".relu", relu(), {x});
+    x = net.add(name, tied_linear(6, 6, default_init(6)), {x, weight});
+    x = net.add(name + ".drop", dropout_block(0.1), {x});
+  }
+  x = net.add("out", linear(6, 5), {x});
+  const Wire labels = net.input("labels", {kBatch}, at::kLong, 5);
+  return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
+}
+
 [[nodiscard]] inline model::Network small_network(const std::string& name) {
   if (name == "mlp")
     return from_zoo("mlp", {{"inputs", "12"}, {"hidden", "16"}, {"layers", "5"}, {"classes", "5"}});
@@ -78,6 +99,10 @@ inline constexpr std::int64_t kBatch = 8;
     return from_zoo(
         "gpt",
         {{"hidden", "8"}, {"layers", "3"}, {"heads", "2"}, {"vocabulary", "13"}, {"context", "5"}});
+  if (name == "awd-lm")
+    return from_zoo("awd-lm",
+                    {{"embedding", "6"}, {"hidden", "8"}, {"vocabulary", "13"}, {"length", "4"}});
+  if (name == "tied") return tied();
   return name == "many uses" ? many_uses() : small_resnet();
 }
 

@@ -47,7 +47,7 @@ std::vector<Transfer> transfers_between(const Graph& graph, const std::vector<St
     const auto first_of_value = static_cast<std::ptrdiff_t>(transfers.size());
     for (const LayerId user : value.consumers) {
       const StageId to = stage_of[user.index()];
-      if (to != from) transfers.push_back({id_at<ValueId>(i), from, to});
+      if (to != from) transfers.push_back({id_at<ValueId>(i), from, to, value.is_weight});
     }
     std::sort(transfers.begin() + first_of_value, transfers.end());
     transfers.erase(std::unique(transfers.begin() + first_of_value, transfers.end()),

@@ -22,6 +22,7 @@ struct Transfer {
   ValueId value;
   StageId from;
   StageId to;
+  bool is_weight = false;  // Value::is_weight
   friend auto operator<=>(const Transfer&, const Transfer&) = default;
 };
 

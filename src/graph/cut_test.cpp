@@ -126,6 +126,19 @@ TEST(TransfersBetween, SkipsGoStraightFromProducerToConsumer) {
   EXPECT_EQ(transfers_between(n.graph, stage_of), wanted);
 }
 
+TEST(TransfersBetween, SayWhichOfThemAreWeights) {
+  Builder b;
+  const LayerId a =
+      b.add_layer("a", "", {{"out", {}, Bytes{1}}, {"weight", {}, Bytes{9}, /*is_weight=*/true}});
+  const LayerId user = b.add_layer("user", "", {});
+  b.add_edge(a, 0, user);
+  b.add_edge(a, 1, user);
+  const Graph graph = std::move(b).build();
+  const std::vector<Transfer> wanted{{ValueId{0}, StageId{0}, StageId{1}, false},
+                                     {ValueId{1}, StageId{0}, StageId{1}, true}};
+  EXPECT_EQ(transfers_between(graph, {StageId{0}, StageId{1}}), wanted);
+}
+
 TEST(TransfersBetween, OneStageNeedsNone) {
   const Network n;
   EXPECT_TRUE(transfers_between(n.graph, std::vector<StageId>(n.graph.layers().size())).empty());

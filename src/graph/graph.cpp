@@ -70,7 +70,7 @@ LayerId Builder::add(Layer layer, std::vector<Output> outputs) {
     }
     layer.outputs.push_back(id_at<ValueId>(graph_.values_.size()));
     graph_.values_.push_back(
-        {id, std::move(output.name), std::move(output.shape), output.bytes, {}});
+        {id, std::move(output.name), std::move(output.shape), output.bytes, {}, output.is_weight});
   }
   graph_.layers_.push_back(std::move(layer));
   return id;

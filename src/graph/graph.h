@@ -20,6 +20,9 @@ struct Value {
   std::vector<std::int64_t> shape;  // empty where only the size is known
   Bytes bytes;                      // for the whole minibatch
   std::vector<LayerId> consumers;   // ascending
+  // One of the producer's weights, which its consumers use as well (docs/glossary.md: tied
+  // weights). All items have the same, whole; where it does not cross, it takes no memory.
+  bool is_weight = false;
 };
 
 // The smallest unit that is never split. Input layers (data, labels) compute nothing: the stages
@@ -66,6 +69,7 @@ class Builder {
     std::string name;
     std::vector<std::int64_t> shape;
     Bytes bytes;
+    bool is_weight = false;
   };
 
   LayerId add_layer(std::string name, std::string kind, std::vector<Output> outputs);

@@ -35,6 +35,7 @@ struct Drops {
 // are scaled, not the whole matrix: the same numbers for a small part of the work.
 Block embedding_with_dropped_words(std::int64_t words, std::int64_t width, double p) {
   Block block = embedding(words, width, kEmbeddingInit);
+  block.shared = {0};
   block.forward = [words, p](const Tensors& x, const Weights& w, const Pass& pass) {
     const at::Tensor rows = at::embedding(w.parameters[0], x[0]);
     if (!pass.training || p == 0) return rows;
@@ -69,12 +70,6 @@ Block weight_dropped_lstm(std::int64_t in, std::int64_t hidden, double p) {
   return block;
 }
 
-Block tied_decoder(std::int64_t width, std::int64_t words) {
-  Block block = linear(width, words, kEmbeddingInit, {});
-  block.parameters[0].tied_to = "encoder.weight";
-  return block;
-}
-
 Wire add_lstms(NetworkBuilder& net, const Sizes& sizes, const Drops& drops, Wire x) {
   for (std::int64_t i = 0; i < sizes.layers; ++i) {
     const std::string name = "rnns." + std::to_string(i);
@@ -94,12 +89,13 @@ Network make(const Options& options, std::int64_t batch) {
   const Shape text{batch, options.whole("length")};
   NetworkBuilder net("awd-lm", batch);
   Wire x = net.input("tokens", text, at::kLong, sizes.vocabulary);
-  x = net.add("encoder",
-              embedding_with_dropped_words(sizes.vocabulary, sizes.embedding, drops.embedding),
-              {x});
-  x = add_lstms(net, sizes, drops, x);
+  const Wire words = net.add(
+      "encoder", embedding_with_dropped_words(sizes.vocabulary, sizes.embedding, drops.embedding),
+      {x});
+  x = add_lstms(net, sizes, drops, words);
   x = net.add("decoder.dropout", locked_dropout(drops.hidden), {x});
-  x = net.add("decoder", tied_decoder(sizes.embedding, sizes.vocabulary), {x});
+  x = net.add("decoder", tied_linear(sizes.embedding, sizes.vocabulary, {}),
+              {x, net.weight(words)});
   const Wire labels = net.input("labels", text, at::kLong, sizes.vocabulary);
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }

@@ -95,6 +95,16 @@ Block linear_without_bias(std::int64_t in, std::int64_t out, Init weight) {
   return block;
 }
 
+Block tied_linear(std::int64_t in, std::int64_t out, Init bias) {
+  Block block = linear(in, out, {}, bias);
+  block.inputs.emplace_back("weight");
+  block.parameters.erase(block.parameters.begin());
+  block.forward = [](const Tensors& x, const Weights& w, const Pass&) {
+    return at::linear(x[0], x[1], w.parameters[0]);
+  };
+  return block;
+}
+
 Block batch_norm2d(std::int64_t channels) {
   constexpr double kMomentum = 0.1;
   constexpr double kEpsilon = 1e-5;

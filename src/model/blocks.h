@@ -24,6 +24,9 @@ struct Conv {
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out);
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out, Init weight, Init bias);
 [[nodiscard]] Block linear_without_bias(std::int64_t in, std::int64_t out, Init weight);
+// With a bias of its own and the weight of another layer, its second input
+// (NetworkBuilder::weight).
+[[nodiscard]] Block tied_linear(std::int64_t in, std::int64_t out, Init bias);
 [[nodiscard]] Block batch_norm2d(std::int64_t channels);
 [[nodiscard]] Block layer_norm(std::int64_t width);
 [[nodiscard]] Block embedding(std::int64_t words, std::int64_t width, Init weight);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <ATen/ops/conv2d.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -10,6 +12,7 @@
 #include "model/conv2d.h"
 #include "model/memory_meter.h"
 #include "model/random.h"
+#include "model/whole_model.h"
 
 namespace pipedream::model {
 namespace {
@@ -80,6 +83,36 @@ TEST(Dropout, DependsOnItsKeyAloneAndKeepsTheMean) {
   EXPECT_FALSE(at::equal(once, dropout(x, 0.25, other)));
   pass.training = false;
   EXPECT_TRUE(at::equal(dropout(x, 0.25, pass), x));
+}
+
+// Three layers with one matrix, as plain libtorch would have it.
+TEST(TiedLinear, LearnsWithTheLayerWhoseWeightsItHas) {
+  NetworkBuilder net("three", 2);
+  Wire x = net.input("x", {2, 4}, at::kFloat);
+  Block owner = linear(4, 4);
+  owner.shared = {0};
+  x = net.add("a", std::move(owner), {x});
+  const Wire weight = net.weight(x);
+  x = net.add("b", tied_linear(4, 4, {}), {x, weight});
+  x = net.add("c", tied_linear(4, 4, {}), {x, weight});
+  const Wire labels = net.input("labels", {2}, at::kLong, 4);
+  const Network network = std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
+  EXPECT_EQ(parameter_count(network), 4 * 4 + 3 * 4);
+  EXPECT_TRUE(network.graph.value(network.graph.layer(weight.layer).outputs[1]).is_weight);
+
+  WholeModel model(network, at::kCPU, 7);
+  const Values values = model.forward(model.sample_inputs(0), 0);
+  const auto p = model.parameters();
+  const auto input = [&](const char* name) {
+    return values.at(network.graph.layer(*network.graph.find(name)).outputs[0]);
+  };
+  at::Tensor y = input("x");
+  for (const char* const layer : {"a", "b", "c"})
+    y = at::linear(y, p.at("a.weight"), p.at(std::string(layer) + ".bias"));
+  const at::Tensor loss = at::cross_entropy_loss(y, input("labels"));
+  const at::Tensor wanted = torch::autograd::grad({loss}, {p.at("a.weight")})[0];
+  torch::autograd::backward({values.at(network.loss)}, {});
+  EXPECT_TRUE(at::equal(p.at("a.weight").grad(), wanted));
 }
 
 TEST(MemoryMeter, CountsWhatThisThreadAllocatesAndFrees) {

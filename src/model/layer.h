@@ -32,7 +32,8 @@ class Layer {
   virtual ~Layer() = default;
 
   // One tensor per name in LayerSpec::outputs, for one per name in LayerSpec::inputs. Must not
-  // write into its inputs: they may be needed by another layer, or be leaves of autograd.
+  // write into its inputs: they may be needed by another layer, or be leaves of autograd. An output
+  // that the graph calls a weight is one of parameters() itself.
   [[nodiscard]] virtual Tensors forward(const Tensors& inputs, const Pass& pass) = 0;
 
   // The leaf tensors that take gradients, in the order of LayerSpec::parameters. Callers may
@@ -55,8 +56,6 @@ struct TensorSpec {
   Shape shape;
   Init init;
   at::ScalarType type = at::kFloat;
-  // The full name of an earlier layer's parameter that this one is (model/ties.h); empty: its own.
-  std::string tied_to = {};
 };
 
 // A layer before it exists: enough to count, plan and initialise it without allocating weights.

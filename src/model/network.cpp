@@ -4,7 +4,6 @@
 
 #include "core/check.h"
 #include "model/random.h"
-#include "model/ties.h"
 
 namespace pipedream::model {
 namespace {
@@ -19,23 +18,10 @@ RandomKey initial_key(std::uint64_t seed, LayerId layer, std::size_t position) {
           .draw = static_cast<std::int32_t>(position)};
 }
 
-Tensors initial_parameters(const Network& network, LayerId layer, std::uint64_t seed,
-                           at::Device device) {
-  Tensors tensors;
-  for (std::size_t i = 0; i < network.spec(layer).parameters.size(); ++i) {
-    const Use owner = owner_of(network.specs, {layer, i});
-    const TensorSpec& spec = parameter_spec(network.specs, owner);
-    tensors.push_back(
-        initial_tensor(spec, initial_key(seed, owner.layer, owner.parameter)).to(device));
-    tensors.back().set_requires_grad(true);
-  }
-  return tensors;
-}
-
-Tensors initial_buffers(const Network& network, LayerId layer, std::uint64_t seed,
+Tensors initial_tensors(const std::vector<TensorSpec>& specs, LayerId layer, std::uint64_t seed,
                         at::Device device) {
   Tensors tensors;
-  for (const TensorSpec& spec : network.spec(layer).buffers)
+  for (const TensorSpec& spec : specs)
     tensors.push_back(initial_tensor(spec, initial_key(seed, layer, tensors.size())).to(device));
   return tensors;
 }
@@ -45,7 +31,7 @@ Tensors initial_buffers(const Network& network, LayerId layer, std::uint64_t see
 std::int64_t parameter_count(const LayerSpec& spec) {
   std::int64_t count = 0;
   for (const TensorSpec& parameter : spec.parameters)
-    if (parameter.tied_to.empty()) count += c10::multiply_integers(parameter.shape);
+    count += c10::multiply_integers(parameter.shape);
   return count;
 }
 
@@ -66,8 +52,10 @@ Bytes weight_bytes(const LayerSpec& spec) {
 std::unique_ptr<Layer> make_layer(const Network& network, LayerId layer, std::uint64_t seed,
                                   at::Device device) {
   PD_CHECK(!network.graph.layer(layer).is_input);
-  return network.spec(layer).make(initial_parameters(network, layer, seed, device),
-                                  initial_buffers(network, layer, seed, device));
+  const LayerSpec& spec = network.spec(layer);
+  Tensors parameters = initial_tensors(spec.parameters, layer, seed, device);
+  for (at::Tensor& parameter : parameters) parameter.set_requires_grad(true);
+  return spec.make(std::move(parameters), initial_tensors(spec.buffers, layer, seed, device));
 }
 
 }  // namespace pipedream::model

@@ -25,22 +25,20 @@ struct Network {
   std::string name;
   std::int64_t batch = 0;  // the samples per minibatch for which the graph's sizes hold
   graph::Graph graph;
-  std::vector<LayerSpec> specs;  // one per layer of the graph; empty for input layers. Each
-                                 // TensorSpec::tied_to has its owner (model/ties.h)
+  std::vector<LayerSpec> specs;  // one per layer of the graph; empty for input layers
   std::vector<InputSpec> inputs;
   ValueId loss;  // a scalar: the mean over the samples of the pass
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };
 
-// The numbers that are learnt: a tied parameter counts at its owner alone.
+// The numbers that are learnt.
 [[nodiscard]] std::int64_t parameter_count(const LayerSpec& spec);
 [[nodiscard]] std::int64_t parameter_count(const Network& network);
-// The memory of a layer's parameters: whoever holds a copy of a tied one pays for it.
+// The memory of a layer's parameters.
 [[nodiscard]] Bytes weight_bytes(const LayerSpec& spec);
 
-// The layer with its initial weights, which depend on (seed, layer, parameter) alone; a tied
-// parameter begins as its owner does.
+// The layer with its initial weights, which depend on (seed, layer, parameter) alone.
 [[nodiscard]] std::unique_ptr<Layer> make_layer(const Network& network, LayerId layer,
                                                 std::uint64_t seed, at::Device device);
 

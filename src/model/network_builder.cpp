@@ -2,26 +2,30 @@
 
 #include "core/check.h"
 #include "core/error.h"
-#include "model/ties.h"
 
 namespace pipedream::model {
 namespace {
 
 class FunctionLayer final : public Layer {
  public:
-  FunctionLayer(ForwardFunction function, Tensors parameters, Tensors buffers)
+  FunctionLayer(ForwardFunction function, std::vector<std::size_t> shared, Tensors parameters,
+                Tensors buffers)
       : function_(std::move(function)),
+        shared_(std::move(shared)),
         parameters_(std::move(parameters)),
         buffers_(std::move(buffers)) {}
 
   Tensors forward(const Tensors& inputs, const Pass& pass) override {
-    return {function_(inputs, Weights{parameters_, buffers_}, pass)};
+    Tensors outputs{function_(inputs, Weights{parameters_, buffers_}, pass)};
+    for (const std::size_t parameter : shared_) outputs.push_back(parameters_[parameter]);
+    return outputs;
   }
   const Tensors& parameters() const override { return parameters_; }
   const Tensors& buffers() const override { return buffers_; }
 
  private:
   ForwardFunction function_;
+  std::vector<std::size_t> shared_;
   Tensors parameters_;
   Tensors buffers_;
 };
@@ -40,18 +44,6 @@ graph::Builder::Output output_of(const std::string& layer, std::string name,
 
 void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
   for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
-}
-
-void check_tie(const std::vector<LayerSpec>& earlier, const TensorSpec& tied) {
-  if (tied.tied_to.empty()) return;
-  const std::string both = "parameter '" + tied.name + "' is tied to '" + tied.tied_to + "', ";
-  const std::optional<Use> found = find_parameter(earlier, tied.tied_to);
-  if (!found) throw BadValue(both + "which no earlier layer has");
-  const TensorSpec& owner = parameter_spec(earlier, *found);
-  if (!owner.tied_to.empty())
-    throw BadValue(both + "which is itself tied: name '" + owner.tied_to + "' instead");
-  if (owner.shape != tied.shape || owner.type != tied.type)
-    throw BadValue(both + "which has another shape or type");
 }
 
 }  // namespace
@@ -81,21 +73,35 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   const TensorType output = block.infer(types);
 
   PD_CHECK(block.inputs.size() == inputs.size());
-  const LayerId layer =
-      graph_.add_layer(name, std::move(block.kind), {output_of(name, block.output, output)});
-  for (const Wire& wire : inputs) graph_.add_edge(wire.layer, 0, layer);
+  std::vector<graph::Builder::Output> outputs{output_of(name, block.output, output)};
+  std::vector<std::string> names{block.output};
+  for (const std::size_t shared : block.shared) {
+    const TensorSpec& parameter = block.parameters.at(shared);
+    outputs.push_back(output_of(name, parameter.name, {parameter.shape, parameter.type}));
+    outputs.back().is_weight = true;
+    names.push_back(parameter.name);
+  }
+  const LayerId layer = graph_.add_layer(name, std::move(block.kind), std::move(outputs));
+  for (const Wire& wire : inputs) graph_.add_edge(wire.layer, wire.output, layer);
   add_prefix(block.parameters, prefix);
   add_prefix(block.buffers, prefix);
-  for (const TensorSpec& parameter : block.parameters) check_tie(network_.specs, parameter);
-  network_.specs.push_back(
-      {std::move(block.inputs),
-       {block.output},
-       std::move(block.parameters),
-       std::move(block.buffers),
-       [forward = std::move(block.forward)](Tensors parameters, Tensors buffers) {
-         return std::make_unique<FunctionLayer>(forward, std::move(parameters), std::move(buffers));
-       }});
+  network_.specs.push_back({std::move(block.inputs), std::move(names), std::move(block.parameters),
+                            std::move(block.buffers),
+                            [forward = std::move(block.forward), shared = std::move(block.shared)](
+                                Tensors parameters, Tensors buffers) {
+                              return std::make_unique<FunctionLayer>(
+                                  forward, shared, std::move(parameters), std::move(buffers));
+                            }});
   return {layer, output};
+}
+
+Wire NetworkBuilder::weight(const Wire& of) const {
+  const LayerSpec& spec = network_.specs.at(of.layer.index());
+  PD_CHECK(spec.outputs.size() > 1);  // Block::shared
+  for (const TensorSpec& parameter : spec.parameters)
+    if (parameter.name.ends_with("." + spec.outputs[1]))
+      return {of.layer, {parameter.shape, parameter.type}, 1};
+  panic("a shared parameter that the layer does not have", __FILE__, __LINE__);
 }
 
 Network NetworkBuilder::build(const Wire& loss) && {

@@ -28,20 +28,24 @@ using ForwardFunction =
 
 // A kind of layer with one output: its tensors, the type of its output for given inputs, and its
 // computation. A test runs every block of the zoo and compares the type promised with the result.
+// Parameters that other layers use too are further outputs of the layer, for
+// NetworkBuilder::weight.
 struct Block {
   std::string kind;
   std::vector<std::string> inputs{"input"};
   std::string output = "output";
   std::vector<TensorSpec> parameters;  // named relative to the layer
   std::vector<TensorSpec> buffers;
+  std::vector<std::size_t> shared;  // positions of the parameters that other layers use too
   std::function<TensorType(std::span<const TensorType>)> infer;
   ForwardFunction forward;
 };
 
-// The output of a layer that is already in the network.
+// An output of a layer that is already in the network.
 struct Wire {
   LayerId layer;
   TensorType type;
+  std::size_t output = 0;
 };
 
 class NetworkBuilder {
@@ -52,11 +56,14 @@ class NetworkBuilder {
   Wire input(const std::string& name, Shape shape, at::ScalarType type, std::int64_t bound = 0);
 
   // The next layer. Its parameters are called PREFIX.NAME; the prefix is the layer's own
-  // name unless another is given. Throws BadValue for a tied parameter (TensorSpec::tied_to, always
-  // a full name) without an owner of its shape and type in an earlier layer.
+  // name unless another is given.
   Wire add(const std::string& name, Block block, const std::vector<Wire>& inputs);
   Wire add(const std::string& name, const std::string& prefix, Block block,
            const std::vector<Wire>& inputs);
+
+  // The weights that the layer `of` shares (Block::shared, the first of them), as an input of
+  // another: then both learn one matrix, wherever they run.
+  [[nodiscard]] Wire weight(const Wire& of) const;
 
   // The finished network; `loss` is a scalar.
   [[nodiscard]] Network build(const Wire& loss) &&;

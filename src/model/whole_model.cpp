@@ -2,7 +2,6 @@
 
 #include "core/check.h"
 #include "model/sample_inputs.h"
-#include "model/ties.h"
 
 namespace pipedream::model {
 namespace {
@@ -68,23 +67,6 @@ void WholeModel::clear_gradients() {
   for (const auto& layer : layers_) {
     if (layer == nullptr) continue;
     for (const at::Tensor& parameter : layer->parameters()) parameter.mutable_grad().reset();
-  }
-}
-
-void WholeModel::sum_tied_gradients() {
-  const at::NoGradGuard no_grad;
-  for (const Tie& tie : ties_of(network_)) {
-    Tensors copies;
-    for (const Use& use : tie.uses)
-      copies.push_back(layer(use.layer).parameters().at(use.parameter));
-    at::Tensor sum;
-    for (const at::Tensor& copy : copies) {
-      if (!copy.grad().defined()) continue;  // no loss depends on this use
-      sum = sum.defined() ? sum + copy.grad() : copy.grad();
-    }
-    if (!sum.defined()) continue;
-    // Autograd adds into gradients in place, so each copy has a tensor of its own.
-    for (const at::Tensor& copy : copies) copy.mutable_grad() = sum.clone();
   }
 }
 

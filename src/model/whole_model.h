@@ -33,9 +33,6 @@ class WholeModel {
   [[nodiscard]] std::map<std::string, at::Tensor> parameters() const;
   [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
   void clear_gradients();
-  // Gives every use of a tied parameter the sum of the gradients of all uses, added in layer order:
-  // then one optimiser step keeps the copies equal. Once per step, between backward and update.
-  void sum_tied_gradients();
 
  private:
   const Network& network_;

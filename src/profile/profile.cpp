@@ -90,9 +90,12 @@ Bytes held_bytes(const Profile& profile, LayerId layer) {
   const LayerCost& cost = profile.cost(layer);
   Bytes held = cost.stash;
   const auto& outputs = profile.graph.layer(layer).outputs;
-  for (std::size_t o = 0; o < outputs.size(); ++o)
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const graph::Value& output = profile.graph.value(outputs[o]);
+    if (output.is_weight) continue;  // counts with the weights
     if (flag(cost.keeps_output, o, true) || a_consumer_keeps(profile, outputs[o]))
-      held += profile.graph.value(outputs[o]).bytes;
+      held += output.bytes;
+  }
   return held;
 }
 

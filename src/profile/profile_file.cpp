@@ -17,13 +17,14 @@ constexpr std::int64_t kLargestSide = std::int64_t{1} << 40;  // of a tensor
 using Json = nlohmann::ordered_json;
 
 graph::Builder::Output read_output(const Node& node) {
-  node.expect_keys({"name", "shape", "bytes", "kept"});
+  node.expect_keys({"name", "shape", "bytes", "kept", "weight"});
   graph::Builder::Output output;
   output.name = node.at("name").text();
   if (const auto shape = node.find("shape"))
     for (const Node& side : shape->elements())
       output.shape.push_back(side.integer(0, kLargestSide));
   output.bytes = node.at("bytes").byte_count();
+  if (const auto weight = node.find("weight")) output.is_weight = weight->boolean();
   return output;
 }
 
@@ -127,6 +128,7 @@ Json layer_json(const Profile& profile, LayerId id) {
     if (!value.shape.empty()) output["shape"] = value.shape;
     output["bytes"] = value.bytes.count;
     if (!cost.keeps_output.empty()) output["kept"] = static_cast<bool>(cost.keeps_output.at(o));
+    if (value.is_weight) output["weight"] = true;
     json["outputs"].push_back(std::move(output));
   }
   return json;

@@ -89,6 +89,18 @@ TEST(ParseProfileJson, SumsOverLayers) {
   EXPECT_EQ(total_weights(profile).count, 6);
 }
 
+TEST(ParseProfileJson, WeightsThatOthersUseCountAsNoActivation) {
+  const std::string layer =
+      R"({"name": "a", "kind": "A", "forward": 1, "backward": 2, "weight_bytes": 3, "stash_bytes": 4,
+          "outputs": [{"name": "out", "bytes": 5}, {"name": "w", "bytes": 600, "weight": true}]})";
+  const Profile profile = parse_profile_json(
+      file_of("", layer + "," + kLayerB, R"({"from": "a", "output": "w", "to": "b"})"), "p.json");
+  EXPECT_FALSE(profile.graph.values()[0].is_weight);
+  EXPECT_TRUE(profile.graph.values()[1].is_weight);
+  EXPECT_EQ(held_bytes(profile, LayerId{0}).count, 4 + 5);
+  EXPECT_EQ(difference(parse_profile_json(to_json(profile), "again.json"), profile), "");
+}
+
 TEST(ParseProfileJson, AnUpdateIsReadWrittenAndCounted) {
   std::string layer = kLayerA;
   layer.replace(layer.find("\"weight_bytes\""), 0, "\"update_seconds\": 0.5, ");

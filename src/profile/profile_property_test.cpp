@@ -35,7 +35,8 @@ Profile any_profile() {
     for (int k = any_of_range(0, 3); k > 0; --k) {
       std::vector<std::int64_t> shape;
       for (int side = any_of_range(0, 4); side > 0; --side) shape.push_back(any_count(40));
-      outputs.push_back({any_text() + std::to_string(k), shape, Bytes{any_count(48)}});
+      outputs.push_back(
+          {any_text() + std::to_string(k), shape, Bytes{any_count(48)}, any_of_range(0, 4) == 0});
     }
     const std::string name = any_text() + std::to_string(i);
     const auto outputs_count = outputs.size();

@@ -32,7 +32,7 @@ namespace pipedream::profile {
     const graph::Value& x = a.graph.values()[i];
     const graph::Value& y = b.graph.values()[i];
     if (x.producer != y.producer || x.name != y.name || x.shape != y.shape || x.bytes != y.bytes ||
-        x.consumers != y.consumers)
+        x.consumers != y.consumers || x.is_weight != y.is_weight)
       return "value " + x.name + " / " + y.name;
   }
   return {};

@@ -169,9 +169,12 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
     if (outputs[o].requires_grad()) ends.add(outputs[o]);
     values[layer.outputs[o]] = outputs[o].detach().clone();
   }
+  model::Tensors before_it = inputs;  // whose memory is not the layer's
+  for (const at::Tensor& weight : model.layer(id).parameters()) before_it.push_back(weight);
   for (const at::Tensor& output : outputs)
-    if (!shares_memory(output, inputs)) stash -= static_cast<std::int64_t>(output.nbytes());
-  memory.keeps_output = kept_by_graph(std::move(outputs), inputs, meter);
+    if (!shares_memory(output, before_it)) stash -= static_cast<std::int64_t>(output.nbytes());
+  memory.keeps_output = kept_by_graph(std::move(outputs), before_it, meter);
+  before_it.clear();
   memory.keeps_input = kept_by_graph(std::move(inputs), {}, meter);
   memory.stash = {std::max<std::int64_t>(0, stash)};
 

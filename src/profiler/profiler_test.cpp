@@ -40,6 +40,19 @@ TEST(Profiler, SizesAreExact) {
   EXPECT_EQ(profile.graph.value(relu.outputs[0]).bytes.count, image);
 }
 
+// The decoder's backward needs the embedding's weights; they are no activation of anybody.
+TEST(Profiler, CountsSharedWeightsAsWeightsAlone) {
+  const auto profile = profile_quickly(network(
+      "awd-lm", {{"embedding", "8"}, {"hidden", "8"}, {"vocabulary", "500"}, {"length", "3"}}, 2));
+  const graph::Layer& encoder = profile.graph.layer(*profile.graph.find("encoder"));
+  ASSERT_EQ(encoder.outputs.size(), 2u);
+  EXPECT_TRUE(profile.graph.value(encoder.outputs[1]).is_weight);
+  EXPECT_EQ(profile.graph.value(encoder.outputs[1]).bytes, cost(profile, "encoder").weights);
+  EXPECT_FALSE(cost(profile, "encoder").keeps_output.at(1));
+  EXPECT_LT(held_bytes(profile, *profile.graph.find("encoder")), cost(profile, "encoder").weights);
+  EXPECT_EQ(cost(profile, "decoder").weights.count, 500 * 4);
+}
+
 // What autograd keeps is known for these kinds of layers; the profiler finds it by measuring.
 TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
   const auto profile = profile_quickly(

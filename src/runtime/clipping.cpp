@@ -36,8 +36,7 @@ void add_norms(const model::Network& network, const std::vector<LayerId>& layers
   for (const LayerId layer : layers)
     for (std::size_t i = 0; i < network.spec(layer).parameters.size(); ++i) {
       const at::Tensor& gradient = gradients.at(next++);
-      const bool counted_before = !network.spec(layer).parameters[i].tied_to.empty();
-      if (!gradient.defined() || counted_before) continue;
+      if (!gradient.defined()) continue;
       const auto norm = gradient.norm(2, at::kDouble).item<double>();
       norms[layer] += norm * norm;
     }

@@ -33,25 +33,31 @@ int Mailbox::tag_of(const Parcel& parcel) const {
   return static_cast<int>(transfer_of(parcel)) * 2 + (parcel.kind == Kind::kGradient ? 1 : 0);
 }
 
+at::Tensor Mailbox::part_for(const Parcel& parcel, int peer, int replica,
+                             const at::Tensor& tensor) const {
+  if (routes_.sharing() == Sharing::kTurns) return tensor;
+  const graph::Transfer& transfer = routes_.transfers()[transfer_of(parcel)];
+  const int makers = routes_.replicas(Routes::maker(transfer, parcel.kind));
+  const int takers = routes_.replicas(Routes::taker(transfer, parcel.kind));
+  const std::int64_t samples = samples_(parcel.item);
+  const Range mine = even_part(samples, replica, makers);
+  const Range theirs = even_part(samples, peer, takers);
+  const std::int64_t begin = std::max(mine.first, theirs.first);
+  const std::int64_t end = std::min(mine.first + mine.count, theirs.first + theirs.count);
+  const bool has_first_sample = begin == mine.first;
+  if (transfer.is_weight && parcel.kind == Kind::kActivation) return tensor;
+  if (end <= begin || (transfer.is_weight && !has_first_sample))
+    return at::empty({0}, tensor.options());
+  if (transfer.is_weight || end - begin == mine.count) return tensor;
+  return tensor.slice(samples_dimension(parcel), begin - mine.first, end - mine.first);
+}
+
 void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) {
   const auto& transfer = routes_.transfers()[transfer_of(parcel)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
-  const std::int64_t samples = samples_(parcel.item);
-  const bool together = routes_.sharing() == Sharing::kTogether;
-  const Range mine =
-      together ? even_part(samples, replica, routes_.replicas(maker)) : Range{0, samples};
   routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
-    at::Tensor part = tensor;
-    if (together) {
-      const Range theirs = even_part(samples, peer, routes_.replicas(taker));
-      const std::int64_t begin = std::max(mine.first, theirs.first);
-      const std::int64_t end = std::min(mine.first + mine.count, theirs.first + theirs.count);
-      if (end <= begin)
-        part = at::empty({0}, tensor.options());
-      else if (end - begin < mine.count)
-        part = tensor.slice(samples_dimension(parcel), begin - mine.first, end - mine.first);
-    }
+    const at::Tensor part = part_for(parcel, peer, replica, tensor);
     const WorkerId worker = routes_.worker(taker, peer);
     if (worker == transport_.me())
       PD_CHECK(incoming_.emplace(std::pair(parcel, worker), part).second);
@@ -90,6 +96,17 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
   return to_tensor(message).to(device_);
 }
 
+// Of parts of which none but the first may be empty.
+at::Tensor Mailbox::joined(const Parcel& parcel, std::vector<at::Tensor> parts) const {
+  if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
+  if (!routes_.transfers()[transfer_of(parcel)].is_weight)
+    return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
+  at::Tensor whole = parts.back();
+  if (parcel.kind == Kind::kGradient)  // from the last to the first, as autograd sums
+    for (std::size_t i = parts.size() - 1; i-- > 0;) whole = whole + parts[i];
+  return whole;
+}
+
 at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
   const auto& transfer = routes_.transfers()[transfer_of(parcel)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
@@ -101,8 +118,7 @@ at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
     at::Tensor part = arrived(node.mapped(), came);
     if (parts.empty() || part.numel() > 0) parts.push_back(std::move(part));
   });
-  if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
-  return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
+  return joined(parcel, std::move(parts));
 }
 
 }  // namespace pipedream::runtime

@@ -27,7 +27,9 @@ struct Parcel {
 };
 
 // Owned and used by one worker; collaborators outlive it. Where replicas share items sample by
-// sample, it cuts and joins what passes between groups of different sizes.
+// sample, it cuts and joins what passes between groups of different sizes. Weights that another
+// stage uses too go whole to each replica that shares samples; their gradient goes to the first of
+// them that has any, and the others get an empty tensor: so it counts once in their sum.
 class Mailbox {
  public:
   using Samples = std::function<std::int64_t(const schedule::Item&)>;
@@ -61,6 +63,10 @@ class Mailbox {
   [[nodiscard]] std::int64_t samples_dimension(const Parcel& parcel) const;
   [[nodiscard]] std::size_t transfer_of(const Parcel& parcel) const;  // place in transfers()
   [[nodiscard]] int tag_of(const Parcel& parcel) const;
+  // What replica `peer` gets of what `replica` made.
+  [[nodiscard]] at::Tensor part_for(const Parcel& parcel, int peer, int replica,
+                                    const at::Tensor& tensor) const;
+  [[nodiscard]] at::Tensor joined(const Parcel& parcel, std::vector<at::Tensor> parts) const;
   [[nodiscard]] at::Tensor arrived(Incoming& incoming, Nanos& came);
 
   transport::Transport& transport_;

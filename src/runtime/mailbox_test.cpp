@@ -4,6 +4,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 
 #include "transport/in_process.h"
 
@@ -13,7 +14,7 @@ namespace {
 using schedule::Kind;
 using schedule::Sharing;
 
-TEST(ShareOf, SharesAreInOrderAndCoverEverySampleOnce) {
+TEST(EvenPart, PartsAreInOrderAndCoverEverySampleOnce) {
   for (std::int64_t samples = 0; samples < 20; ++samples)
     for (int replicas = 1; replicas < 7; ++replicas) {
       std::int64_t next = 0;
@@ -33,8 +34,10 @@ class Mailboxes {
  public:
   // `uses` layers of the second stage use the value; with a third stage's, which comes last, their
   // gradients are handed over apart.
-  Mailboxes(int makers, int takers, Sharing sharing, int uses = 1)
-      : graph_(fan(uses)), plan_(plan(makers, takers, uses)), routes_(plan_, graph_, sharing) {
+  Mailboxes(int makers, int takers, Sharing sharing, int uses = 1, bool is_weight = false)
+      : graph_(fan(uses, is_weight)),
+        plan_(plan(makers, takers, uses)),
+        routes_(plan_, graph_, sharing) {
     ends_ = transport::connect_in_process(makers + takers + 1);
     for (const auto& end : ends_)
       boxes_.push_back(std::make_unique<Mailbox>(*end, routes_, order_, at::kCPU, Clock{},
@@ -47,6 +50,13 @@ class Mailboxes {
   // dimension `dimension`.
   [[nodiscard]] std::vector<at::Tensor> pass(const at::Tensor& whole, Kind kind,
                                              std::int64_t dimension = 0) {
+    return pass(kind, [&](const Range& mine) {
+      return whole.slice(dimension, mine.first, mine.first + mine.count);
+    });
+  }
+  // The same for what `made` gives each replica of `from` that has samples.
+  [[nodiscard]] std::vector<at::Tensor> pass(Kind kind,
+                                             const std::function<at::Tensor(const Range&)>& made) {
     const StageId from{kind == Kind::kActivation ? 0 : 1};
     const StageId to{1 - from.value};
     const Parcel parcel{{0}, {1}, {0, 0}, kind};
@@ -55,9 +65,7 @@ class Mailboxes {
       const Range mine = range(from, r);
       const WorkerId me = routes_.worker(from, r);
       Mailbox& box = *boxes_[me.index()];
-      box.post(parcel, r,
-               mine.count > 0 ? whole.slice(dimension, mine.first, mine.first + mine.count)
-                              : at::empty({0}));
+      box.post(parcel, r, mine.count > 0 ? made(mine) : at::empty({0}));
       routes_.for_each_peer(from, r, to, 0, [&](int peer, double) {
         box.send({{0}, {1}, {0, 0}, kind, routes_.worker(to, peer)});
         boxes_[routes_.worker(to, peer).index()]->receive({{0}, {1}, {0, 0}, kind, me});
@@ -79,9 +87,9 @@ class Mailboxes {
   }
 
  private:
-  static graph::Graph fan(int uses) {
+  static graph::Graph fan(int uses, bool is_weight) {
     graph::Builder builder;
-    const LayerId a = builder.add_layer("a", "", {{"out", {}, Bytes{1}}});
+    const LayerId a = builder.add_layer("a", "", {{"out", {}, Bytes{1}, is_weight}});
     for (int i = 0; i < uses + (uses > 1 ? 1 : 0); ++i)
       builder.add_edge(a, 0, builder.add_layer("u" + std::to_string(i), "", {}));
     return std::move(builder).build();
@@ -141,6 +149,31 @@ TEST(Mailbox, GradientsThatAreHandedOverApartAreCutBehindTheFirstDimension) {
         const Range range = boxes.range({0}, static_cast<int>(r));
         EXPECT_TRUE(at::equal(taken[r], whole.slice(1, range.first, range.first + range.count)));
       }
+    }
+}
+
+// Each replica's gradient reaches one replica of the owner that runs a backward, and is all there.
+TEST(Mailbox, SharedWeightsGoWholeToAllAndTheirGradientsAreAddedOnce) {
+  for (const int owners : {1, 2, 3, 4, 8})
+    for (const int users : {1, 2, 3, 4, 8}) {
+      SCOPED_TRACE(std::to_string(owners) + " and " + std::to_string(users));
+      Mailboxes boxes(owners, users, Sharing::kTogether, 1, /*is_weight=*/true);
+      const at::Tensor weight = numbers({5, 2});
+      const auto seen = boxes.pass(Kind::kActivation, [&](const Range&) { return weight; });
+      for (std::size_t r = 0; r < seen.size(); ++r)
+        if (boxes.range({1}, static_cast<int>(r)).count > 0) {
+          EXPECT_TRUE(at::equal(seen[r], weight));
+        }
+      const auto gradients = boxes.pass(Kind::kGradient, [&](const Range& mine) {
+        return at::full({5, 2}, static_cast<double>(mine.count));
+      });
+      double sum = 0;
+      for (std::size_t r = 0; r < gradients.size(); ++r) {
+        if (gradients[r].numel() == 0) continue;
+        EXPECT_GT(boxes.range({0}, static_cast<int>(r)).count, 0) << "it would be lost";
+        sum += gradients[r].mean().item<double>();
+      }
+      EXPECT_EQ(sum, Mailboxes::kSamples);
     }
 }
 

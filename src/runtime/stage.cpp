@@ -12,7 +12,6 @@
 
 #include "core/check.h"
 #include "core/error.h"
-#include "model/ties.h"
 #include "runtime/fan_out.h"
 
 namespace pipedream::runtime {
@@ -65,36 +64,6 @@ Stage::Stage(const model::Network& network, const schedule::Routes& routes,
   }
   weights_ = std::make_unique<WeightStore>(std::move(parameters));
   wire(routes);
-  find_ties();
-}
-
-void Stage::find_ties() {
-  std::map<std::pair<LayerId, std::size_t>, std::size_t> places;
-  for (const LayerId layer : order_)
-    for (std::size_t i = 0; i < network_.spec(layer).parameters.size(); ++i)
-      places.emplace(std::pair(layer, i), places.size());
-  for (const model::Tie& tie : model::ties_of(network_)) {
-    std::vector<std::size_t> here;
-    for (const model::Use& use : tie.uses)
-      if (const auto place = places.find({use.layer, use.parameter}); place != places.end())
-        here.push_back(place->second);
-    if (!here.empty() && here.size() < tie.uses.size())
-      throw CannotMeet("the layers that share the weights '" + tie.name +
-                       "' are in different stages, which cannot be trained yet: plan with one "
-                       "stage (--stages 1, or --system dp-bsp)");
-    if (!here.empty()) ties_.push_back(std::move(here));
-  }
-}
-
-void Stage::sum_tied(model::Tensors& gradients) const {
-  const at::NoGradGuard no_grad;
-  for (const std::vector<std::size_t>& tie : ties_) {
-    at::Tensor sum;
-    for (const std::size_t use : tie)
-      if (gradients[use].defined()) sum = sum.defined() ? sum + gradients[use] : gradients[use];
-    // Optimisers may write over what they are given, so each use has its own.
-    for (const std::size_t use : tie) gradients[use] = sum.defined() ? sum.clone() : sum;
-  }
 }
 
 void Stage::wire(const schedule::Routes& routes) {
@@ -193,7 +162,11 @@ void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
 
 Values Stage::made_of(const Names& names) const {
   Values made;
-  for (const ValueId value : given_) made[value] = names.at({value, 0}).detach();
+  for (const ValueId value : given_) {
+    at::Tensor& tensor = made[value] = names.at({value, 0}).detach();
+    // Others may still read the weights when an update writes over them here.
+    if (network_.graph.value(value).is_weight) tensor = tensor.clone();
+  }
   if (computes_loss_) made[network_.loss] = names.at({network_.loss, 0}).detach();
   return made;
 }
@@ -271,6 +244,7 @@ void Stage::find_roots(const Gradients& gradients, double loss_weight, InFlight&
       const StageId stage = terms[t].stage;
       if (stage == id_) continue;
       const at::Tensor& from_stage = gradients.at({value, stage});
+      if (from_stage.numel() == 0) continue;  // of weights: it went to another replica
       const at::Tensor term = order_of_sums_.terms_from(value, stage) == 1
                                   ? from_stage
                                   : from_stage.select(0, seen[stage]++);

@@ -32,8 +32,7 @@ struct StageOptions {
 // autograd needs, and nothing for any other.
 class Stage {
  public:
-  // Keeps references to the network and the order. Throws CannotMeet for a plan that puts the uses
-  // of a tied parameter into different stages.
+  // Keeps references to the network and the order.
   Stage(const model::Network& network, const schedule::Routes& routes, const GradientOrder& order,
         StageId id, const StageOptions& options);
 
@@ -63,10 +62,6 @@ class Stage {
   [[nodiscard]] Values backward(const schedule::Backward& op, const Gradients& gradients,
                                 double loss_weight);
 
-  // Gives all uses of a tied parameter the sum of their gradients, added in layer order; one entry
-  // per parameter of the weight store.
-  void sum_tied(model::Tensors& gradients) const;
-
   [[nodiscard]] WeightStore& weights() { return *weights_; }
   // The layers' state without gradients by name.
   [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
@@ -91,7 +86,6 @@ class Stage {
   };
 
   void wire(const schedule::Routes& routes);
-  void find_ties();
   void add_leaves(const Values& inputs, Names& names, InFlight& kept) const;
   // Runs all layers; `names` gets what they make and loses what no layer needs any more.
   void run_layers(const schedule::Item& item, Mode mode, Names& names);
@@ -117,7 +111,6 @@ class Stage {
   std::vector<ValueId> given_;  // each once
   std::vector<model::InputSpec> loaded_;
   bool computes_loss_ = false;
-  std::vector<std::vector<std::size_t>> ties_;  // places of each tie's uses among the parameters
   std::int64_t first_ = 0;
   std::map<schedule::Item, InFlight> in_flight_;
   std::size_t peak_items_ = 0;

@@ -277,7 +277,6 @@ void Worker::run(const schedule::Update& update) {
   } else {
     gradients = stage.weights().take_gradients();
   }
-  stage.sum_tied(gradients);
   if (clipper_) clip(update, gradients);
   stage.weights().update(
       update.to, gradients,
@@ -295,7 +294,6 @@ void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
       model::Tensors own;
       for (const at::Tensor& parameter : stage.weights().parameters())
         own.push_back(parameter.grad());
-      stage.sum_tied(own);
       add_norms(job_.network, stage.layers(), id == update.stage ? gradients : own, norms);
     }
     clip_factor_ = clipper_->factor(norms);

@@ -301,11 +301,14 @@ void Engine::add_outgoing(Part& part) {
     for (const std::size_t t : routes_.made(part.stage, kind)) {
       const graph::Transfer& transfer = routes_.transfers()[t];
       const StageId taker = kind == Kind::kActivation ? transfer.to : transfer.from;
-      const double bytes = static_cast<double>(profile_.graph.value(transfer.value).bytes.count) *
-                           part.times.bytes_share;
+      const auto bytes = static_cast<double>(profile_.graph.value(transfer.value).bytes.count);
+      bool first = true;
       const auto add = [&](int peer, double share) {
+        double part_of_it = part.times.bytes_share * share;
+        if (transfer.is_weight) part_of_it = kind == Kind::kActivation || first ? 1 : 0;
+        first = false;
         part.outgoing.push_back(
-            {transfer.value, transfer.to, kind, routes_.worker(taker, peer), bytes * share});
+            {transfer.value, transfer.to, kind, routes_.worker(taker, peer), bytes * part_of_it});
       };
       if (routes_.sharing() == schedule::Sharing::kTogether)
         routes_.for_each_peer(part.stage, part.replica, taker, 0, add);

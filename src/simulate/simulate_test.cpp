@@ -425,6 +425,38 @@ TEST(Jitter, IsDrawnForEveryOpAnew) {
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(ops));
 }
 
+// A value of 100 bytes, and weights of 1000 that both stages use.
+Case tied_case(const std::vector<int>& replicas, int microbatches) {
+  graph::Builder builder;
+  const LayerId owner = builder.add_layer(
+      "owner", "", {{"out", {}, Bytes{100}}, {"weight", {}, Bytes{1000}, /*is_weight=*/true}});
+  const LayerId user = builder.add_layer("user", "", {});
+  builder.add_edge(owner, 0, user);
+  builder.add_edge(owner, 1, user);
+  plan::Plan plan = plan_of(replicas);
+  plan.stages[0].layers = {owner};
+  plan.stages[1].layers = {user};
+  plan.microbatches = microbatches;
+  return case_of(Pipeline{std::move(builder).build(), plan}, {10, 10});
+}
+
+TEST(TiedWeights, CrossWholeWithEveryItemAndTheirGradientsComeBackWhole) {
+  const Case with = tied_case({1, 1}, 4);
+  const auto schedule = gpipe(with.plan, whole_minibatches(with.plan, 3));
+  EXPECT_DOUBLE_EQ(run(schedule, with).result.bytes, 3 * (2 * 100 + 2 * 4 * 1000));
+}
+
+// To each of the replicas that share an item; each of these gives its gradient to one owner.
+TEST(TiedWeights, OfReplicasThatShareItemsGoToEachUserAndBackToOneOwner) {
+  const auto bytes = [](const std::vector<int>& replicas) {
+    const Case with = tied_case(replicas, 1);
+    return run(dapple(with.plan, whole_minibatches(with.plan, 1)), with).result.bytes;
+  };
+  EXPECT_DOUBLE_EQ(bytes({1, 2}), 2 * 100 + 2 * 1000 + 2 * 1000);
+  // Two owners have a minibatch's samples each.
+  EXPECT_DOUBLE_EQ(bytes({2, 1}), 2 * 2 * 100 + 2 * 1000 + 1000);
+}
+
 TEST(SimulateDeathTest, AWorkerThatTheClusterLacksIsABugOfTheCaller) {
   Case with = equal_stages(2, {1, 1});
   with.cluster = room(1);

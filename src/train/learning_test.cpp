@@ -32,7 +32,6 @@ class Learner {
       torch::autograd::backward(
           {loss(*data_.training, batches.samples_of(minibatch), minibatch, true)}, {});
       const at::NoGradGuard no_grad;
-      model_.sum_tied_gradients();
       std::size_t number = 0;
       for (const auto& [name, parameter] : model_.parameters()) {
         const at::Tensor weights = parameter.detach();
