@@ -27,7 +27,7 @@ namespace {
 using namespace pipedream;
 
 constexpr int kRepetitions = 5;
-constexpr std::int64_t kMinibatches = 24;
+constexpr std::int64_t kMinibatches = 16;
 constexpr std::int64_t kWarmUp = 4;
 constexpr std::uint64_t kSeed = 1;
 constexpr double kRate = 0.001;
@@ -123,7 +123,7 @@ Ratios measure(const Case& wanted) {
   std::vector<double> one_worker, of_predicted, of_one_worker, stashing;
   for (int i = 0; i < kRepetitions; ++i) {
     const profile::Profile profile = train::profile_for_training(
-        network, {.seed = kSeed, .budget = std::chrono::duration<double>(5)}, {});
+        network, {.seed = kSeed, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
     const systems::Planned one = planned(profile, 1);
     const systems::Planned two = planned(profile, 2);
     const double bare = bare_loop(network, data);
@@ -134,6 +134,10 @@ Ratios measure(const Case& wanted) {
     of_predicted.push_back(two.time().count() / both);
     of_one_worker.push_back(alone / both);
     stashing.push_back(both / unstashed - 1);
+    std::cerr << wanted.title << ", round " << i + 1 << " of " << kRepetitions
+              << ", seconds per minibatch: bare loop " << bare << ", one worker " << alone
+              << ", two " << both << " (predicted " << two.time().count() << "), unstashed "
+              << unstashed << "\n";
   }
   return {median(one_worker), median(of_predicted), median(of_one_worker), median(stashing)};
 }
@@ -145,8 +149,11 @@ std::string two_digits(double number) {
 
 }  // namespace
 
+// usage: bench_runtime [--json] [MODEL]
 int main(int count, char** arguments) {
-  const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
+  const std::vector<std::string> given(arguments + 1, arguments + count);
+  const bool as_json = std::find(given.begin(), given.end(), "--json") != given.end();
+  const std::string only = given.empty() || given.back() == "--json" ? "" : given.back();
   report::Table table({{"model"},
                        {"one worker / bare loop", report::Align::kRight},
                        {"two workers / predicted", report::Align::kRight},
@@ -155,6 +162,7 @@ int main(int count, char** arguments) {
   auto results = nlohmann::ordered_json::array();
   bool all = true;
   for (const Case& wanted : kCases) {
+    if (!only.empty() && wanted.model != only) continue;
     const Ratios ratios = measure(wanted);
     all = all && ratios.one_worker >= 0.99 && ratios.of_predicted >= 0.95 &&
           ratios.stashing <= 0.02 && (!wanted.faster_than_one || ratios.of_one_worker >= 1.8);

@@ -50,11 +50,12 @@ at::Device device_of(const std::string& text) {
   }
 }
 
-void check_threads(int threads) {
+void check_threads(int threads, int workers) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (threads > cores)
-    throw CannotMeet("--threads " + std::to_string(threads) + ": this machine has " +
-                     std::to_string(cores) + " cores");
+  if (threads > cores / workers)
+    throw CannotMeet("--threads " + std::to_string(threads) +
+                     (workers > 1 ? " for each of " + std::to_string(workers) + " workers" : "") +
+                     ": this machine has " + std::to_string(cores) + " cores");
 }
 
 }  // namespace pipedream::cli

@@ -34,6 +34,6 @@ void allow_model_options(CLI::App& command);
 [[nodiscard]] at::Device device_of(const std::string& text);
 
 // Throws CannotMeet where the machine has fewer cores.
-void check_threads(int threads);
+void check_threads(int threads, int workers = 1);
 
 }  // namespace pipedream::cli

@@ -25,6 +25,7 @@ struct Flags {
   std::optional<std::int64_t> batch;
   std::string device = "cpu";
   int threads = 1;
+  int workers = 1;
   std::uint64_t seed = 0;
   double seconds = 20;
   std::string optimiser = "momentum";
@@ -37,7 +38,7 @@ profile::Profile measure(const Flags& flags, const std::vector<std::string>& res
                          const std::vector<std::string>& known) {
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   const model::Options options(entry.options, model_options(rest, entry.options, known));
-  check_threads(flags.threads);
+  check_threads(flags.threads, flags.workers);
   const model::Network network = entry.make(options, flags.batch.value_or(entry.batch));
   const train::OptimiserKind optimiser = train::optimiser_kind(flags.optimiser);
   Progress progress("profiling " + entry.name);
@@ -47,7 +48,8 @@ profile::Profile measure(const Flags& flags, const std::vector<std::string>& res
        .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.seconds),
-       .progress = [&](double share, const std::string& what) { progress.show(share, what); }},
+       .progress = [&](double share, const std::string& what) { progress.show(share, what); },
+       .workers = flags.workers},
       {.kind = optimiser});
 }
 
@@ -83,6 +85,10 @@ void add_profile(CLI::App& app) {
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));
   measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
+                ->check(range<int>(1, 4096, kWholeNumber)));
+  measuring(command
+                ->add_option("--workers", flags->workers,
+                             "Measure in the company of so many workers on this machine [1]")
                 ->check(range<int>(1, 4096, kWholeNumber)));
   measuring(command->add_option("--seed", flags->seed, "Of the weights and the made-up data [0]")
                 ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber)));

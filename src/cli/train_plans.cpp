@@ -1,6 +1,8 @@
 #include "cli/train_plans.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "cli/flags.h"
 #include "cli/progress.h"
@@ -9,6 +11,7 @@
 #include "core/error.h"
 #include "runtime/failure.h"
 #include "train/profiling.h"
+#include "transport/mpi.h"
 
 namespace pipedream::cli {
 namespace {
@@ -47,12 +50,17 @@ profile::Profile profile_for(const PlanningTask& task) {
     return profile;
   }
   Progress progress("profiling " + task.network.name);
+  // More than there are cores take turns: then others slow a worker down between layers, not in
+  // them.
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int here = transport::launched_here().value_or(task.workers);
   return train::profile_for_training(
       task.network,
       {.threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
-       .progress = [&](double share, const std::string& what) { progress.show(share, what); }},
+       .progress = [&](double share, const std::string& what) { progress.show(share, what); },
+       .workers = std::clamp(here, 1, std::max(1, cores / flags.threads))},
       task.optimiser);
 }
 

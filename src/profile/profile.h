@@ -42,6 +42,7 @@ struct Profile {
   std::optional<std::int64_t> batch;  // samples of one minibatch; PipeDream's text does not say
   std::string device;                 // "cpu", "cuda:0"; empty where not known
   std::optional<int> threads;         // intra-op threads
+  std::optional<int> workers;         // that computed at once, on one machine; none: one
   std::optional<int> passes;          // of which the times are medians
   Nanos input{0};                     // reading one minibatch, apart from all compute
   std::optional<Nanos> whole;         // the whole model's pass timed in one go, with its update

@@ -162,7 +162,7 @@ std::string rows(const std::vector<Json>& all) {
 Profile parse_profile_json(std::string_view content, const std::string& file) {
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
-  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "passes",
+  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "workers", "passes",
                     "input_seconds", "whole_seconds", "layers", "edges"});
   Profile profile;
   profile.model = root.at("model").text();
@@ -170,6 +170,8 @@ Profile parse_profile_json(std::string_view content, const std::string& file) {
   if (const auto device = root.find("device")) profile.device = device->text();
   if (const auto threads = root.find("threads"))
     profile.threads = static_cast<int>(threads->integer(1, 1 << 20));
+  if (const auto workers = root.find("workers"))
+    profile.workers = static_cast<int>(workers->integer(1, 1 << 20));
   if (const auto passes = root.find("passes"))
     profile.passes = static_cast<int>(passes->integer(1, 1 << 20));
   if (const auto input = root.find("input_seconds")) profile.input = input->seconds();
@@ -194,6 +196,7 @@ std::string to_json(const Profile& profile) {
   if (profile.batch) head["batch"] = *profile.batch;
   if (!profile.device.empty()) head["device"] = profile.device;
   if (profile.threads) head["threads"] = *profile.threads;
+  if (profile.workers) head["workers"] = *profile.workers;
   if (profile.passes) head["passes"] = *profile.passes;
   head["input_seconds"] = to_seconds(profile.input);
   if (profile.whole) head["whole_seconds"] = to_seconds(*profile.whole);

@@ -46,7 +46,7 @@ std::string changed(const std::string& from, const std::string& to) {
 TEST(ParseProfileJson, ReadsEveryField) {
   const Profile profile = parse_profile_json(
       file_of(
-          R"("batch": 64, "device": "cpu", "threads": 2, "input_seconds": 0.5,
+          R"("batch": 64, "device": "cpu", "threads": 2, "workers": 3, "input_seconds": 0.5,
                  "whole_seconds": 0.25, )",
           R"({"name": "data", "input": true, "outputs": [{"name": "x", "shape": [2, 3], "bytes": 24},
                                                              {"name": "y", "bytes": 8}]},
@@ -60,6 +60,7 @@ TEST(ParseProfileJson, ReadsEveryField) {
   EXPECT_EQ(profile.batch, 64);
   EXPECT_EQ(profile.device, "cpu");
   EXPECT_EQ(profile.threads, 2);
+  EXPECT_EQ(profile.workers, 3);
   EXPECT_EQ(profile.input, Nanos(500'000'000));
   EXPECT_EQ(profile.whole, Nanos(250'000'000));
   ASSERT_EQ(profile.graph.layers().size(), 2U);

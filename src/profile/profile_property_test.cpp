@@ -25,6 +25,7 @@ Profile any_profile() {
   profile.model = any_text();
   if (any_of_range(0, 2) == 1) profile.batch = 1 + any_count(29);
   if (any_of_range(0, 2) == 1) profile.threads = any_of_range(1, 1 << 20);
+  if (any_of_range(0, 2) == 1) profile.workers = any_of_range(1, 1 << 20);
   if (any_of_range(0, 2) == 1) profile.whole = any_time();
   profile.device = any_text();
   profile.input = any_time();

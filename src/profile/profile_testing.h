@@ -13,6 +13,7 @@ namespace pipedream::profile {
   if (a.batch != b.batch) return "batch";
   if (a.device != b.device) return "device: " + a.device + " / " + b.device;
   if (a.threads != b.threads) return "threads";
+  if (a.workers != b.workers) return "workers";
   if (a.passes != b.passes) return "passes";
   if (a.input != b.input) return "input";
   if (a.whole != b.whole) return "whole";

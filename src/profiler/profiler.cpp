@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "core/machine.h"
+#include "profiler/company.h"
 #include "profiler/passes.h"
 
 namespace pipedream::profiler {
@@ -62,21 +63,21 @@ void run_pass(WholeModel& model, LayerByLayer& layers, const Update& update, std
   measured.sums.push_back(sum);
 }
 
-Measured measure(WholeModel& model, const ProfileOptions& options) {
+Measured measure(WholeModel& model, const Update& update, const ProfileOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   const auto used = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
   };
   Measured measured;
-  LayerByLayer layers(model, options.update);
+  LayerByLayer layers(model, update);
   options.progress(0, "warm-up");
-  run_pass(model, layers, options.update, 0, measured);
+  run_pass(model, layers, update, 0, measured);
   const double one_pass = used();
   if (one_pass > 0.5) return measured;  // a pass is two runs of the model
   measured.clear();                     // it was the warm-up
   for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
     options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, layers, options.update, pass, measured);
+    run_pass(model, layers, update, pass, measured);
     if (measured.stable() || used() + one_pass > 1) break;
   }
   return measured;
@@ -124,10 +125,11 @@ Bytes least_memory(const model::Network& network) {
 
 // Asked before anything is allocated: Linux promises more memory than there is, and ends the
 // program when it is used.
-void require_memory(const model::Network& network, at::Device device) {
-  const Bytes needed = least_memory(network);
+void require_memory(const model::Network& network, at::Device device, int workers) {
+  const Bytes needed{least_memory(network).count * workers};
   if (device.is_cpu() && needed > physical_memory())
     throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
+                     (workers > 1 ? " on " + std::to_string(workers) + " workers" : "") +
                      " needs at least " + to_text(needed) + " of memory, and this machine has " +
                      to_text(physical_memory()) + ": choose a smaller --batch or smaller sizes");
 }
@@ -135,8 +137,11 @@ void require_memory(const model::Network& network, at::Device device) {
 profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
   options.progress(0, "making the weights");
   WholeModel model(network, options.device, options.seed);
-  if (options.update) prepare_updates(model, options.update);
-  const Measured measured = measure(model, options);
+  const Update update = options.make_update ? options.make_update() : Update();
+  if (update) prepare_updates(model, update);
+  Company company(network, options);
+  const Measured measured = measure(model, update, options);
+  company.leave();
   options.progress(1, "measuring memory");
   const std::vector<LayerMemory> memory = run_for_memory(model, model.sample_inputs(0));
 
@@ -145,6 +150,7 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   profile.batch = network.batch;
   profile.device = options.device.str();
   profile.threads = options.threads;
+  if (options.workers > 1) profile.workers = options.workers;
   profile.passes = static_cast<int>(measured.sums.size());
   profile.input = median(measured.input);
   profile.whole = median(measured.whole);
@@ -172,7 +178,7 @@ bool is_out_of_memory(const c10::Error& error) {
 
 profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
   require_device(options.device);
-  require_memory(network, options.device);
+  require_memory(network, options.device, options.workers);
   at::set_num_threads(options.threads);
   try {
     return profile_on(network, options);

@@ -24,10 +24,13 @@ struct ProfileOptions {
   // Called now and then with the share done (0 … 1) and what is being done.
   std::function<void(double share, const std::string& what)> progress = [](double,
                                                                            const std::string&) {};
-  // Timed as the layers' updates; empty: they stay 0. Nobody restores the weights: let it do the
-  // work of a step without moving them far, so that what is measured last is still the same
-  // network.
-  Update update;
+  // Makes what is timed as the layers' updates; empty: they stay 0. Nobody restores the weights:
+  // let it do the work of a step without moving them far, so that what is measured last is still
+  // the same network. Called once for each model that runs.
+  std::function<Update()> make_update;
+  // How many workers will compute on this machine at once: the others run the same model meanwhile,
+  // since cores share caches and memory, and a layer takes longer in company.
+  int workers = 1;
 };
 
 // The profile of the network for its batch. Each layer's forward, backward and update is the median

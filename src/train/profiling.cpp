@@ -13,10 +13,11 @@ profile::Profile profile_for_training(const model::Network& network,
                                       profiler::ProfileOptions options,
                                       OptimiserOptions optimiser) {
   optimiser.learning_rate = kStandingStill;
-  const std::unique_ptr<runtime::Optimiser> stepping = make_optimiser(optimiser);
-  options.update = [&](std::size_t parameter, const at::Tensor& weight,
-                       const at::Tensor& gradient) {
-    stepping->step(parameter, weight, gradient, weight);
+  options.make_update = [&]() -> profiler::Update {
+    return [stepping = std::shared_ptr<runtime::Optimiser>(make_optimiser(optimiser))](
+               std::size_t parameter, const at::Tensor& weight, const at::Tensor& gradient) {
+      stepping->step(parameter, weight, gradient, weight);
+    };
   };
   return profiler::profile_network(network, options);
 }

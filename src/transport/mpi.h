@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "transport/transport.h"
 
@@ -15,6 +16,8 @@ namespace pipedream::transport {
 // The number of this process among those that the launcher started, from the environment too; 0
 // where there is none.
 [[nodiscard]] int launched_rank();
+// How many processes the launcher has started on this machine; none where it does not say.
+[[nodiscard]] std::optional<int> launched_here();
 
 class MpiEngine;
 

@@ -19,4 +19,10 @@ int launched_rank() {
   return 0;
 }
 
+std::optional<int> launched_here() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (const char* count = std::getenv(name)) return std::atoi(count);
+  return std::nullopt;
+}
+
 }  // namespace pipedream::transport

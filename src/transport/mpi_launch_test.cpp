@@ -20,5 +20,14 @@ TEST(LaunchedByMpirun, SeesTheVariablesOfTheLaunchers) {
   }
 }
 
+TEST(LaunchedHere, IsWhatTheLauncherSaysOrNothing) {
+  ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  ::unsetenv("MPI_LOCALNRANKS");
+  EXPECT_FALSE(launched_here());
+  ::setenv("MPI_LOCALNRANKS", "3", 1);
+  EXPECT_EQ(launched_here(), 3);
+  ::unsetenv("MPI_LOCALNRANKS");
+}
+
 }  // namespace
 }  // namespace pipedream::transport

@@ -1,0 +1,53 @@
+#include "profiler/company.h"
+
+#include <ATen/Parallel.h>
+
+#include "profiler/passes.h"
+
+namespace pipedream::profiler {
+
+Company::Company(const model::Network& network, const ProfileOptions& options) {
+  const auto others = static_cast<std::size_t>(options.workers - 1);
+  failures_.resize(others);
+  for (std::size_t i = 0; i < others; ++i)
+    threads_.emplace_back([this, &network, options, i] { run(network, options, i); });
+  for (std::size_t there = 0; there < others; there = computing_) computing_.wait(there);
+}
+
+Company::~Company() {
+  over_ = true;
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+void Company::leave() {
+  over_ = true;
+  for (std::thread& thread : threads_) thread.join();
+  for (const std::exception_ptr& failure : failures_)
+    if (failure) std::rethrow_exception(failure);
+}
+
+void Company::run(const model::Network& network, const ProfileOptions& options,
+                  std::size_t number) {
+  auto count_in = [this, counted = false]() mutable {
+    if (counted) return;
+    counted = true;
+    ++computing_;
+    computing_.notify_one();
+  };
+  try {
+    at::set_num_threads(options.threads);
+    WholeModel model(network, options.device, options.seed);
+    const Update update = options.make_update ? options.make_update() : Update();
+    const Values inputs = model.sample_inputs(0);
+    for (std::int64_t pass = 0; !over_; ++pass) {
+      count_in();
+      (void)run_whole(model, inputs, pass, update);
+    }
+  } catch (...) {
+    failures_[number] = std::current_exception();
+  }
+  count_in();
+}
+
+}  // namespace pipedream::profiler

@@ -1,0 +1,35 @@
+// Other workers of the same machine, who compute while one of them is measured.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "profiler/profiler.h"
+
+namespace pipedream::profiler {
+
+// Runs the model's passes on options.workers − 1 threads until it leaves. The network must outlive
+// it.
+class Company {
+ public:
+  // Returns when all of them compute.
+  Company(const model::Network& network, const ProfileOptions& options);
+  ~Company();
+  Company(const Company&) = delete;
+  Company& operator=(const Company&) = delete;
+
+  // Ends them; throws what one of them threw.
+  void leave();
+
+ private:
+  void run(const model::Network& network, const ProfileOptions& options, std::size_t number);
+
+  std::atomic<bool> over_{false};
+  std::atomic<std::size_t> computing_{0};
+  std::vector<std::exception_ptr> failures_;  // one entry each
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace pipedream::profiler
