@@ -118,14 +118,16 @@ function(pd_add_test name)
     target_link_libraries(${name} PRIVATE rapidcheck)
   endif()
   target_compile_definitions(${name} PRIVATE PD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  # Two programs run at a time: a second thread of libtorch's own would mostly wait for a core.
+  set(environment OMP_NUM_THREADS=1)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-                       ENVIRONMENT RC_PARAMS=seed=1\ max_success=${PD_PROPERTY_CASES})
+                       ENVIRONMENT "${environment};RC_PARAMS=seed=1 max_success=${PD_PROPERTY_CASES}")
   # Properties run once more with a seed of RapidCheck's choice, which it prints (ctest -V shows it).
   if("${arg_SOURCES}" MATCHES "_property_test\\.cpp")
     add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*-Slow*)
     set_tests_properties(${name}_random_seed PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-                         ENVIRONMENT RC_PARAMS=max_success=${PD_PROPERTY_CASES})
+                         ENVIRONMENT "${environment};RC_PARAMS=max_success=${PD_PROPERTY_CASES}")
   endif()
   # Suites named Slow…, in files *_slow_test.cpp: not under sanitizers, and with many more cases.
   if("${arg_SOURCES}" MATCHES "_slow_test\\.cpp")
