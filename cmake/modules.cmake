@@ -11,13 +11,19 @@ else()
 endif()
 set(PD_LIBRARIES_train ZLIB::ZLIB)
 
+# With PD_TESTS only what the chosen tests are linked with is built.
+set(PD_IF_LINKED "")
+if(PD_TESTS)
+  set(PD_IF_LINKED EXCLUDE_FROM_ALL)
+endif()
+
 # The headers that cost most, compiled once for the modules without libtorch and once for their tests.
-# The presets asan and tsan build without, so that a missing include does not stay unseen.
+# The preset fuzz builds without, so that a missing include does not stay unseen.
 option(PD_PCH "Precompile the heavy headers" ON)
 function(pd_add_precompiled name)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "// Carries a precompiled header of cmake/modules.cmake.\n")
-  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
+  add_library(${name} OBJECT ${PD_IF_LINKED} ${CMAKE_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -36,6 +42,9 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PRO
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/train/sgd_pass.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
 
+# What is tested is optimised, the tests without libtorch hardly: that would take most of the build.
+set(PD_TEST_OPTIMISATION $<IF:$<CONFIG:Release>,-O1,-O0>)
+
 function(pd_modules)
   if(PD_PCH)
     pd_add_precompiled(pd_pch HEADERS <fmt/format.h> <nlohmann/json.hpp>
@@ -47,7 +56,7 @@ function(pd_modules)
     endif()
     pd_add_precompiled(pd_test_pch HEADERS ${headers}
                        LIBRARIES ${PD_LIBRARIES_core} GTest::gtest_main ${rapidcheck_target})
-    target_compile_options(pd_test_pch PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(pd_test_pch PRIVATE ${PD_TEST_OPTIMISATION})
   endif()
   foreach(line IN LISTS PD_LAYERS)
     string(REGEX MATCH "^[a-z]+" module "${line}")
@@ -67,7 +76,7 @@ function(pd_add_module module uses)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "${PD_NOT_BUILT}")
-  add_library(pd_${module} STATIC ${sources})
+  add_library(pd_${module} STATIC ${PD_IF_LINKED} ${sources})
   target_include_directories(pd_${module} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(pd_${module} PUBLIC ${PD_LIBRARIES_${module}}
                                      PRIVATE ${PD_INNER_LIBRARIES_${module}})
@@ -83,7 +92,7 @@ function(pd_add_module module uses)
     pd_use_precompiled(pd_${module} pd_pch)
   endif()
   if(EXISTS ${CMAKE_SOURCE_DIR}/src/${module}/main.cpp)
-    add_executable(pipedream ${CMAKE_SOURCE_DIR}/src/${module}/main.cpp)
+    add_executable(pipedream ${PD_IF_LINKED} ${CMAKE_SOURCE_DIR}/src/${module}/main.cpp)
     target_link_libraries(pipedream PRIVATE pd_${module})
   endif()
 endfunction()
@@ -104,20 +113,26 @@ function(pd_add_module_tests module uses)
   else()
     pd_add_test(${module}_test LABEL fast SOURCES ${tests} LIBRARIES pd_${module})
     pd_use_precompiled(${module}_test pd_test_pch)
-    # What they test is optimised, the tests themselves hardly: that would take most of the build.
-    target_compile_options(${module}_test PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
+    target_compile_options(${module}_test PRIVATE ${PD_TEST_OPTIMISATION})
   endif()
 endfunction()
 
 # pd_add_test(NAME LABEL label SOURCES … LIBRARIES …): a GoogleTest program and its CTest entry.
 function(pd_add_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  if(PD_SANITIZE)
+    list(FILTER arg_SOURCES EXCLUDE REGEX "_slow_test\\.cpp$")
+  endif()
+  add_executable(${name} ${PD_IF_LINKED} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   if(rapidcheck_FOUND)
     target_link_libraries(${name} PRIVATE rapidcheck)
   endif()
   target_compile_definitions(${name} PRIVATE PD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(NOT ${name} MATCHES "${PD_TESTS}")  # what is empty matches all
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL OFF)
   # Two programs run at a time: a second thread of libtorch's own would mostly wait for a core.
   set(environment OMP_NUM_THREADS=1)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)

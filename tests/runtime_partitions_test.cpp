@@ -62,7 +62,7 @@ Seen expect_no_bit_changes(const std::string& name, const std::string& system, b
 
 TEST(RuntimePartitions, StagesNeedNotBeRunsOfTheOrderOfLayers) {
   Seen all;
-  for (const std::string name : {"many uses", "tied", "resnet", "gnmt8"})
+  for (const std::string& name : networks({"many uses", "tied", "resnet", "gnmt8"}))
     for (const std::string system : {"mp", "gpipe", "dapple"}) {
       const Seen seen = expect_no_bit_changes(name, system, system == "gpipe");
       all.mixed += seen.mixed;
@@ -75,7 +75,7 @@ TEST(RuntimePartitions, StagesNeedNotBeRunsOfTheOrderOfLayers) {
 }
 
 TEST(RuntimePartitions, WeightStashingGoesByStagesHoweverTheyAreCut) {
-  for (const std::string name : {"many uses", "tied", "gnmt8"})
+  for (const std::string& name : networks({"many uses", "tied", "gnmt8"}))
     for (std::uint32_t seed = 0; seed < 10; ++seed) {
       SCOPED_TRACE(name + ", seed " + std::to_string(seed));
       model::Network network = small_network(name);

@@ -36,7 +36,7 @@ Case case_of(const std::string& name, const std::string& system, const std::vect
 
 TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
   const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {3, 1}, {2, 2}, {2, 1, 1}, {3, 2}};
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "tied"})
+  for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "tied"}))
     for (const auto& replicas : plans)
       for (const std::int64_t minibatches : {20, 23}) {  // 23: the last round is not full
         SCOPED_TRACE(name + ", " + text_of(replicas) + ", " + std::to_string(minibatches));
@@ -62,7 +62,7 @@ TEST(RuntimeReplicas, FewerMinibatchesThanReplicasAverageOverThoseThereAre) {
 }
 
 TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefore) {
-  for (const std::string name : {"mlp", "resnet", "gpt", "tied"})
+  for (const std::string& name : networks({"mlp", "resnet", "gpt", "tied"}))
     for (const int width : {2, 3})
       for (const int stages : {1, 2, 3})
         for (const std::int64_t minibatches : {12, 13}) {
@@ -74,7 +74,7 @@ TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefo
 }
 
 TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt", "tied"})
+  for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "gpt", "tied"}))
     for (const int width : {2, 3, 4})
       for (const std::int64_t minibatches : {12, 13}) {
         SCOPED_TRACE(name + ", " + std::to_string(width) + ", " + std::to_string(minibatches));
@@ -86,7 +86,7 @@ TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
 TEST(RuntimeReplicas, DappleSharesTheSamplesOfEveryMicrobatch) {
   const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {2, 3},    {3, 2},
                                             {2, 2}, {3},    {1, 2, 1}, {2, 3, 1}};
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "gpt", "tied"})
+  for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "gpt", "tied"}))
     for (const auto& replicas : plans) {
       SCOPED_TRACE(name + ", " + text_of(replicas));
       expect_rule(case_of(name, "dapple", replicas, 2, 8), newest_weights());

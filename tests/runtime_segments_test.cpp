@@ -152,7 +152,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
   }
   ways.push_back({"dapple", {2, 1}, 0});
   ways.push_back({"dapple", {1, 3}, 0});
-  for (const std::string name : {"mlp", "resnet", "gnmt8", "tied"})
+  for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "tied"}))
     for (const Way& way : ways) {
       if (name == "gnmt8" && way.replicas.size() != 3) continue;
       SCOPED_TRACE(name + ", " + way.system + " " + std::to_string(way.replicas.size()));

@@ -16,6 +16,12 @@ namespace pipedream::test {
 
 inline constexpr std::int64_t kBatch = 8;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 [[nodiscard]] inline model::Network from_zoo(const std::string& name,
                                              const std::map<std::string, std::string>& sizes) {
   const auto& entry = model::zoo_entry(name);
@@ -104,6 +110,18 @@ inline constexpr std::int64_t kBatch = 8;
                     {{"embedding", "6"}, {"hidden", "8"}, {"vocabulary", "13"}, {"length", "4"}});
   if (name == "tied") return tied();
   return name == "many uses" ? many_uses() : small_resnet();
+}
+
+// Those of `names` that a test is to run: all, or under a sanitizer, where each takes some four
+// times as long, the quick ones, or one.
+[[nodiscard]] inline std::vector<std::string> networks(std::vector<std::string> names) {
+  if (!kSanitized) return names;
+  const std::string last = names.back();
+  std::erase_if(names, [](const std::string& name) {
+    return name == "gnmt8" || name == "gpt" || name == "awd-lm";
+  });
+  if (names.empty()) names.push_back(last);
+  return names;
 }
 
 // All layers that a stage can have, in the order of the graph.

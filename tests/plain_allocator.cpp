@@ -1,0 +1,41 @@
+// The memory of tensors by malloc, whose every block the sanitizers know. libtorch's own allocator
+// hands freed memory from one thread to another where they do not look. Linked into the tests with
+// libtorch of builds with sanitizers.
+#include <cstdlib>
+#include <new>
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/alignment.h>
+
+namespace pipedream::test {
+namespace {
+
+void free_tensor_memory(void* memory) {
+  c10::profiledCPUMemoryReporter().Delete(memory);
+  std::free(memory);
+}
+
+class PlainAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t size) override {
+    void* memory = nullptr;
+    if (size > 0) {
+      if (::posix_memalign(&memory, c10::gAlignment, size) != 0) throw std::bad_alloc();
+      c10::profiledCPUMemoryReporter().New(memory, size);
+    }
+    return {memory, memory, &free_tensor_memory, c10::Device(c10::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_tensor_memory; }
+  void copy_data(void* to, const void* from, std::size_t size) const override {
+    default_copy_data(to, from, size);
+  }
+};
+
+const bool is_set = [] {
+  static PlainAllocator allocator;
+  c10::SetCPUAllocator(&allocator, 1);  // above libtorch's, which has 0
+  return true;
+}();
+
+}  // namespace
+}  // namespace pipedream::test
