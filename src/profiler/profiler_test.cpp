@@ -1,5 +1,7 @@
 #include "profiler/profiler.h"
 
+#include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -112,8 +114,8 @@ TEST(Profiler, TimesTheUpdatesOfLayersWithWeights) {
               weight.const_data_ptr());
     weight.add_(gradient, 1e-12);
   };
-  const auto profile =
-      profile_network(mlp, {.budget = std::chrono::duration<double>(0.3), .update = update});
+  const auto profile = profile_network(mlp, {.budget = std::chrono::duration<double>(0.3),
+                                             .make_update = [&] { return Update(update); }});
   std::size_t parameters = 0;
   for (std::size_t i = 0; i < profile.costs.size(); ++i) {
     parameters += mlp.specs[i].parameters.size();
@@ -132,8 +134,8 @@ TEST(Profiler, TheWholeModelsPassIncludesTheUpdates) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   };
   const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1);
-  const auto profile =
-      profile_network(mlp, {.budget = std::chrono::duration<double>(0.3), .update = update});
+  const auto profile = profile_network(mlp, {.budget = std::chrono::duration<double>(0.3),
+                                             .make_update = [&] { return Update(update); }});
   EXPECT_GE(total_update(profile), std::chrono::milliseconds(4 * 20)) << "two layers of two";
   EXPECT_GE(*profile.whole, std::chrono::milliseconds(4 * 20));
 }
@@ -144,13 +146,49 @@ TEST(Profiler, AnOptimisersFirstStepIsNotTimed) {
   const auto update = [&](std::size_t parameter, const at::Tensor&, const at::Tensor&) {
     if (seen.insert(parameter).second) std::this_thread::sleep_for(std::chrono::milliseconds(200));
   };
-  const auto profile =
-      profile_network(network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1),
-                      {.budget = std::chrono::duration<double>(1e-6), .update = update});
+  const auto profile = profile_network(network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1),
+                                       {.budget = std::chrono::duration<double>(1e-6),
+                                        .make_update = [&] { return Update(update); }});
   EXPECT_EQ(profile.passes, 1);
   EXPECT_EQ(seen.size(), 4U);
   EXPECT_LT(*profile.whole, std::chrono::milliseconds(4 * 200));
   EXPECT_LT(total_update(profile), std::chrono::milliseconds(200));
+}
+
+// Each of the others has a model, and an optimiser, of its own.
+TEST(Profiler, MeasuresInTheCompanyOfOthers) {
+  std::mutex mutex;
+  std::map<int, std::set<const void*>> weights;  // by optimiser
+  int made = 0;
+  const auto make_update = [&]() -> Update {
+    const std::lock_guard lock(mutex);
+    return [&, number = made++](std::size_t, const at::Tensor& weight, const at::Tensor&) {
+      const std::lock_guard inner(mutex);
+      weights[number].insert(weight.const_data_ptr());
+    };
+  };
+  const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 4);
+  const auto profile = profile_network(
+      mlp,
+      {.budget = std::chrono::duration<double>(0.3), .make_update = make_update, .workers = 3});
+  EXPECT_EQ(profile.workers, 3);
+  ASSERT_EQ(weights.size(), 3u);
+  std::set<const void*> all;
+  for (const auto& [number, seen] : weights) all.insert(seen.begin(), seen.end());
+  EXPECT_EQ(all.size(), 3u * 4) << "they share no weights";
+}
+
+TEST(Profiler, WhatOthersThrowReachesTheCaller) {
+  int made = 0;
+  const auto make_update = [&]() -> Update {
+    if (made++ > 0) throw BadValue("no second optimiser");
+    return {};
+  };
+  EXPECT_THROW(
+      (void)profile_network(
+          network("mlp", {{"inputs", "64"}}, 4),
+          {.budget = std::chrono::duration<double>(0.1), .make_update = make_update, .workers = 2}),
+      BadValue);
 }
 
 TEST(Profiler, HandlesValuesWithSeveralConsumers) {
