@@ -1,11 +1,13 @@
 // What the runtime costs and gains, as ratios of runs of this one process, taken in turn:
 //  1. one worker against a bare libtorch training loop (bar 0.99);
 //  2. two workers with pipedream against what the plan predicts from this machine's profile (bar
-//     0.95), and against one worker (bar 1.8);
+//     0.95), and against one worker (bar 1.8), beside what two bare loops at once get done, which
+//     shows how far the cores are independent;
 //  3. weight stashing against --no-stash (bar: 2 % of the time).
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -27,8 +29,8 @@ namespace {
 using namespace pipedream;
 
 constexpr int kRepetitions = 5;
-constexpr std::int64_t kMinibatches = 16;
-constexpr std::int64_t kWarmUp = 4;
+constexpr std::int64_t kMinibatches = 12;
+constexpr std::int64_t kWarmUp = 3;
 constexpr std::uint64_t kSeed = 1;
 constexpr double kRate = 0.001;
 
@@ -82,6 +84,15 @@ double bare_loop(const model::Network& network, const train::Data& data) {
   return took.count() / static_cast<double>(kMinibatches - kWarmUp);
 }
 
+// Seconds per minibatch of either of two such loops that run at once.
+double two_bare_loops(const model::Network& network, const train::Data& data) {
+  double other = 0;
+  std::thread beside([&] { other = bare_loop(network, data); });
+  const double one = bare_loop(network, data);
+  beside.join();
+  return (one + other) / 2;
+}
+
 // Seconds per minibatch of the runtime, in the steady state.
 double run(const model::Network& network, const plan::Plan& plan, const train::Data& data,
            bool no_stash = false) {
@@ -112,7 +123,8 @@ struct Ratios {
   double one_worker = 0;  // of the bare loop's speed
   double of_predicted = 0;
   double of_one_worker = 0;
-  double stashing = 0;  // time against --no-stash
+  double two_loops = 0;  // the work of two bare loops at once, of one's
+  double stashing = 0;   // time against --no-stash
 };
 
 Ratios measure(const Case& wanted) {
@@ -120,26 +132,29 @@ Ratios measure(const Case& wanted) {
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
   const train::Data data = train::open_data("", network, kSeed);
-  std::vector<double> one_worker, of_predicted, of_one_worker, stashing;
+  std::vector<double> one_worker, of_predicted, of_one_worker, two_loops, stashing;
   for (int i = 0; i < kRepetitions; ++i) {
     const profile::Profile profile = train::profile_for_training(
         network, {.seed = kSeed, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
     const systems::Planned one = planned(profile, 1);
     const systems::Planned two = planned(profile, 2);
     const double bare = bare_loop(network, data);
+    const double loops = two_bare_loops(network, data);
     const double alone = run(network, one.plan, data);
     const double both = run(network, two.plan, data);
     const double unstashed = run(network, two.plan, data, /*no_stash=*/true);
     one_worker.push_back(bare / alone);
     of_predicted.push_back(two.time().count() / both);
     of_one_worker.push_back(alone / both);
+    two_loops.push_back(2 * bare / loops);
     stashing.push_back(both / unstashed - 1);
     std::cerr << wanted.title << ", round " << i + 1 << " of " << kRepetitions
-              << ", seconds per minibatch: bare loop " << bare << ", one worker " << alone
-              << ", two " << both << " (predicted " << two.time().count() << "), unstashed "
-              << unstashed << "\n";
+              << ", seconds per minibatch: bare loop " << bare << ", two at once " << loops
+              << ", one worker " << alone << ", two " << both << " (predicted "
+              << two.time().count() << "), unstashed " << unstashed << "\n";
   }
-  return {median(one_worker), median(of_predicted), median(of_one_worker), median(stashing)};
+  return {median(one_worker), median(of_predicted), median(of_one_worker), median(two_loops),
+          median(stashing)};
 }
 
 std::string two_digits(double number) {
@@ -158,6 +173,7 @@ int main(int count, char** arguments) {
                        {"one worker / bare loop", report::Align::kRight},
                        {"two workers / predicted", report::Align::kRight},
                        {"two workers / one", report::Align::kRight},
+                       {"two bare loops / one", report::Align::kRight},
                        {"stashing costs", report::Align::kRight}});
   auto results = nlohmann::ordered_json::array();
   bool all = true;
@@ -167,11 +183,13 @@ int main(int count, char** arguments) {
     all = all && ratios.one_worker >= 0.99 && ratios.of_predicted >= 0.95 &&
           ratios.stashing <= 0.02 && (!wanted.faster_than_one || ratios.of_one_worker >= 1.8);
     table.add_row({wanted.title, two_digits(ratios.one_worker), two_digits(ratios.of_predicted),
-                   two_digits(ratios.of_one_worker), report::percent(ratios.stashing)});
+                   two_digits(ratios.of_one_worker), two_digits(ratios.two_loops),
+                   report::percent(ratios.stashing)});
     results.push_back({{"model", wanted.title},
                        {"one_worker_over_bare_loop", ratios.one_worker},
                        {"two_workers_over_predicted", ratios.of_predicted},
                        {"two_workers_over_one", ratios.of_one_worker},
+                       {"two_bare_loops_over_one", ratios.two_loops},
                        {"stashing_costs", ratios.stashing}});
   }
   if (as_json)
