@@ -30,11 +30,16 @@ Case replicated(const std::string& system, int microbatches) {
   return {std::move(network), std::move(plan), {.minibatches = 6}};
 }
 
-std::string place_of(WorkerId worker, const schedule::Op& op) {
+// The worker has one stage.
+std::string place_of(const plan::Plan& plan, WorkerId worker, const schedule::Op& op) {
   std::string place = "worker " + std::to_string(worker.value) + ", " + to_text(op, true);
+  for (std::size_t s = 0; s < plan.stages.size(); ++s)
+    if (const auto& workers = plan.stages[s].workers;
+        std::find(workers.begin(), workers.end(), worker) != workers.end())
+      place += " (stage " + std::to_string(s);
   if (const auto minibatch = schedule::minibatch_of(op))
-    place += " (minibatch " + std::to_string(*minibatch) + ")";
-  return place;
+    place += ", minibatch " + std::to_string(*minibatch);
+  return place + ")";
 }
 
 // What the run throws when the worker fails just before its op number `index`.
@@ -61,8 +66,9 @@ void expect_every_failure_to_be_told(const Case& test, int times) {
     for (const auto& [kind, index] : found)
       for (int i = 0; i < times; ++i) {
         const auto start = steady_clock::now();
-        EXPECT_EQ(message_of_failure_at(test, program.worker, index),
-                  place_of(program.worker, program.ops[index]) + ": the disk is on fire");
+        EXPECT_EQ(
+            message_of_failure_at(test, program.worker, index),
+            place_of(test.plan, program.worker, program.ops[index]) + ": the disk is on fire");
         longest = std::max(longest, seconds_since(start));
         kinds.insert(kind);
         ++runs;
@@ -93,7 +99,7 @@ TEST(RuntimeFailures, WhileReplicasAverageTheFirstFailureIsStillTheOneTold) {
       std::size_t index = program.ops.size() / 2;  // right behind a Reduce
       while (!std::holds_alternative<schedule::Reduce>(program.ops[index - 1])) ++index;
       ASSERT_EQ(message_of_failure_at(test, program.worker, index),
-                place_of(program.worker, program.ops[index]) + ": the disk is on fire");
+                place_of(test.plan, program.worker, program.ops[index]) + ": the disk is on fire");
     }
 }
 
@@ -106,7 +112,7 @@ TEST(RuntimeFailures, KeepTheirKind) {
       if (me == WorkerId{2} && std::holds_alternative<schedule::Update>(op)) throw error;
     };
   };
-  const std::string place = "worker 2, 1:U0>1 (minibatch 0): ";
+  const std::string place = "worker 2, 1:U0>1 (stage 1, minibatch 0): ";
   failing_with(IoError("the disk is full"));
   EXPECT_EQ(message_of<IoError>(run), place + "the disk is full");
   failing_with(CannotMeet("no such device"));
@@ -155,8 +161,8 @@ TEST(RuntimeFailures, ALossThatIsNotFiniteStopsTrainingAndNamesTheMinibatch) {
                                     feed);
       });
       EXPECT_TRUE(
-          message.find("(minibatch 4): the loss of minibatch 4 is nan") != std::string::npos ||
-          message.find("(minibatch 4): the loss of minibatch 4 is inf") != std::string::npos)
+          message.find(", minibatch 4): the loss of minibatch 4 is nan") != std::string::npos ||
+          message.find(", minibatch 4): the loss of minibatch 4 is inf") != std::string::npos)
           << message;
     }
 }
@@ -170,8 +176,8 @@ TEST(RuntimeFailures, LibtorchsOwnAreToldWithTheirPlaceAndWithoutItsStack) {
     (void)runtime::run_schedule(make_job(test.network, test.plan), test.schedule, test.extent,
                                 feed);
   });
-  EXPECT_TRUE(message.starts_with("worker 0, 0:F2@2 (minibatch 2): ") ||
-              message.starts_with("worker 1, 0:F2@2 (minibatch 2): "))
+  EXPECT_TRUE(message.starts_with("worker 0, 0:F2@2 (stage 0, minibatch 2): ") ||
+              message.starts_with("worker 1, 0:F2@2 (stage 0, minibatch 2): "))
       << message;
   EXPECT_EQ(message.find("frame #"), std::string::npos) << message;
 }
@@ -234,7 +240,7 @@ TEST(RuntimeFailures, AReplicaThatStandsStillIsMissedByTheOthers) {
       std::this_thread::sleep_for(4s);
   };
   const std::string message = message_of_stall(job, test, folder.path());
-  EXPECT_NE(message.find("0:A3: "), std::string::npos) << message;
+  EXPECT_NE(message.find("0:A3 (stage 0): "), std::string::npos) << message;
   EXPECT_FALSE(lines_of(folder.path() / "worker0-last-ops.txt").empty());
   EXPECT_FALSE(lines_of(folder.path() / "worker2-last-ops.txt").empty());
 }

@@ -197,8 +197,8 @@ TEST_P(ThreadThroughAllRooms, AFailureInAnyWorkerEndsTheRunWithItsPlace) {
     const std::string number = std::to_string(failing);
     EXPECT_EQ(
         test::message_of<Error>([&] { (void)runtime::run_schedule(job, schedule, extent, feed); }),
-        "worker " + last + ", " + last + ":L" + number + " (minibatch " + number +
-            "): the disk is on fire");
+        "worker " + last + ", " + last + ":L" + number + " (stage " + last + ", minibatch " +
+            number + "): the disk is on fire");
   }
 }
 

@@ -19,24 +19,17 @@ std::int64_t Mailbox::samples_dimension(const Parcel& parcel) const {
   return parcel.kind == Kind::kGradient && order_.terms_from(parcel.value, parcel.user) > 1 ? 1 : 0;
 }
 
-std::size_t Mailbox::transfer_of(const Parcel& parcel) const {
-  const auto& transfers = routes_.transfers();
-  const auto found = std::find_if(transfers.begin(), transfers.end(), [&](const auto& transfer) {
-    return transfer.value == parcel.value && transfer.to == parcel.user;
-  });
-  PD_CHECK(found != transfers.end());
-  return static_cast<std::size_t>(found - transfers.begin());
-}
-
 // One stream of messages per transfer and kind; within it items come in the order of the programs.
 int Mailbox::tag_of(const Parcel& parcel) const {
-  return static_cast<int>(transfer_of(parcel)) * 2 + (parcel.kind == Kind::kGradient ? 1 : 0);
+  return static_cast<int>(routes_.transfer_of(parcel.value, parcel.user)) * 2 +
+         (parcel.kind == Kind::kGradient ? 1 : 0);
 }
 
 at::Tensor Mailbox::part_for(const Parcel& parcel, int peer, int replica,
                              const at::Tensor& tensor) const {
   if (routes_.sharing() == Sharing::kTurns) return tensor;
-  const graph::Transfer& transfer = routes_.transfers()[transfer_of(parcel)];
+  const graph::Transfer& transfer =
+      routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
   const int makers = routes_.replicas(Routes::maker(transfer, parcel.kind));
   const int takers = routes_.replicas(Routes::taker(transfer, parcel.kind));
   const std::int64_t samples = samples_(parcel.item);
@@ -53,7 +46,7 @@ at::Tensor Mailbox::part_for(const Parcel& parcel, int peer, int replica,
 }
 
 void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) {
-  const auto& transfer = routes_.transfers()[transfer_of(parcel)];
+  const auto& transfer = routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
   routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
@@ -99,7 +92,7 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
 // Of parts of which none but the first may be empty.
 at::Tensor Mailbox::joined(const Parcel& parcel, std::vector<at::Tensor> parts) const {
   if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
-  if (!routes_.transfers()[transfer_of(parcel)].is_weight)
+  if (!routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)].is_weight)
     return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
   at::Tensor whole = parts.back();
   if (parcel.kind == Kind::kGradient)  // from the last to the first, as autograd sums
@@ -108,7 +101,7 @@ at::Tensor Mailbox::joined(const Parcel& parcel, std::vector<at::Tensor> parts) 
 }
 
 at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
-  const auto& transfer = routes_.transfers()[transfer_of(parcel)];
+  const auto& transfer = routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
   std::vector<at::Tensor> parts;

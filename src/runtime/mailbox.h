@@ -61,7 +61,6 @@ class Mailbox {
  private:
   using Incoming = std::variant<at::Tensor, transport::Ticket>;
   [[nodiscard]] std::int64_t samples_dimension(const Parcel& parcel) const;
-  [[nodiscard]] std::size_t transfer_of(const Parcel& parcel) const;  // place in transfers()
   [[nodiscard]] int tag_of(const Parcel& parcel) const;
   // What replica `peer` gets of what `replica` made.
   [[nodiscard]] at::Tensor part_for(const Parcel& parcel, int peer, int replica,

@@ -21,12 +21,6 @@ using schedule::Sharing;
 
 namespace {
 
-// " (minibatch 3)" of an op, for messages.
-std::string minibatch_text(const schedule::Op& op, std::int64_t first) {
-  const auto minibatch = schedule::minibatch_of(op);
-  return minibatch ? " (minibatch " + std::to_string(first + *minibatch) + ")" : "";
-}
-
 // Whether somebody was waited for too long, here or elsewhere.
 bool is_stall(const std::exception& error) {
   if (const auto* aborted = dynamic_cast<const transport::Aborted*>(&error))
@@ -83,11 +77,19 @@ void Worker::run(const Segment& segment) {
   if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
 }
 
+// "0:F3@3 (stage 0, minibatch 3)"
+std::string Worker::place_of(const schedule::Op& op) const {
+  std::string place = schedule::to_text(op, true);
+  place += " (stage " + std::to_string(routes_.stage_of(op).value);
+  if (const auto minibatch = schedule::minibatch_of(op))
+    place += ", minibatch " + std::to_string(segment_->first + *minibatch);
+  return place + ")";
+}
+
 // In a catch block. Averagings under way hear the reason from here, before they are torn down.
 void Worker::fail_at(const schedule::Op& op) {
   try {
-    rethrow_at("worker " + std::to_string(me_.value) + ", " + schedule::to_text(op, true) +
-               minibatch_text(op, segment_->first) + ": ");
+    rethrow_at("worker " + std::to_string(me_.value) + ", " + place_of(op) + ": ");
   } catch (const transport::Aborted&) {
     throw;
   } catch (...) {

@@ -73,6 +73,7 @@ class Worker {
   [[nodiscard]] Gradients take_gradients(const schedule::Backward& backward);
   void record(const schedule::Op& op, Nanos start);
   void clip(const schedule::Update& update, model::Tensors& gradients);
+  [[nodiscard]] std::string place_of(const schedule::Op& op) const;
   [[noreturn]] void fail_at(const schedule::Op& op);
   void note_stall() const;
 

@@ -1,5 +1,8 @@
 #include "schedule/routes.h"
 
+#include "core/check.h"
+#include "core/match.h"
+
 namespace pipedream::schedule {
 
 Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Sharing sharing)
@@ -34,6 +37,24 @@ Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Sharing sharin
     parts_.insert(parts_.end(), of_worker.begin(), of_worker.end());
   }
   first_part_.push_back(parts_.size());
+}
+
+std::size_t Routes::transfer_of(ValueId value, StageId user) const {
+  const auto found = std::find_if(transfers_.begin(), transfers_.end(), [&](const auto& transfer) {
+    return transfer.value == value && transfer.to == user;
+  });
+  PD_CHECK(found != transfers_.end());
+  return static_cast<std::size_t>(found - transfers_.begin());
+}
+
+StageId Routes::stage_of(const Op& op) const {
+  const auto transfer = [&](const auto& end) -> const graph::Transfer& {
+    return transfers_[transfer_of(end.value, end.user)];
+  };
+  return std::visit(Match{[&](const Send& send) { return maker(transfer(send), send.kind); },
+                          [&](const Recv& recv) { return taker(transfer(recv), recv.kind); },
+                          [](const auto& other) { return other.stage; }},
+                    op);
 }
 
 std::optional<int> Routes::replica(StageId stage, WorkerId worker) const {

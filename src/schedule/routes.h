@@ -40,6 +40,11 @@ class Routes {
   [[nodiscard]] static StageId taker(const graph::Transfer& transfer, Kind kind) {
     return kind == Kind::kActivation ? transfer.to : transfer.from;
   }
+  // The place in transfers() of what the stage `user` gets of the value. Requires that it does.
+  [[nodiscard]] std::size_t transfer_of(ValueId value, StageId user) const;
+  // The stage that an op is run for: of a Send the one that made what is sent, of a Recv the one
+  // that takes it.
+  [[nodiscard]] StageId stage_of(const Op& op) const;
   // Whether the stage reads something from the data set.
   [[nodiscard]] bool loads(StageId stage) const { return rows_[stage.index()].loads; }
 

@@ -52,6 +52,19 @@ TEST(Routes, SharesOfAllReplicasMakeTheWholeAndAreTheSameFromBothEnds) {
     }
 }
 
+TEST(Routes, EveryOpIsRunForAStage) {
+  const Pipeline pipeline = chain(plan_of({1, 1}));
+  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const ValueId value{0};
+  const StageId user{1};
+  EXPECT_EQ(routes.stage_of(Forward{StageId{1}, {}, {}}), StageId{1});
+  EXPECT_EQ(routes.stage_of(Update{StageId{0}, {}, {}}), StageId{0});
+  EXPECT_EQ(routes.stage_of(Send{value, user, {}, Kind::kActivation, {}}), StageId{0});
+  EXPECT_EQ(routes.stage_of(Recv{value, user, {}, Kind::kActivation, {}}), StageId{1});
+  EXPECT_EQ(routes.stage_of(Send{value, user, {}, Kind::kGradient, {}}), StageId{1});
+  EXPECT_EQ(routes.stage_of(Recv{value, user, {}, Kind::kGradient, {}}), StageId{0});
+}
+
 TEST(Routes, InTurnsOneReplicaHasTheWholeItem) {
   const Pipeline pipeline = chain(plan_of({2, 3}));
   const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
