@@ -14,7 +14,7 @@ using namespace pipedream;
 
 const std::vector<std::string> kClusters{"a-1x4", "a-3x4", "a-4x4", "b-2x8", "c-4x1"};
 
-nlohmann::ordered_json seconds(const std::optional<systems::Measured>& plan) {
+nlohmann::ordered_json seconds(const std::optional<systems::TimedPlan>& plan) {
   if (!plan) return nullptr;
   return {{"config", plan->config}, {"seconds", plan->seconds}};
 }

@@ -20,6 +20,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/check.h"
+#include "core/even_part.h"
 #include "model/network.h"
 #include "plan/plan.h"
 #include "runtime/feed.h"
@@ -152,11 +153,6 @@ class Reference {
     std::vector<model::Tensors> parameters;  // by replica: the leaves of its layers
     std::vector<model::Tensors> history;     // by version
     model::Tensors velocities;
-  };
-  struct Range {
-    std::int64_t first;
-    std::int64_t count;
-    friend bool operator==(const Range&, const Range&) = default;
   };
   struct Piece {  // samples of an item
     Range range;

@@ -8,7 +8,7 @@
 namespace pipedream::test {
 namespace {
 
-constexpr std::int64_t kMinibatches = 6;
+constexpr std::int64_t kFewMinibatches = 6;
 
 bool has_mixed_sums(const model::Network& network, const plan::Plan& plan) {
   const runtime::GradientOrder order(network.graph, plan::stage_of_each_layer(plan, network.graph));
@@ -47,7 +47,7 @@ Seen expect_no_bit_changes(const std::string& name, const std::string& system, b
     scatter_layers(network, seed, plan);
     plan.microbatches = system == "mp" ? 1 : 2;
     for (plan::Stage& stage : plan.stages) stage.recompute = recompute;
-    const Case test(small_network(name), plan, {.minibatches = kMinibatches});
+    const Case test(small_network(name), plan, {.minibatches = kFewMinibatches});
     if (!plain) plain = test.trained_by(newest_weights());
     const runtime::TestRun run = test.run();
     expect_same(run.weights, *plain);
@@ -82,7 +82,7 @@ TEST(RuntimePartitions, WeightStashingGoesByStagesHoweverTheyAreCut) {
       const int stages = 2 + static_cast<int>(seed) % 3;
       plan::Plan plan = cut_straight(network, "pipedream", stages);
       scatter_layers(network, seed, plan);
-      expect_rule(Case(std::move(network), plan, {.minibatches = kMinibatches}),
+      expect_rule(Case(std::move(network), plan, {.minibatches = kFewMinibatches}),
                   weight_stashing(stages));
     }
 }

@@ -14,11 +14,11 @@
 namespace pipedream::cli {
 namespace {
 
-struct Flags : PlanningFlags, SimulationFlags {
+struct CompareFlags : PlanningFlags, SimulationFlags {
   bool as_json = false;
 };
 
-void execute(const Flags& flags) {
+void execute(const CompareFlags& flags) {
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   const systems::Model model(profile);
@@ -44,7 +44,7 @@ void execute(const Flags& flags) {
 
 void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "Plan and simulate all systems, in one table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<CompareFlags>();
   add_input_flags(*command, flags);
   (void)add_planning_flags(*command, flags);
   add_simulation_flags(*command, flags);

@@ -1,11 +1,11 @@
 #include "cli/network_flags.h"
 
 #include <algorithm>
-#include <thread>
 
 #include <c10/util/Exception.h>
 
 #include "core/error.h"
+#include "core/machine.h"
 #include "core/nearest.h"
 
 namespace pipedream::cli {
@@ -51,11 +51,10 @@ at::Device device_of(const std::string& text) {
 }
 
 void check_threads(int threads, int workers) {
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (threads > cores / workers)
+  if (threads > cores() / workers)
     throw CannotMeet("--threads " + std::to_string(threads) +
                      (workers > 1 ? " for each of " + std::to_string(workers) + " workers" : "") +
-                     ": this machine has " + std::to_string(cores) + " cores");
+                     ": this machine has " + std::to_string(cores()) + " cores");
 }
 
 }  // namespace pipedream::cli

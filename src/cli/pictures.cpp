@@ -19,11 +19,11 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
       ->check(check_output_name);
 }
 
-void check_writable(const PictureFlags& flags) {
+void check_picture_files(const PictureFlags& flags) {
   if (!flags.svg.empty() && flags.svg == flags.trace)
     throw BadUsage("--svg and --trace name the same file");
   for (const std::string& file : {flags.svg, flags.trace})
-    if (!file.empty()) pipedream::check_writable(file);
+    if (!file.empty()) check_writable(file);
 }
 
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,

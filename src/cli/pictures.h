@@ -19,7 +19,7 @@ struct PictureFlags {
 void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
 
 // Before the work is done: throws IoError where a file cannot be written.
-void check_writable(const PictureFlags& flags);
+void check_picture_files(const PictureFlags& flags);
 
 // Writes those that were asked for and says so on stderr.
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,

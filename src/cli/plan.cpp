@@ -14,13 +14,13 @@ namespace {
 
 using systems::Planned;
 
-struct Flags : PlanningFlags {
+struct PlanFlags : PlanningFlags {
   std::string output;
   bool as_json = false;
   bool explain = false;
 };
 
-void execute(const Flags& flags) {
+void execute(const PlanFlags& flags) {
   if (!flags.output.empty()) check_writable(flags.output);
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
@@ -43,7 +43,7 @@ void execute(const Flags& flags) {
 
 void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Find which layers should run on which workers");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PlanFlags>();
   add_input_flags(*command, flags);
   add_system_flag(*command, flags);
   (void)add_planning_flags(*command, flags);

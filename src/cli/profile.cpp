@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 60;
 
-struct Flags {
+struct ProfileFlags {
   std::string model;
   std::string file;
   std::optional<std::int64_t> batch;
@@ -34,7 +34,7 @@ struct Flags {
   bool all = false;
 };
 
-profile::Profile measure(const Flags& flags, const std::vector<std::string>& rest,
+profile::Profile measure(const ProfileFlags& flags, const std::vector<std::string>& rest,
                          const std::vector<std::string>& known) {
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   const model::Options options(entry.options, model_options(rest, entry.options, known));
@@ -53,7 +53,7 @@ profile::Profile measure(const Flags& flags, const std::vector<std::string>& res
       {.kind = optimiser});
 }
 
-void execute(const Flags& flags, const std::vector<std::string>& rest,
+void execute(const ProfileFlags& flags, const std::vector<std::string>& rest,
              const std::vector<std::string>& known) {
   if (flags.model.empty()) (void)model_options(rest, {}, known);  // names what was misspelt
   if (flags.model.empty() && flags.file.empty())
@@ -74,7 +74,7 @@ void execute(const Flags& flags, const std::vector<std::string>& rest,
 void add_profile(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("profile", "Measure a model layer by layer, or show a profile");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ProfileFlags>();
   CLI::Option* file = command->add_option(
       "--profile", flags->file, "Profile to show instead: ours (JSON) or PipeDream's graph text");
   // What is said of a measurement has no meaning for a profile that exists.

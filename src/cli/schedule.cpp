@@ -23,7 +23,7 @@ namespace {
 constexpr int kMostStages = 1024;
 constexpr std::int64_t kMostOpsShown = 1'000'000;  // more is a slip of the pen, not a wish to read
 
-struct Flags : SimulationFlags, PictureFlags {
+struct ScheduleFlags : SimulationFlags, PictureFlags {
   systems::UnitWishes unit;
   std::optional<int> stages;
   std::string replicas;  // "2-1-1"
@@ -33,7 +33,7 @@ struct Flags : SimulationFlags, PictureFlags {
   bool complete = false;
 };
 
-std::vector<int> replicas_of(const Flags& flags) {
+std::vector<int> replicas_of(const ScheduleFlags& flags) {
   if (flags.replicas.empty())
     return std::vector<int>(static_cast<std::size_t>(flags.stages.value_or(4)), 1);
   std::vector<int> counts;
@@ -53,7 +53,7 @@ std::vector<int> replicas_of(const Flags& flags) {
   }
 }
 
-systems::UnitWishes unit_wishes(const Flags& flags) {
+systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
   systems::UnitWishes wishes = flags.unit;
   wishes.replicas = replicas_of(flags);
   const cost::Rule rule = systems::find_system(wishes.system).rule;
@@ -73,7 +73,7 @@ systems::UnitWishes unit_wishes(const Flags& flags) {
 
 // Without --minibatches: as many as there are items where the system does not cut them, else one
 // or, where minibatches overlap, three.
-std::int64_t minibatches_of(const Flags& flags, const systems::UnitWishes& wishes) {
+std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishes& wishes) {
   if (flags.minibatches > 0) return flags.minibatches;
   const cost::Rule rule = systems::find_system(wishes.system).rule;
   if (!cost::cuts_minibatches(rule)) return flags.items.value_or(8);
@@ -90,13 +90,12 @@ void print_programs(const schedule::Schedule& schedule, const systems::UnitCase&
               << schedule::to_text(program, with_stages) << "\n";
 }
 
-void execute(const Flags& flags) {
-  check_writable(static_cast<const PictureFlags&>(flags));
+void execute(const ScheduleFlags& flags) {
+  check_picture_files(flags);
   const systems::UnitWishes wishes = unit_wishes(flags);
   systems::UnitCase unit = systems::unit_case(wishes);
-  systems::Training training{.minibatches = minibatches_of(flags, wishes),
-                             .vertical_sync = flags.vertical_sync,
-                             .no_stash = flags.no_stash};
+  systems::Training training{.minibatches = minibatches_of(flags, wishes)};
+  take_over(flags, training);
   OwnSchedule own;
   if (flags.file.empty())
     own.schedule = systems::schedule_for(unit.plan, training);
@@ -129,7 +128,7 @@ void execute(const Flags& flags) {
 void add_schedule(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "schedule", "Print what every worker does when, for stages that take equally long");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ScheduleFlags>();
   systems::UnitWishes& unit = flags->unit;
   std::string names;
   for (const systems::System& system : systems::all_systems())

@@ -18,7 +18,7 @@
 namespace pipedream::cli {
 namespace {
 
-struct Flags : PlanningFlags, SimulationFlags, PictureFlags {
+struct SimulateFlags : PlanningFlags, SimulationFlags, PictureFlags {
   std::string plan;
   std::string schedule;
   bool as_json = false;
@@ -34,7 +34,7 @@ void check_microbatches(const std::string& file, const plan::Plan& plan,
 
 constexpr std::int64_t kMostInPicture = 2'000'000;  // forwards; each is several events in memory
 
-void check_picture(const Flags& flags, const plan::Plan& plan) {
+void check_picture(const SimulateFlags& flags, const plan::Plan& plan) {
   const std::int64_t minibatches =
       flags.minibatches > 0 ? flags.minibatches : systems::enough_minibatches(plan);
   const std::int64_t forwards = static_cast<std::int64_t>(plan.stages.size()) * plan.microbatches;
@@ -44,7 +44,7 @@ void check_picture(const Flags& flags, const plan::Plan& plan) {
                      std::to_string(most) + " or less");
 }
 
-plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
+plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
                    const cluster::Cluster& cluster) {
   if (flags.plan.empty()) {
     const systems::Model model(profile);
@@ -57,8 +57,8 @@ plan::Plan plan_of(const Flags& flags, const profile::Profile& profile,
   return file.plan;
 }
 
-void execute(const Flags& flags) {
-  check_writable(static_cast<const PictureFlags&>(flags));
+void execute(const SimulateFlags& flags) {
+  check_picture_files(flags);
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   plan::Plan plan = plan_of(flags, profile, cluster);
@@ -96,7 +96,7 @@ void execute(const Flags& flags) {
 void add_simulate(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("simulate", "Show what a plan would do on a cluster, without running it");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SimulateFlags>();
   add_input_flags(*command, flags);
   CLI::Option* plan = command->add_option("--plan", flags->plan, "Plan file; else a plan is made");
   add_system_flag(*command, flags)->excludes(plan);

@@ -58,6 +58,11 @@ void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& fla
                    "Keep no old weights: forward and backward differ (pipedream, for study)");
 }
 
+void take_over(const WeightFlags& flags, systems::Training& training) {
+  training.vertical_sync = flags.vertical_sync;
+  training.no_stash = flags.no_stash;
+}
+
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation) {
   simulation.conditions.exchange = planning.exchange;
   simulation.optimiser_copies = planning.optimiser_copies;
@@ -67,8 +72,7 @@ systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                             const cluster::Cluster& cluster) {
   systems::SimulationWishes wishes;
   wishes.training.minibatches = flags.minibatches;
-  wishes.training.vertical_sync = flags.vertical_sync;
-  wishes.training.no_stash = flags.no_stash;
+  take_over(flags, wishes.training);
   wishes.conditions.loading = !flags.no_loading;
   wishes.conditions.jitter = flags.jitter / 100;
   wishes.conditions.seed = flags.seed;

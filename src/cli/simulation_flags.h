@@ -31,6 +31,8 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
 // --vertical-sync, --no-stash.
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);
 
+void take_over(const WeightFlags& flags, systems::Training& training);
+
 // What a simulation has in common with the planning before it: how replicas average, and what the
 // optimiser keeps.
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation);

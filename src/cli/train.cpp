@@ -1,6 +1,5 @@
 // pipedream train: trains a network, on threads of this machine or as one process under mpirun.
 #include <iostream>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "cli/train_plans.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/machine.h"
 #include "core/text.h"
 #include "model/weights_file.h"
 #include "plan/plan_file.h"
@@ -74,13 +74,12 @@ Training::Training(TrainFlags& flags, CLI::App& command)
 
 int Training::workers() const {
   if (world_) return world_->size();
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return flags_.workers.value_or(std::max(1, cores / flags_.threads));
+  return flags_.workers.value_or(std::max(1, cores() / flags_.threads));
 }
 
 void Training::check_outputs() const {
-  check_writable(static_cast<const PictureFlags&>(flags_));
-  if (!flags_.weights_file.empty()) pipedream::check_writable(flags_.weights_file);
+  check_picture_files(flags_);
+  if (!flags_.weights_file.empty()) check_writable(flags_.weights_file);
   if (flags_.system == "all" &&
       (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))
     throw BadUsage(
@@ -97,8 +96,7 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
                        .epochs = flags_.epochs.value_or(1),
                        .minibatches = flags_.minibatches,
                        .evaluate = !flags_.no_evaluation};
-  recipe.weights.vertical_sync = flags_.vertical_sync;
-  recipe.weights.no_stash = flags_.no_stash;
+  take_over(flags_, recipe.weights);
   OwnSchedule own;
   if (!flags_.schedule.empty()) {
     own = read_own_schedule(flags_.schedule, run.plan, network_.graph);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "cli/flags.h"
 #include "cli/progress.h"
 #include "cluster/cluster_file.h"
 #include "cluster/local.h"
 #include "core/error.h"
+#include "core/machine.h"
 #include "runtime/failure.h"
 #include "train/profiling.h"
 #include "transport/mpi.h"
@@ -52,7 +52,6 @@ profile::Profile profile_for(const PlanningTask& task) {
   Progress progress("profiling " + task.network.name);
   // More than there are cores take turns: then others slow a worker down between layers, not in
   // them.
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int here = transport::launched_here().value_or(task.workers);
   return train::profile_for_training(
       task.network,
@@ -60,7 +59,7 @@ profile::Profile profile_for(const PlanningTask& task) {
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
        .progress = [&](double share, const std::string& what) { progress.show(share, what); },
-       .workers = std::clamp(here, 1, std::max(1, cores / flags.threads))},
+       .workers = std::clamp(here, 1, std::max(1, cores() / flags.threads))},
       task.optimiser);
 }
 
@@ -69,8 +68,7 @@ systems::Simulated simulated(const PlanningTask& task, const profile::Profile& p
   systems::SimulationWishes wishes;
   take_over(wishes_of(task.flags), wishes);
   wishes.conditions.loading = false;  // what is read here lies in memory
-  wishes.training.vertical_sync = task.flags.vertical_sync;
-  wishes.training.no_stash = task.flags.no_stash;
+  take_over(task.flags, wishes.training);
   return systems::simulate_plan(plan, profile, cluster, wishes);
 }
 

@@ -15,7 +15,7 @@ using test::message_of;
 
 // The message with which `read` refuses the document {"a": value}.
 template <class Read>
-std::string refusal(const std::string& value, Read read) {
+std::string refused_value(const std::string& value, Read read) {
   const Node root = parse_json("{\"a\": " + value + "}", "f.json");
   return message_of<BadFile>([&] { (void)read(root.at("a")); });
 }
@@ -56,27 +56,27 @@ TEST(Document, ANodeKeepsItsDocumentAlive) {
 }
 
 TEST(Document, EachAccessorNamesFilePlaceWantedAndFound) {
-  EXPECT_EQ(refusal("3", [](const Node& n) { return n.text(); }),
+  EXPECT_EQ(refused_value("3", [](const Node& n) { return n.text(); }),
             "f.json: a: wanted a string, found 3");
-  EXPECT_EQ(refusal("\"yes\"", [](const Node& n) { return n.boolean(); }),
+  EXPECT_EQ(refused_value("\"yes\"", [](const Node& n) { return n.boolean(); }),
             "f.json: a: wanted true or false, found \"yes\"");
-  EXPECT_EQ(refusal("true", [](const Node& n) { return n.integer(0, 9); }),
+  EXPECT_EQ(refused_value("true", [](const Node& n) { return n.integer(0, 9); }),
             "f.json: a: wanted a whole number from 0 to 9, found true");
-  EXPECT_EQ(refusal("null", [](const Node& n) { return n.number(0, 1.5); }),
+  EXPECT_EQ(refused_value("null", [](const Node& n) { return n.number(0, 1.5); }),
             "f.json: a: wanted a number from 0 to 1.5, found null");
-  EXPECT_EQ(refusal("{}", [](const Node& n) { return n.elements(); }),
+  EXPECT_EQ(refused_value("{}", [](const Node& n) { return n.elements(); }),
             "f.json: a: wanted a list, found an object");
-  EXPECT_EQ(refusal("[]", [](const Node& n) { return n.at("b"); }),
+  EXPECT_EQ(refused_value("[]", [](const Node& n) { return n.at("b"); }),
             "f.json: a: wanted an object, found a list");
-  EXPECT_EQ(refusal("1", [](const Node& n) { return n.find("b"); }),
+  EXPECT_EQ(refused_value("1", [](const Node& n) { return n.find("b"); }),
             "f.json: a: wanted an object, found 1");
-  EXPECT_EQ(refusal("{}", [](const Node& n) { return n.at("b"); }),
+  EXPECT_EQ(refused_value("{}", [](const Node& n) { return n.at("b"); }),
             "f.json: a: the key 'b' is missing");
-  EXPECT_EQ(refusal("-1", [](const Node& n) { return n.seconds(); }),
+  EXPECT_EQ(refused_value("-1", [](const Node& n) { return n.seconds(); }),
             "f.json: a: wanted a number from 0 to 1000000, found -1");
-  EXPECT_EQ(refusal("-1", [](const Node& n) { return n.byte_count(); }),
+  EXPECT_EQ(refused_value("-1", [](const Node& n) { return n.byte_count(); }),
             "f.json: a: wanted a whole number from 0 to 9007199254740992, found -1");
-  EXPECT_EQ(refusal("5", [](const Node& n) { return n.written_bytes(); }),
+  EXPECT_EQ(refused_value("5", [](const Node& n) { return n.written_bytes(); }),
             "f.json: a: wanted a string, found 5");
 }
 
@@ -85,13 +85,16 @@ TEST(Document, WrittenUnitsKeepTheirOwnMessageBehindThePlace) {
     return text.substr(0, head.size());
   };
   std::string head = "f.json: a: wanted a size such as \"16GiB\", found \"5\": the unit is missing";
-  EXPECT_EQ(starts(refusal("\"5\"", [](const Node& n) { return n.written_bytes(); }), head), head);
+  EXPECT_EQ(starts(refused_value("\"5\"", [](const Node& n) { return n.written_bytes(); }), head),
+            head);
   head = "f.json: a: wanted a speed such as \"10Gbit/s\", found \"5\": the unit is missing";
-  EXPECT_EQ(starts(refusal("\"5\"", [](const Node& n) { return n.written_bandwidth(); }), head),
-            head);
+  EXPECT_EQ(
+      starts(refused_value("\"5\"", [](const Node& n) { return n.written_bandwidth(); }), head),
+      head);
   head = "f.json: a: wanted a time such as \"20us\", found \"5\": the unit is missing";
-  EXPECT_EQ(starts(refusal("\"5\"", [](const Node& n) { return n.written_duration(); }), head),
-            head);
+  EXPECT_EQ(
+      starts(refused_value("\"5\"", [](const Node& n) { return n.written_duration(); }), head),
+      head);
 }
 
 TEST(Document, PlacesAreWrittenAsPaths) {
@@ -113,10 +116,10 @@ TEST(Document, TomlPlacesAlsoHaveALine) {
 TEST(Document, NumbersThatAreNotOnesAreRefused) {
   const auto integer = [](const Node& n) { return n.integer(INT64_MIN, INT64_MAX); };
   const auto number = [](const Node& n) { return n.number(-1, 1); };
-  EXPECT_NE(refusal("9223372036854775808", integer).find("found 9223372036854775808"),
+  EXPECT_NE(refused_value("9223372036854775808", integer).find("found 9223372036854775808"),
             std::string::npos);
-  EXPECT_NE(refusal("1.0", integer).find("found 1.0"), std::string::npos);
-  EXPECT_NE(refusal("1e300", number).find("found 1e+300"), std::string::npos);
+  EXPECT_NE(refused_value("1.0", integer).find("found 1.0"), std::string::npos);
+  EXPECT_NE(refused_value("1e300", number).find("found 1e+300"), std::string::npos);
   const Node toml = parse_toml("a = nan\nb = -inf\nc = 1979-05-27\n", "f.toml");
   EXPECT_EQ(message_of<BadFile>([&] { (void)toml.at("a").number(0, 1); }),
             "f.toml:1: a: wanted a number from 0 to 1, found nan");
@@ -139,16 +142,16 @@ TEST(Document, NumbersThatOverflowAreRefusedByTheParsers) {
 TEST(Document, ControlCharactersAreRefusedInStringsAndCleanedInMessages) {
   const auto text = [](const Node& n) { return n.text(); };
   for (const char* value : {R"("a\nb")", R"("\u0000")", R"("\u007f")"})
-    EXPECT_EQ(refusal(value, text), "f.json: a: wanted a string without control characters");
+    EXPECT_EQ(refused_value(value, text), "f.json: a: wanted a string without control characters");
   const Node root = parse_json(R"({"a\nb": 1})", "f.json");
   EXPECT_EQ(message_of<BadFile>([&] { root.expect_keys({"x"}); }),
             "f.json: a?b: unknown key (known: x)");
 }
 
 TEST(Document, LongValuesAreCutInMessages) {
-  EXPECT_EQ(
-      refusal('"' + std::string(1'000'000, 'x') + '"', [](const Node& n) { return n.boolean(); }),
-      "f.json: a: wanted true or false, found \"" + std::string(59, 'x') + "…");
+  EXPECT_EQ(refused_value('"' + std::string(1'000'000, 'x') + '"',
+                          [](const Node& n) { return n.boolean(); }),
+            "f.json: a: wanted true or false, found \"" + std::string(59, 'x') + "…");
 }
 
 TEST(Document, AnUnknownKeyIsRefusedWithTheNearestKnownOne) {

@@ -6,5 +6,6 @@
 namespace pipedream {
 
 [[nodiscard]] Bytes physical_memory();
+[[nodiscard]] int cores();  // at least 1
 
 }  // namespace pipedream

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/check.h"
+
 namespace pipedream::cost {
 
 std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
@@ -44,28 +46,28 @@ std::vector<int> noam_depths(std::span<const int> replicas) {
 Counts peak_counts(Rule rule, int depth, int replicas, int items) {
   // Replicas average one round while the next is computed.
   const int gradients = never_flushes(rule) && replicas > 1 ? 2 : 1;
-  Counts counts;
+  const auto in_microbatches = [&](Counts counts) {
+    counts.accumulating = accumulating(counts.in_flight, items, !never_flushes(rule));
+    return counts;
+  };
   switch (rule) {
     case Rule::kModelParallel:
     case Rule::kDataParallel:
     case Rule::kAsynchronous:
-      return counts;
+      return {};
     case Rule::kGpipe:
-      counts = {.in_flight = items};
-      break;
+      return in_microbatches({.in_flight = items});
     case Rule::kDapple:
     case Rule::kInterleaved:
-      counts = {.in_flight = std::min(depth, items)};
-      break;
+      return in_microbatches({.in_flight = std::min(depth, items)});
     case Rule::kPipedream:
       return {.versions = depth, .gradients = gradients, .in_flight = depth};
-    case Rule::kTwoBuffered:  // a third version would be needed for more than one batch and one
-                              // item
-      counts = {.versions = 2, .gradients = gradients, .in_flight = std::min(depth, items + 1)};
-      break;
+    case Rule::kTwoBuffered:  // a third version would be needed for more than a batch and an item
+      return in_microbatches(
+          {.versions = 2, .gradients = gradients, .in_flight = std::min(depth, items + 1)});
   }
-  counts.accumulating = accumulating(counts.in_flight, items, !never_flushes(rule));
-  return counts;
+  PD_CHECK(false && "a rule without counts");
+  return {};
 }
 
 namespace {

@@ -69,7 +69,7 @@ TEST(Noam, AgreesWithTheRecursionOnStraightPipelinesAndFifteenAndOne) {
 
 // The table of SYSTEMS §1, "bubble and memory": S stages in a line, M microbatches.
 constexpr int kMostStages = 8;
-constexpr int kMostItems = 16;
+constexpr int kManyItems = 16;
 
 // Of every stage in turn, the first one first.
 std::vector<Counts> counts_of(Rule rule, int stages, int items) {
@@ -89,7 +89,7 @@ TEST(PeakCounts, OfTheSynchronousRulesHaveOneVersionAndOneGradientBuffer) {
   for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kAsynchronous,
                           Rule::kGpipe, Rule::kDapple, Rule::kInterleaved})
     for (int stages = 1; stages <= kMostStages; ++stages)
-      for (int items = 1; items <= kMostItems; ++items)
+      for (int items = 1; items <= kManyItems; ++items)
         for (const Counts& stage : counts_of(rule, stages, items)) {
           EXPECT_EQ(stage.versions, 1);
           EXPECT_EQ(stage.gradients, 1);
@@ -107,14 +107,14 @@ TEST(PeakCounts, OfModelAndDataParallelHaveOneItemInFlight) {
 
 TEST(PeakCounts, OfGpipeHaveEveryItemInFlightOnEveryStage) {
   for (int stages = 1; stages <= kMostStages; ++stages)
-    for (int items = 1; items <= kMostItems; ++items)
+    for (int items = 1; items <= kManyItems; ++items)
       for (const Counts& stage : counts_of(Rule::kGpipe, stages, items))
         EXPECT_EQ(stage.in_flight, items);
 }
 
 TEST(PeakCounts, OfDappleHaveAsManyInFlightAsStagesOrItemsWhicheverIsLess) {
   for (int stages = 1; stages <= kMostStages; ++stages)
-    for (int items = 1; items <= kMostItems; ++items) {
+    for (int items = 1; items <= kManyItems; ++items) {
       const std::vector<Counts> counts = counts_of(Rule::kDapple, stages, items);
       EXPECT_EQ(most_in_flight(counts), std::min(stages, items));
       EXPECT_EQ(counts.back().in_flight, 1);

@@ -20,8 +20,7 @@ std::vector<ValueId> values_crossing(const Graph& graph, const std::vector<bool>
 }
 
 std::vector<Bytes> bytes_crossing_each_prefix(const Graph& graph) {
-  std::vector<std::size_t> position(graph.layers().size());
-  for (std::size_t p = 0; p < graph.order().size(); ++p) position[graph.order()[p].index()] = p;
+  const std::vector<std::size_t> places = places_in_order(graph);
 
   // A value crosses the prefixes from just after its producer up to its last consumer: add its
   // bytes where that range begins, take them off where it ends, and sum up.
@@ -29,8 +28,8 @@ std::vector<Bytes> bytes_crossing_each_prefix(const Graph& graph) {
   for (const Value& value : graph.values()) {
     if (value.consumers.empty() || graph.layer(value.producer).is_input) continue;
     std::size_t last = 0;
-    for (const LayerId user : value.consumers) last = std::max(last, position[user.index()]);
-    bytes[position[value.producer.index()] + 1] += value.bytes;
+    for (const LayerId user : value.consumers) last = std::max(last, places[user.index()]);
+    bytes[places[value.producer.index()] + 1] += value.bytes;
     bytes[last + 1] = bytes[last + 1] - value.bytes;
   }
   for (std::size_t p = 1; p < bytes.size(); ++p) bytes[p] += bytes[p - 1];

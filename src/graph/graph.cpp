@@ -44,6 +44,12 @@ std::optional<LayerId> Graph::find(std::string_view name) const {
   return found->second;
 }
 
+std::vector<std::size_t> places_in_order(const Graph& graph) {
+  std::vector<std::size_t> places(graph.layers().size());
+  for (std::size_t i = 0; i < graph.order().size(); ++i) places[graph.order()[i].index()] = i;
+  return places;
+}
+
 LayerId Builder::add_layer(std::string name, std::string kind, std::vector<Output> outputs) {
   return add({.name = std::move(name), .kind = std::move(kind)}, std::move(outputs));
 }

@@ -60,6 +60,9 @@ class Graph {
   std::unordered_map<std::string, LayerId> by_name_;
 };
 
+// By layer: its place in order().
+[[nodiscard]] std::vector<std::size_t> places_in_order(const Graph& graph);
+
 inline constexpr std::size_t kMostOutputs = 1000;  // of one layer
 
 // Collects layers and edges in any order. All errors are BadValue and name the layers concerned.

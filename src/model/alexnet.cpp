@@ -17,7 +17,7 @@ const Feature kFeatures[] = {{{.in = 3, .out = 64, .kernel = 11, .stride = 4, .p
                              {{.in = 384, .out = 256, .kernel = 3, .padding = 1}, false},
                              {{.in = 256, .out = 256, .kernel = 3, .padding = 1}, true}};
 
-Wire add_features(NetworkBuilder& net, Wire x) {
+Wire add_alexnet_features(NetworkBuilder& net, Wire x) {
   int index = 0;
   const auto name = [&] { return "features." + std::to_string(index++); };
   for (const Feature& feature : kFeatures) {
@@ -28,13 +28,13 @@ Wire add_features(NetworkBuilder& net, Wire x) {
   return x;
 }
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_alexnet(const Options& options, std::int64_t batch) {
   const std::int64_t image = options.whole("image-size");
   const std::int64_t hidden = options.whole("hidden");
   const double p = options.real("dropout");
   NetworkBuilder net("alexnet", batch);
   Wire x = net.input("image", {batch, 3, image, image}, at::kFloat);
-  x = add_features(net, x);
+  x = add_alexnet_features(net, x);
   // 6 × 6 as published from 224 pixels on; smaller images keep the side they have (see vgg.cpp).
   const std::int64_t side = std::min<std::int64_t>(6, x.type.shape[2]);
   x = net.add("avgpool", average_pool2d_to(side), {x});
@@ -60,7 +60,7 @@ ZooEntry alexnet_entry() {
                       whole_option("hidden", 4096, 1, 1 << 20, "width of the classifier"),
                       dropout_option(0.5)},
           .batch = 256,
-          .make = make};
+          .make = make_alexnet};
 }
 
 }  // namespace pipedream::model

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Init kEmbeddingInit{Init::Kind::kUniform, 0.1F};
 
-struct Sizes {
+struct AwdSizes {
   std::int64_t embedding;
   std::int64_t hidden;
   std::int64_t layers;
@@ -70,7 +70,7 @@ Block weight_dropped_lstm(std::int64_t in, std::int64_t hidden, double p) {
   return block;
 }
 
-Wire add_lstms(NetworkBuilder& net, const Sizes& sizes, const Drops& drops, Wire x) {
+Wire add_lstms(NetworkBuilder& net, const AwdSizes& sizes, const Drops& drops, Wire x) {
   for (std::int64_t i = 0; i < sizes.layers; ++i) {
     const std::string name = "rnns." + std::to_string(i);
     const std::int64_t width = i + 1 < sizes.layers ? sizes.hidden : sizes.embedding;
@@ -81,9 +81,9 @@ Wire add_lstms(NetworkBuilder& net, const Sizes& sizes, const Drops& drops, Wire
   return x;
 }
 
-Network make(const Options& options, std::int64_t batch) {
-  const Sizes sizes{options.whole("embedding"), options.whole("hidden"), options.whole("layers"),
-                    options.whole("vocabulary")};
+Network make_awd_lm(const Options& options, std::int64_t batch) {
+  const AwdSizes sizes{options.whole("embedding"), options.whole("hidden"), options.whole("layers"),
+                       options.whole("vocabulary")};
   const Drops drops{options.real("embedding-dropout"), options.real("input-dropout"),
                     options.real("dropout"), options.real("weight-drop")};
   const Shape text{batch, options.whole("length")};
@@ -115,7 +115,7 @@ ZooEntry awd_lm_entry() {
                   share_option("embedding-dropout", 0.1, "share of words set to zero"),
                   share_option("weight-drop", 0.5, "share of recurrent weights set to zero")},
       .batch = 80,
-      .make = make};
+      .make = make_awd_lm};
 }
 
 }  // namespace pipedream::model

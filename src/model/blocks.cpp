@@ -30,14 +30,14 @@ std::int64_t pooled(std::int64_t side, std::int64_t kernel, std::int64_t stride,
   return (side + 2 * padding - kernel) / stride + 1;
 }
 
-TensorType same_as_first(Types inputs) { return inputs[0]; }
-
 TensorType with_last_dimension(TensorType type, std::int64_t last) {
   type.shape.back() = last;
   return type;
 }
 
 }  // namespace
+
+TensorType same_as_first(std::span<const TensorType> inputs) { return inputs[0]; }
 
 Init default_init(std::int64_t fan_in) {
   return {Init::Kind::kUniform, 1 / std::sqrt(static_cast<float>(fan_in))};

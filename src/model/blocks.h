@@ -5,6 +5,9 @@
 
 namespace pipedream::model {
 
+// For Block::infer.
+[[nodiscard]] TensorType same_as_first(std::span<const TensorType> inputs);
+
 // ±1/√fan_in, torch's default for convolutions, linear layers and their biases.
 [[nodiscard]] Init default_init(std::int64_t fan_in);
 // N(0, 2/fan_out): He et al. 2015, as torchvision initialises convolutions before ReLU.

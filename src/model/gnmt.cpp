@@ -16,19 +16,19 @@
 namespace pipedream::model {
 namespace {
 
-constexpr float kBound = 0.1F;  // all weights begin uniform in ±0.1
-constexpr Init kInit{Init::Kind::kUniform, kBound};
+constexpr float kGnmtBound = 0.1F;  // all weights begin uniform in ±0.1
+constexpr Init kGnmtInit{Init::Kind::kUniform, kGnmtBound};
 
 // Normalised additive attention (Bahdanau et al. 2015; Salimans & Kingma 2016).
 // Inputs: queries [N, T, H], keys [N, S, H]; output: context [N, T, H].
-Block attention(std::int64_t hidden) {
+Block additive_attention(std::int64_t hidden) {
   const auto h = static_cast<float>(hidden);
   return {.kind = "Attention(" + std::to_string(hidden) + ")",
           .inputs = {"queries", "keys"},
           .output = "context",
-          .parameters = {{"linear_q.weight", {hidden, hidden}, kInit},
-                         {"linear_k.weight", {hidden, hidden}, kInit},
-                         {"linear_att", {hidden}, kInit},
+          .parameters = {{"linear_q.weight", {hidden, hidden}, kGnmtInit},
+                         {"linear_k.weight", {hidden, hidden}, kGnmtInit},
+                         {"linear_att", {hidden}, kGnmtInit},
                          {"normalize_scalar", {1}, {Init::Kind::kConstant, 1 / std::sqrt(h)}},
                          {"normalize_bias", {hidden}, {}}},
           .infer = [](std::span<const TensorType> inputs) { return inputs[0]; },
@@ -44,7 +44,7 @@ Block attention(std::int64_t hidden) {
               }};
 }
 
-struct Sizes {
+struct GnmtSizes {
   std::int64_t hidden;
   std::int64_t vocabulary;
   double dropout;
@@ -56,15 +56,16 @@ std::string layer_name(const std::string& half, std::int64_t index) {
 }
 
 // Dropout, LSTM and, if wanted, the residual connection around both.
-Wire add_lstm(NetworkBuilder& net, const std::string& name, const Sizes& sizes, Wire x,
+Wire add_lstm(NetworkBuilder& net, const std::string& name, const GnmtSizes& sizes, Wire x,
               const std::vector<Wire>& residual, bool bidirectional = false) {
   x = net.add(name + ".dropout", dropout_block(sizes.dropout), {x});
-  x = net.add(name, lstm(x.type.shape.back(), sizes.hidden, bidirectional, kBound), {x});
+  x = net.add(name, lstm(x.type.shape.back(), sizes.hidden, bidirectional, kGnmtBound), {x});
   return residual.empty() ? x : net.add(name + ".residual", add(), {x, residual[0]});
 }
 
-Wire add_encoder(NetworkBuilder& net, const Sizes& sizes, Wire source) {
-  Wire x = net.add("encoder.embedder", embedding(sizes.vocabulary, sizes.hidden, kInit), {source});
+Wire add_encoder(NetworkBuilder& net, const GnmtSizes& sizes, Wire source) {
+  Wire x =
+      net.add("encoder.embedder", embedding(sizes.vocabulary, sizes.hidden, kGnmtInit), {source});
   x = add_lstm(net, layer_name("encoder", 0), sizes, x, {}, /*bidirectional=*/true);
   x = add_lstm(net, layer_name("encoder", 1), sizes, x, {});
   for (std::int64_t i = 2; i < sizes.layers; ++i)
@@ -72,10 +73,12 @@ Wire add_encoder(NetworkBuilder& net, const Sizes& sizes, Wire source) {
   return x;
 }
 
-Wire add_decoder(NetworkBuilder& net, const Sizes& sizes, Wire target, Wire encoded) {
-  Wire x = net.add("decoder.embedder", embedding(sizes.vocabulary, sizes.hidden, kInit), {target});
+Wire add_decoder(NetworkBuilder& net, const GnmtSizes& sizes, Wire target, Wire encoded) {
+  Wire x =
+      net.add("decoder.embedder", embedding(sizes.vocabulary, sizes.hidden, kGnmtInit), {target});
   x = add_lstm(net, "decoder.att_rnn.rnn", sizes, x, {});
-  const Wire context = net.add("decoder.att_rnn.attn", attention(sizes.hidden), {x, encoded});
+  const Wire context =
+      net.add("decoder.att_rnn.attn", additive_attention(sizes.hidden), {x, encoded});
   for (std::int64_t i = 0; i < sizes.layers - 1; ++i) {
     const std::string name = layer_name("decoder", i);
     const Wire joined = net.add(name + ".concat", concatenate(), {x, context});
@@ -83,13 +86,13 @@ Wire add_decoder(NetworkBuilder& net, const Sizes& sizes, Wire target, Wire enco
     x = add_lstm(net, name, sizes, joined, residual);
   }
   return net.add("decoder.classifier.classifier",
-                 linear(sizes.hidden, sizes.vocabulary, kInit, kInit), {x});
+                 linear(sizes.hidden, sizes.vocabulary, kGnmtInit, kGnmtInit), {x});
 }
 
-Network make(const std::string& name, std::int64_t lstm_layers, const Options& options,
-             std::int64_t batch) {
-  const Sizes sizes{options.whole("hidden"), options.whole("vocabulary"), options.real("dropout"),
-                    lstm_layers / 2};
+Network make_gnmt(const std::string& name, std::int64_t lstm_layers, const Options& options,
+                  std::int64_t batch) {
+  const GnmtSizes sizes{options.whole("hidden"), options.whole("vocabulary"),
+                        options.real("dropout"), lstm_layers / 2};
   const Shape sentence{batch, options.whole("length")};
   NetworkBuilder net(name, batch);
   const Wire source = net.input("source", sentence, at::kLong, sizes.vocabulary);
@@ -112,7 +115,7 @@ ZooEntry gnmt_entry(std::int64_t lstm_layers) {
                       dropout_option(0.2)},
           .batch = 64,
           .make = [=](const Options& options, std::int64_t batch) {
-            return make(name, lstm_layers, options, batch);
+            return make_gnmt(name, lstm_layers, options, batch);
           }};
 }
 

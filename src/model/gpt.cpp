@@ -17,17 +17,15 @@
 namespace pipedream::model {
 namespace {
 
-constexpr Init kInit{Init::Kind::kNormal, 0.02F};
+constexpr Init kGptInit{Init::Kind::kNormal, 0.02F};
 constexpr Init kOne{Init::Kind::kConstant, 1};
-
-TensorType same_as_first(std::span<const TensorType> inputs) { return inputs[0]; }
 
 // Words plus positions, then dropout.
 Block embed(std::int64_t words, std::int64_t context, std::int64_t width, double p) {
   return {.kind = "Embedding(" + std::to_string(words) + " + " + std::to_string(context) + ", " +
                   std::to_string(width) + ")",
-          .parameters = {{"wte.weight", {words, width}, kInit},
-                         {"wpe.weight", {context, width}, kInit}},
+          .parameters = {{"wte.weight", {words, width}, kGptInit},
+                         {"wpe.weight", {context, width}, kGptInit}},
           .infer =
               [width](std::span<const TensorType> inputs) {
                 return TensorType{{inputs[0].shape[0], inputs[0].shape[1], width}, at::kFloat};
@@ -42,11 +40,12 @@ Block embed(std::int64_t words, std::int64_t context, std::int64_t width, double
 }
 
 // x + dropout(projection(causal attention(norm(x))))
-Block attention(std::int64_t width, std::int64_t heads, double p, float projection_deviation) {
+Block causal_attention(std::int64_t width, std::int64_t heads, double p,
+                       float projection_deviation) {
   return {.kind = "Attention(" + std::to_string(width) + ", " + std::to_string(heads) + " heads)",
           .parameters = {{"ln_1.weight", {width}, kOne},
                          {"ln_1.bias", {width}, {}},
-                         {"attn.c_attn.weight", {3 * width, width}, kInit},
+                         {"attn.c_attn.weight", {3 * width, width}, kGptInit},
                          {"attn.c_attn.bias", {3 * width}, {}},
                          {"attn.c_proj.weight",
                           {width, width},
@@ -73,7 +72,7 @@ Block feed_forward(std::int64_t width, double p, float projection_deviation) {
   return {.kind = "FeedForward(" + std::to_string(width) + ")",
           .parameters = {{"ln_2.weight", {width}, kOne},
                          {"ln_2.bias", {width}, {}},
-                         {"mlp.c_fc.weight", {4 * width, width}, kInit},
+                         {"mlp.c_fc.weight", {4 * width, width}, kGptInit},
                          {"mlp.c_fc.bias", {4 * width}, {}},
                          {"mlp.c_proj.weight",
                           {width, 4 * width},
@@ -88,7 +87,7 @@ Block feed_forward(std::int64_t width, double p, float projection_deviation) {
           }};
 }
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_gpt(const Options& options, std::int64_t batch) {
   const std::int64_t width = options.whole("hidden");
   const std::int64_t heads = options.whole("heads");
   const std::int64_t layers = options.whole("layers");
@@ -106,11 +105,11 @@ Network make(const Options& options, std::int64_t batch) {
   x = net.add("transformer.embed", "transformer", embed(words, context, width, p), {x});
   for (std::int64_t i = 0; i < layers; ++i) {
     const std::string block = "transformer.h." + std::to_string(i);
-    x = net.add(block + ".attn", block, attention(width, heads, p, deviation), {x});
+    x = net.add(block + ".attn", block, causal_attention(width, heads, p, deviation), {x});
     x = net.add(block + ".mlp", block, feed_forward(width, p, deviation), {x});
   }
   x = net.add("transformer.ln_f", layer_norm(width), {x});
-  x = net.add("lm_head", linear_without_bias(width, words, kInit), {x});
+  x = net.add("lm_head", linear_without_bias(width, words, kGptInit), {x});
   const Wire labels = net.input("labels", {batch, context}, at::kLong, words);
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }
@@ -127,7 +126,7 @@ ZooEntry gpt_entry() {
                       whole_option("context", 1024, 1, 1 << 20, "tokens per sample"),
                       dropout_option(0.1)},
           .batch = 8,
-          .make = make};
+          .make = make_gpt};
 }
 
 }  // namespace pipedream::model

@@ -9,39 +9,35 @@
 
 namespace pipedream::model {
 
-namespace {
-
-// What one meter has counted.
-class Count {
- public:
-  void add(std::int64_t size) {
-    const std::lock_guard lock(mutex_);
-    live_ += size;
-    peak_ = std::max(peak_, live_);
-  }
-  std::int64_t live() const {
-    const std::lock_guard lock(mutex_);
-    return live_;
-  }
-  std::int64_t peak() const {
-    const std::lock_guard lock(mutex_);
-    return peak_;
-  }
-  void restart_peak() {
-    const std::lock_guard lock(mutex_);
-    peak_ = live_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::int64_t live_ = 0;
-  std::int64_t peak_ = 0;
-};
-
-}  // namespace
-
 class MemoryLedger {
  public:
+  // What one meter has counted.
+  class Count {
+   public:
+    void add(std::int64_t size) {
+      const std::lock_guard lock(mutex_);
+      live_ += size;
+      peak_ = std::max(peak_, live_);
+    }
+    std::int64_t live() const {
+      const std::lock_guard lock(mutex_);
+      return live_;
+    }
+    std::int64_t peak() const {
+      const std::lock_guard lock(mutex_);
+      return peak_;
+    }
+    void restart_peak() {
+      const std::lock_guard lock(mutex_);
+      peak_ = live_;
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::int64_t live_ = 0;
+    std::int64_t peak_ = 0;
+  };
+
   void report(const void* memory, std::int64_t size, const std::shared_ptr<Count>& count) {
     if (size >= 0) {
       count->add(size);
@@ -109,7 +105,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
 
  private:
   std::shared_ptr<MemoryLedger> ledger_;
-  std::shared_ptr<Count> count_ = std::make_shared<Count>();
+  std::shared_ptr<MemoryLedger::Count> count_ = std::make_shared<MemoryLedger::Count>();
 };
 
 struct MemoryMeter::Installed {

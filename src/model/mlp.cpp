@@ -5,7 +5,7 @@
 namespace pipedream::model {
 namespace {
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_mlp(const Options& options, std::int64_t batch) {
   const std::int64_t classes = options.whole("classes");
   const std::int64_t layers = options.whole("layers");
   NetworkBuilder net("mlp", batch);
@@ -32,7 +32,7 @@ ZooEntry mlp_entry() {
                       whole_option("layers", 4, 1, 1000, "linear layers"),
                       whole_option("classes", 10, 2, 1 << 20, "classes to tell apart")},
           .batch = 64,
-          .make = make};
+          .make = make_mlp};
 }
 
 }  // namespace pipedream::model

@@ -75,13 +75,16 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   PD_CHECK(block.inputs.size() == inputs.size());
   std::vector<graph::Builder::Output> outputs{output_of(name, block.output, output)};
   std::vector<std::string> names{block.output};
-  for (const std::size_t shared : block.shared) {
-    const TensorSpec& parameter = block.parameters.at(shared);
-    outputs.push_back(output_of(name, parameter.name, {parameter.shape, parameter.type}));
+  std::vector<TensorType> shared;
+  for (const std::size_t position : block.shared) {
+    const TensorSpec& parameter = block.parameters.at(position);
+    shared.push_back({parameter.shape, parameter.type});
+    outputs.push_back(output_of(name, parameter.name, shared.back()));
     outputs.back().is_weight = true;
     names.push_back(parameter.name);
   }
   const LayerId layer = graph_.add_layer(name, std::move(block.kind), std::move(outputs));
+  if (!shared.empty()) shared_.emplace(layer, Wire{layer, std::move(shared.front()), 1});
   for (const Wire& wire : inputs) graph_.add_edge(wire.layer, wire.output, layer);
   add_prefix(block.parameters, prefix);
   add_prefix(block.buffers, prefix);
@@ -96,12 +99,9 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
 }
 
 Wire NetworkBuilder::weight(const Wire& of) const {
-  const LayerSpec& spec = network_.specs.at(of.layer.index());
-  PD_CHECK(spec.outputs.size() > 1);  // Block::shared
-  for (const TensorSpec& parameter : spec.parameters)
-    if (parameter.name.ends_with("." + spec.outputs[1]))
-      return {of.layer, {parameter.shape, parameter.type}, 1};
-  panic("a shared parameter that the layer does not have", __FILE__, __LINE__);
+  const auto found = shared_.find(of.layer);
+  PD_CHECK(found != shared_.end());  // Block::shared
+  return found->second;
 }
 
 Network NetworkBuilder::build(const Wire& loss) && {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,7 @@ class NetworkBuilder {
  private:
   Network network_;
   graph::Builder graph_;
+  std::unordered_map<LayerId, Wire> shared_;  // the first of the weights that a layer shares
 };
 
 }  // namespace pipedream::model

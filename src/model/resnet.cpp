@@ -41,7 +41,7 @@ Wire add_bottleneck(NetworkBuilder& net, const std::string& name, Wire x, std::i
   return net.add(name + ".relu3", relu(), {y});
 }
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_resnet(const Options& options, std::int64_t batch) {
   const std::int64_t image = options.whole("image-size");
   const std::int64_t classes = options.whole("classes");
   NetworkBuilder net("resnet50", batch);
@@ -73,7 +73,7 @@ ZooEntry resnet50_entry() {
           .options = {whole_option("image-size", 224, 32, 4096, "side of the square images"),
                       whole_option("classes", 1000, 2, 1 << 20, "classes to tell apart")},
           .batch = 64,
-          .make = make};
+          .make = make_resnet};
 }
 
 }  // namespace pipedream::model

@@ -16,8 +16,8 @@
 namespace pipedream::model {
 namespace {
 
-constexpr float kBound = 0.08F;  // all weights begin uniform in ±0.08
-constexpr Init kInit{Init::Kind::kUniform, kBound};
+constexpr float kS2vtBound = 0.08F;  // all weights begin uniform in ±0.08
+constexpr Init kS2vtInit{Init::Kind::kUniform, kS2vtBound};
 
 using Types = std::span<const TensorType>;
 
@@ -28,7 +28,7 @@ at::Tensor padding_like(const at::Tensor& x, std::int64_t steps) {
 
 // Inputs: frames [N, F, E], words [N, T], whose number alone counts. Output: [N, F + T, H].
 Block lstm_over_frames_then_padding(std::int64_t in, std::int64_t hidden) {
-  Block block = lstm(in, hidden, /*bidirectional=*/false, kBound);
+  Block block = lstm(in, hidden, /*bidirectional=*/false, kS2vtBound);
   block.inputs = {"frames", "words"};
   block.infer = [hidden](Types inputs) {
     const Shape& frames = inputs[0].shape;
@@ -69,7 +69,7 @@ Block caption_states(double p) {
   return block;
 }
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_s2vt(const Options& options, std::int64_t batch) {
   const std::int64_t features = options.whole("features");
   const std::int64_t hidden = options.whole("hidden");
   const std::int64_t width = options.whole("embedding");
@@ -78,15 +78,15 @@ Network make(const Options& options, std::int64_t batch) {
   const Shape caption{batch, options.whole("length")};
   NetworkBuilder net("s2vt", batch);
   const Wire frames = net.input("frames", {batch, options.whole("frames"), features}, at::kFloat);
-  Wire x = net.add("embed_frames", linear(features, width, kInit, {}), {frames});
+  Wire x = net.add("embed_frames", linear(features, width, kS2vtInit, {}), {frames});
   const Wire words = net.input("words", caption, at::kLong, vocabulary);
   x = net.add("lstm1", lstm_over_frames_then_padding(width, hidden), {x, words});
   x = net.add("lstm1.dropout", dropout_block(p), {x});
-  const Wire embedded = net.add("embed_words", embedding(vocabulary, width, kInit), {words});
+  const Wire embedded = net.add("embed_words", embedding(vocabulary, width, kS2vtInit), {words});
   x = net.add("join", join_padding_then_words(), {x, embedded});
-  x = net.add("lstm2", lstm(hidden + width, hidden, /*bidirectional=*/false, kBound), {x});
+  x = net.add("lstm2", lstm(hidden + width, hidden, /*bidirectional=*/false, kS2vtBound), {x});
   x = net.add("lstm2.caption", caption_states(p), {x, words});
-  x = net.add("output", linear(hidden, vocabulary, kInit, {}), {x});
+  x = net.add("output", linear(hidden, vocabulary, kS2vtInit, {}), {x});
   const Wire labels = net.input("labels", caption, at::kLong, vocabulary);
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }
@@ -104,7 +104,7 @@ ZooEntry s2vt_entry() {
                   whole_option("vocabulary", 12594, 2, 1 << 24, "words"),
                   whole_option("length", 20, 1, 1 << 16, "words per caption"), dropout_option(0.5)},
       .batch = 80,
-      .make = make};
+      .make = make_s2vt};
 }
 
 }  // namespace pipedream::model

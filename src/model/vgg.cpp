@@ -13,7 +13,7 @@ constexpr int kPool = 0;
 constexpr std::array kLayers{64,    64,  kPool, 128, 128,   kPool, 256, 256, 256,
                              kPool, 512, 512,   512, kPool, 512,   512, 512, kPool};
 
-Wire add_features(NetworkBuilder& net, Wire x) {
+Wire add_vgg_features(NetworkBuilder& net, Wire x) {
   std::int64_t channels = 3;
   int index = 0;
   const auto name = [&] { return "features." + std::to_string(index++); };
@@ -51,14 +51,14 @@ Wire add_classifier(NetworkBuilder& net, Wire x, const Options& options, std::in
   return net.add(name(6), linear(hidden, options.whole("classes"), weight(4096, hidden), {}), {x});
 }
 
-Network make(const Options& options, std::int64_t batch) {
+Network make_vgg(const Options& options, std::int64_t batch) {
   const std::int64_t image = options.whole("image-size");
   // 7 × 7 as published from 224 pixels on; smaller images keep what the five poolings leave, so
   // that the head shrinks with the image instead of working on copies of one pixel.
   const std::int64_t side = std::min<std::int64_t>(7, image / 32);
   NetworkBuilder net("vgg16", batch);
   Wire x = net.input("image", {batch, 3, image, image}, at::kFloat);
-  x = add_features(net, x);
+  x = add_vgg_features(net, x);
   x = net.add("avgpool", average_pool2d_to(side), {x});
   x = net.add("flatten", flatten(), {x});
   x = add_classifier(net, x, options, side);
@@ -76,7 +76,7 @@ ZooEntry vgg16_entry() {
                       whole_option("hidden", 4096, 1, 1 << 20, "width of the classifier"),
                       dropout_option(0.5)},
           .batch = 64,
-          .make = make};
+          .make = make_vgg};
 }
 
 }  // namespace pipedream::model

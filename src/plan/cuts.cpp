@@ -328,13 +328,11 @@ double Cuts::working(std::size_t a, std::size_t b) const {
 
 void Cuts::find_layers() {
   if (!profile::knows_working(profile_)) return;
-  const std::vector<LayerId>& order = profile_.graph.order();
-  std::vector<std::size_t> place(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i].index()] = i;
+  const std::vector<std::size_t> places = places_in_order(profile_.graph);
   for (const std::vector<LayerId>& unit : units_) {
     layers_.emplace_back();
     for (const LayerId layer : unit)
-      layers_.back().emplace_back(place[layer.index()], layer_size(profile_, layer));
+      layers_.back().emplace_back(places[layer.index()], layer_size(profile_, layer));
   }
 }
 

@@ -21,7 +21,7 @@ using test::any_of_range;
 // Up to `most` layers of zero to two outputs, some of them inputs, declared in any order; few edges
 // or many, which lead from lower to higher rank. Each layer takes time, so that it is a unit by
 // itself, unless `some_free`.
-profile::Profile any_profile(int most, bool some_free = false) {
+profile::Profile any_network(int most, bool some_free = false) {
   const auto count = static_cast<std::size_t>(
       std::max(any_of_range(0, most + 1), any_of_range(0, most + 1)));  // rather more than few
   std::vector<std::size_t> rank(count);
@@ -124,7 +124,7 @@ bool is_strictly_inside(const Layers& a, const Layers& b) {
 constexpr std::size_t kAll = 1 << 8;  // down-sets of eight layers
 
 RC_GTEST_PROP(CutsProperty, AreAllDownSetsEachOnceFromNothingToEverything, ()) {
-  const profile::Profile profile = any_profile(8);
+  const profile::Profile profile = any_network(8);
   const Cuts cuts(profile, kAll);
   const std::vector<Layers> members = members_of(cuts);
   RC_ASSERT(cuts.complete());
@@ -136,7 +136,7 @@ RC_GTEST_PROP(CutsProperty, AreAllDownSetsEachOnceFromNothingToEverything, ()) {
 }
 
 RC_GTEST_PROP(CutsProperty, PrecedeThoseThatContainThemAndHaveALowerNumber, ()) {
-  const profile::Profile profile = any_profile(8);
+  const profile::Profile profile = any_network(8);
   const Cuts cuts(profile, kAll);
   const std::vector<Layers> members = members_of(cuts);
   for (std::size_t a = 0; a < cuts.count(); ++a)
@@ -148,7 +148,7 @@ RC_GTEST_PROP(CutsProperty, PrecedeThoseThatContainThemAndHaveALowerNumber, ()) 
 
 // There may be few allowed: then one order is left, unless it is the only one in any case.
 RC_GTEST_PROP(CutsProperty, AreCompleteWhenThereAreNotTooMany, ()) {
-  const profile::Profile profile = any_profile(8);
+  const profile::Profile profile = any_network(8);
   const auto most = static_cast<std::size_t>(any_of_range(1, 40));
   const Cuts cuts(profile, most);
   const std::size_t down_sets = all_down_sets(profile.graph).size();
@@ -160,7 +160,7 @@ RC_GTEST_PROP(CutsProperty, AreCompleteWhenThereAreNotTooMany, ()) {
 std::vector<LayerId> order_of(const Cuts& cuts) { return cuts.layers(0, cuts.last()); }
 
 RC_GTEST_PROP(CutsProperty, HaveThePrefixesOfATopologicalOrder, ()) {
-  const profile::Profile profile = any_profile(8);
+  const profile::Profile profile = any_network(8);
   const bool declared = any_of_range(0, 4) == 0;
   const Cuts cuts = declared ? Cuts::in_declared_order(profile)
                              : Cuts(profile, static_cast<std::size_t>(any_of_range(1, 40)));
@@ -179,7 +179,7 @@ RC_GTEST_PROP(CutsProperty, HaveThePrefixesOfATopologicalOrder, ()) {
 }
 
 RC_GTEST_PROP(CutsProperty, InDeclaredOrderFollowTheGraphWhateverIsFree, ()) {
-  const profile::Profile profile = any_profile(10, true);
+  const profile::Profile profile = any_network(10, true);
   const Cuts cuts = Cuts::in_declared_order(profile);
   std::vector<LayerId> order;
   for (const LayerId layer : profile.graph.order())
@@ -191,7 +191,7 @@ RC_GTEST_PROP(CutsProperty, InDeclaredOrderFollowTheGraphWhateverIsFree, ()) {
 
 // A network, all its cuts or those of one order, and what each holds.
 struct Example {
-  explicit Example(bool some_free = false) : profile(any_profile(10, some_free)) {}
+  explicit Example(bool some_free = false) : profile(any_network(10, some_free)) {}
   profile::Profile profile;
   Cuts cuts{profile, any_of_range(0, 2) == 1 ? std::size_t{1} << 10 : std::size_t{4}};
   std::vector<Layers> members = members_of(cuts);
@@ -311,14 +311,14 @@ void expect_flows(const Example& example) {
   for (std::size_t s = 0; s + 1 < ends.size(); ++s)
     for (const LayerId layer : example.cuts.layers(ends[s], ends[s + 1]))
       stage_of[layer.index()] = id_at<StageId>(s);
-  using Ends = std::pair<std::size_t, std::size_t>;
-  std::map<Ends, double> wanted;
+  using FromTo = std::pair<std::size_t, std::size_t>;
+  std::map<FromTo, double> wanted;
   for (const graph::Transfer& transfer : graph::transfers_between(graph, stage_of))
     wanted[{transfer.from.index(), transfer.to.index()}] +=
         static_cast<double>(graph.value(transfer.value).bytes.count);
-  std::map<Ends, double> found;
+  std::map<FromTo, double> found;
   for (const Cuts::Flow& flow : example.cuts.flows(ends))
-    RC_ASSERT(found.emplace(Ends{flow.from, flow.to}, flow.bytes).second);
+    RC_ASSERT(found.emplace(FromTo{flow.from, flow.to}, flow.bytes).second);
   RC_ASSERT(found == wanted);
 }
 
@@ -382,7 +382,7 @@ std::vector<LayerId> narrow_order_of(const profile::Profile& profile) {
 }
 
 RC_GTEST_PROP(NarrowOrderProperty, TakesProducersFirstAndEachLayerOnce, ()) {
-  const profile::Profile profile = any_profile(14);
+  const profile::Profile profile = any_network(14);
   const std::vector<LayerId> order = narrow_order_of(profile);
   RC_ASSERT(order.size() == layers_that_compute(profile.graph).size());
   RC_ASSERT(set_of(order) == set_of(layers_that_compute(profile.graph)));
@@ -394,14 +394,14 @@ RC_GTEST_PROP(NarrowOrderProperty, TakesProducersFirstAndEachLayerOnce, ()) {
 }
 
 RC_GTEST_PROP(NarrowOrderProperty, IsNeverWiderThanTheDeclaredOrder, ()) {
-  const profile::Profile profile = any_profile(14, true);
+  const profile::Profile profile = any_network(14, true);
   for (const auto& units : {single_layers(profile), layer_units(profile)})
     RC_ASSERT(bytes_along(profile.graph, narrow_order(profile.graph, units)) <=
               bytes_along(profile.graph, units));
 }
 
 RC_GTEST_PROP(NarrowOrderProperty, OfUnitsHoldsTheSameUnitsProducersFirst, ()) {
-  const profile::Profile profile = any_profile(14, true);
+  const profile::Profile profile = any_network(14, true);
   const auto units = layer_units(profile);
   const auto narrow = narrow_order(profile.graph, units);
   RC_ASSERT(std::multiset<std::vector<LayerId>>(units.begin(), units.end()) ==
@@ -414,7 +414,7 @@ RC_GTEST_PROP(NarrowOrderProperty, OfUnitsHoldsTheSameUnitsProducersFirst, ()) {
 }
 
 RC_GTEST_PROP(NarrowOrderProperty, IsTheOrderOfCutsThatAreNotComplete, ()) {
-  const profile::Profile profile = any_profile(10);
+  const profile::Profile profile = any_network(10);
   const Cuts cuts(profile, 4);
   if (!cuts.complete()) RC_ASSERT(order_of(cuts) == narrow_order_of(profile));
 }

@@ -285,7 +285,7 @@ profile::Profile with_bytes(const std::vector<std::pair<std::string, std::string
   return profile;
 }
 
-std::string narrow_order_of(const profile::Profile& profile) {
+std::string narrow_order_text(const profile::Profile& profile) {
   std::string text;
   for (const auto& unit : narrow_order(profile.graph, single_layers(profile)))
     text += names(profile, unit);
@@ -298,7 +298,7 @@ TEST(NarrowOrder, FinishesABranchBeforeTheNext) {
       with_bytes({{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "e"}, {"e", ""}},
                  {{"a", 100}, {"b", 100}, {"c", 1}, {"d", 1}, {"e", 1}});
   EXPECT_EQ(names(profile, profile.graph.order()), "abcde");
-  EXPECT_EQ(narrow_order_of(profile), "acbde");
+  EXPECT_EQ(narrow_order_text(profile), "acbde");
   const Cuts cuts(profile, 5);
   EXPECT_EQ(all_cuts(cuts), (std::vector<std::string>{"", "a", "ac", "acb", "acbd", "acbde"}));
   EXPECT_EQ(cuts.crossing(3), 101);
@@ -308,7 +308,7 @@ TEST(NarrowOrder, FinishesABranchBeforeTheNext) {
 TEST(NarrowOrder, KeepsTheDeclaredOrderWhereGreedDoesWorse) {
   const profile::Profile profile = with_bytes({{"a", "b"}, {"b", "d"}, {"c", "d"}, {"d", ""}},
                                               {{"a", 10}, {"b", 0}, {"c", 5}, {"d", 0}});
-  EXPECT_EQ(narrow_order_of(profile), "abcd");
+  EXPECT_EQ(narrow_order_text(profile), "abcd");
 }
 
 // By itself a is taken before b, which is larger; together with c it comes behind.
@@ -316,7 +316,7 @@ TEST(NarrowOrder, KeepsUnitsTogether) {
   const profile::Profile profile =
       with_bytes({{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "e"}, {"e", ""}},
                  {{"a", 30}, {"b", 40}, {"c", 50}, {"d", 10}, {"e", 1}});
-  EXPECT_EQ(narrow_order_of(profile), "acbde");
+  EXPECT_EQ(narrow_order_text(profile), "acbde");
   const std::vector<std::vector<LayerId>> units{
       {LayerId{0}, LayerId{2}}, {LayerId{1}}, {LayerId{3}}, {LayerId{4}}};
   std::string text;

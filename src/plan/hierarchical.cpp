@@ -11,17 +11,18 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::max();  // smallest_larger wants finite ones
+constexpr double kTooLong =
+    std::numeric_limits<double>::max();  // smallest_larger wants finite ones
 
 constexpr double kMostWork = 3e10;  // half a minute
 
 enum class Measure { kTime, kMemory };  // of the worst stage: what is made small
 
 // Level 0 is one worker by itself; level k joins components of level k−1 by the cluster's k-th.
-class Programme {
+class LevelProgramme {
  public:
-  Programme(const Predictor& predictor, const HierarchicalOptions& options, Measure measure,
-            bool limit_memory)
+  LevelProgramme(const Predictor& predictor, const HierarchicalOptions& options, Measure measure,
+                 bool limit_memory)
       : cuts_(predictor.cuts()),
         options_(options),
         measure_(measure),
@@ -42,7 +43,7 @@ class Programme {
   std::optional<std::pair<double, Layout>> best() {
     const Key whole{joins_.size() - 1, 0, false};
     const double value = alone(whole)[at(0, cuts_.last())];
-    if (value == kNever) return std::nullopt;
+    if (value == kTooLong) return std::nullopt;
     Layout layout;
     for (const Piece& piece : pieces_of(whole, 0, cuts_.last(), 0)) {
       layout.ends.push_back(piece.to);
@@ -115,7 +116,7 @@ class Programme {
   }
 
   std::vector<double> one_worker(const Key& key) const {
-    std::vector<double> values(n_ * n_, kNever);
+    std::vector<double> values(n_ * n_, kTooLong);
     for (std::size_t a = 0; a < n_; ++a)
       for (std::size_t b = a + 1; b < n_; ++b)
         if (cuts_.precedes(a, b)) values[at(a, b)] = one_worker(key, a, b);
@@ -130,7 +131,7 @@ class Programme {
     const Bytes used =
         cost::stage_memory(cuts_.size(a, b), counts, {optimiser_copies_, 1, false}).total();
     if (measure_ == Measure::kMemory) return static_cast<double>(used.count);
-    return used > weakest_.memory ? kNever : time;
+    return used > weakest_.memory ? kTooLong : time;
   }
 
   // A group of m components inside `key` as one stage (or one replicated pipeline).
@@ -150,12 +151,12 @@ class Programme {
     const auto [place, is_new] = groups_.try_emplace({key.level, one, m, first});
     std::vector<double>& values = place->second;
     if (!is_new) return values;
-    values.assign(n_ * n_, kNever);
+    values.assign(n_ * n_, kTooLong);
     if (options_.straight && m > 1) return values;
     const std::vector<double>& by_itself = alone(one);
     for (std::size_t a = 0; a < n_; ++a)
       for (std::size_t b = a + 1; b < n_; ++b)
-        if (by_itself[at(a, b)] != kNever)
+        if (by_itself[at(a, b)] != kTooLong)
           values[at(a, b)] = group_value(key, by_itself[at(a, b)], a, b, m, first);
     return values;
   }
@@ -200,7 +201,7 @@ class Programme {
 
   [[nodiscard]] std::vector<double> behind_cut(const Key& key,
                                                const std::vector<double>& full) const {
-    std::vector<double> rest(n_ * n_, kNever);
+    std::vector<double> rest(n_ * n_, kTooLong);
     for (std::size_t a = 0; a < n_; ++a) {
       const double cut = measure_ == Measure::kMemory
                              ? 0
@@ -211,7 +212,7 @@ class Programme {
   }
 
   [[nodiscard]] std::vector<double> transposed(const std::vector<double>& values) const {
-    std::vector<double> rest(n_ * n_, kNever);
+    std::vector<double> rest(n_ * n_, kTooLong);
     for (std::size_t a = 0; a < n_; ++a)
       for (std::size_t b = a + 1; b < n_; ++b) rest[at(b, a)] = values[at(a, b)];
     return rest;
@@ -330,14 +331,14 @@ Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions&
                   predictor.cuts().complete() ? std::optional(time) : std::nullopt};
   };
   // Most plans fit: then the faster programme, which does not look at memory, has the answer.
-  auto found = Programme(predictor, options, Measure::kTime, false).best();
+  auto found = LevelProgramme(predictor, options, Measure::kTime, false).best();
   if (!found) return Refusal{"there are fewer layers than workers that must be used", {}};
   Answer fastest = as_answer(std::move(*found));
   if (!options.limit_memory || !fastest.prediction.miss) return fastest;
-  found = Programme(predictor, options, Measure::kTime, true).best();
+  found = LevelProgramme(predictor, options, Measure::kTime, true).best();
   if (found) return as_answer(std::move(*found));
   // Nothing fits the smallest device everywhere: how far is the plan that needs least?
-  found = Programme(predictor, options, Measure::kMemory, false).best();
+  found = LevelProgramme(predictor, options, Measure::kMemory, false).best();
   Prediction smallest = predictor.predict(found->second);
   if (smallest.miss) return out_of_memory(*smallest.miss);
   const Seconds time = smallest.per_minibatch;  // larger devices than the smallest make it fit

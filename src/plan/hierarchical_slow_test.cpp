@@ -8,9 +8,7 @@
 namespace pipedream::plan {
 namespace {
 
-using test::any_cluster;
 using test::any_of_range;
-using test::any_profile;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -92,12 +90,12 @@ class AllPlans {
 };
 
 RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm, ()) {
-  const test::Limits limits{any_of_range(0, 8) == 0 ? 7 : 5, 6};
+  const Limits limits{any_of_range(0, 8) == 0 ? 7 : 5, 6};
   const profile::Profile profile = any_profile(limits);
   const cluster::Cluster cluster = any_cluster(limits);
   const Cuts cuts(profile);
   Conditions conditions;
-  conditions.memory = test::any_memory();
+  conditions.memory = any_memory();
   const Predictor predictor(cuts, cluster, conditions);
   const HierarchicalOptions options{static_cast<cost::Variant>(any_of_range(0, 3)),
                                     any_of_range(0, 4) == 0, any_of_range(0, 2) == 0,
@@ -110,7 +108,7 @@ RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm
   const auto* answer = std::get_if<Answer>(&outcome);
   RC_ASSERT((answer != nullptr) == (best < kNever));
   if (answer == nullptr) return;
-  RC_ASSERT(test::close(answer->objective.count(), best));
+  RC_ASSERT(close(answer->objective.count(), best));
   RC_ASSERT(!options.limit_memory || !answer->prediction.miss);
   // The layout is a plan of the network on distinct workers.
   const Plan plan = to_plan(cuts, answer->layout, answer->prediction, "pipedream");
@@ -136,7 +134,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TheAnswersTimeIsThatOfItsSlowestStageWithout
   for (std::size_t s = 0; s < answer.layout.stages(); ++s)
     slowest = std::max(slowest, cuts.compute(answer.layout.ends[s], answer.layout.ends[s + 1]) /
                                     static_cast<double>(answer.layout.workers[s].size()));
-  RC_ASSERT(test::close(slowest, answer.objective.count()));
+  RC_ASSERT(close(slowest, answer.objective.count()));
 }
 
 }  // namespace

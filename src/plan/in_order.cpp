@@ -7,15 +7,15 @@ namespace pipedream::plan {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kMostWork = 1e7;       // pairs of cuts × places
+constexpr double kMostPairs = 1e7;      // pairs of cuts × places
 constexpr double kMostPlaceWork = 1e6;  // places × workers, to know each place
 constexpr double kUnit = 1e9;  // bytes for which times are asked, so that latencies show apart
 
-class Programme {
+class OrderProgramme {
  public:
   // On the first `most` workers of each copy. `shallow`: one minibatch in flight will do.
-  Programme(const Predictor& predictor, int copies, bool straight, Sender sender, int most,
-            bool shallow)
+  OrderProgramme(const Predictor& predictor, int copies, bool straight, Sender sender, int most,
+                 bool shallow)
       : predictor_(predictor),
         cuts_(predictor.cuts()),
         copies_(copies),
@@ -144,10 +144,10 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
   const auto cuts = static_cast<double>(predictor.cuts().count());
   const int block = predictor.network().workers() / copies;
   const double places = block * (straight ? 1 : block / 2.0);
-  if (cuts * cuts / 2 * places > kMostWork) return found;
+  if (cuts * cuts / 2 * places > kMostPairs) return found;
   if (places * predictor.network().workers() > kMostPlaceWork) return found;
   const auto add = [&](int most, bool shallow) {
-    Programme programme(predictor, copies, straight, sender, most, shallow);
+    OrderProgramme programme(predictor, copies, straight, sender, most, shallow);
     for (Draft& draft : programme.drafts()) found.push_back(std::move(draft));
     return programme.is_short_of_memory();
   };

@@ -8,7 +8,7 @@ namespace pipedream::plan {
 namespace {
 
 // A chain of equal layers: 1 ms forth, 2 ms back.
-profile::Profile chain(int layers, std::int64_t weights = 10, std::int64_t stash = 0) {
+profile::Profile equal_layers(int layers, std::int64_t weights = 10, std::int64_t stash = 0) {
   graph::Builder builder;
   profile::Profile profile;
   profile.batch = 64;
@@ -47,7 +47,7 @@ Answer answer_of(const profile::Profile& profile, const cluster::Cluster& cluste
 
 TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
   for (const int workers : {2, 3, 4}) {
-    const Layout layout = answer_of(chain(24), flat(workers)).layout;
+    const Layout layout = answer_of(equal_layers(24), flat(workers)).layout;
     ASSERT_GE(layout.stages(), static_cast<std::size_t>(2 * workers));
     EXPECT_EQ(layout.stages() % static_cast<std::size_t>(workers), 0U);
     for (std::size_t s = 0; s < layout.stages(); ++s)
@@ -59,30 +59,30 @@ TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
 // Without transfers more stages per worker only shorten filling and draining: v·M + n − 1 steps of
 // 1/v each.
 TEST(PlanInterleaved, TakesAsManyStagesPerWorkerAsItTriesWhereTransfersAreFree) {
-  const Answer answer = answer_of(chain(16), flat(4), {.microbatches = 8});
+  const Answer answer = answer_of(equal_layers(16), flat(4), {.microbatches = 8});
   EXPECT_EQ(answer.layout.stages(), 16U);
   EXPECT_NEAR(answer.objective.count(), 0.003 / 8 * (4 * 8 + 4 - 1), 1e-9);
 }
 
 TEST(PlanInterleaved, OfFewLayersUsesFewerWorkers) {
-  EXPECT_EQ(answer_of(chain(5), flat(4)).layout.stages(), 4U) << "two workers of two";
-  EXPECT_EQ(answer_of(chain(1), flat(4)).layout.stages(), 1U);
-  EXPECT_EQ(answer_of(chain(3), flat(4)).layout.stages(), 1U)
+  EXPECT_EQ(answer_of(equal_layers(5), flat(4)).layout.stages(), 4U) << "two workers of two";
+  EXPECT_EQ(answer_of(equal_layers(1), flat(4)).layout.stages(), 1U);
+  EXPECT_EQ(answer_of(equal_layers(3), flat(4)).layout.stages(), 1U)
       << "two workers would need four layers";
 }
 
 TEST(PlanInterleaved, OfOneWorkerIsASingleStage) {
-  EXPECT_EQ(answer_of(chain(9), flat(1)).layout.stages(), 1U);
+  EXPECT_EQ(answer_of(equal_layers(9), flat(1)).layout.stages(), 1U);
 }
 
 TEST(PlanInterleaved, ClaimsNoBound) {
-  EXPECT_FALSE(answer_of(chain(8), flat(2)).bound.has_value());
+  EXPECT_FALSE(answer_of(equal_layers(8), flat(2)).bound.has_value());
 }
 
 // Weights, gradients and optimiser are 30 bytes a layer, and each stage receives, keeps and works
 // on a little: what a worker has of all its stages must fit.
 TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
-  const profile::Profile profile = chain(8, 1000);
+  const profile::Profile profile = equal_layers(8, 1000);
   const Answer answer = answer_of(profile, flat(2), {.microbatches = 4});
   std::vector<Bytes> used(2);
   Bytes largest{0};
@@ -103,7 +103,7 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
 
 // Eight microbatches of 1,000 bytes in flight, or one and what came in.
 TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
-  const profile::Profile profile = chain(8, 0, 8000);
+  const profile::Profile profile = equal_layers(8, 0, 8000);
   const Conditions never{.recompute = Recompute::kNever, .microbatches = 8};
   const Conditions needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
   const cluster::Cluster small = flat(2, 10'000);

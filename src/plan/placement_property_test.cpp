@@ -12,7 +12,7 @@ namespace {
 using test::any_of_range;
 
 RC_GTEST_PROP(PlacesProperty, GiveEachWorkerOnceWhateverThePolicies, ()) {
-  const cost::Network network(test::any_cluster({.workers = 24}));
+  const cost::Network network(any_cluster({.workers = 24}));
   Places places(network);
   std::vector<bool> given(static_cast<std::size_t>(network.workers()));
   for (int left = network.workers(); left > 0;) {
@@ -31,7 +31,7 @@ RC_GTEST_PROP(PlacesProperty, GiveEachWorkerOnceWhateverThePolicies, ()) {
 
 // No machine of a scattered stage has two more of its workers than another that had free ones.
 RC_GTEST_PROP(PlacesProperty, ScatterAFirstStageEvenly, ()) {
-  const cost::Network network(test::any_cluster({.workers = 24}));
+  const cost::Network network(any_cluster({.workers = 24}));
   RC_PRE(network.levels() > 1);
   const int machines = network.workers() / network.inside(1);
   std::vector<int> taken(static_cast<std::size_t>(machines));

@@ -9,7 +9,7 @@ constexpr auto kPolicies = {Placement::kInOrder, Placement::kFreshFirst, Placeme
                             Placement::kScatterFirst};
 
 // So many workers in a machine, so many machines, and so on.
-cost::Network network(const std::vector<int>& counts) {
+cost::Network machines(const std::vector<int>& counts) {
   cluster::Cluster cluster;
   int workers = 1;
   for (const int count : counts) {
@@ -37,7 +37,7 @@ class Picture {
   }
 
  private:
-  Places places_{network({4, 3})};
+  Places places_{machines({4, 3})};
   std::string stages_ = std::string(12, '.');
   char next_ = 'a';
 };
@@ -88,7 +88,7 @@ TEST(Places, ScatterFirstSpreadAStageOverTheMachinesInUse) {
 
 TEST(Places, HaveOneMachineOfAllWorkersWhereThereIsOneLevel) {
   for (const Placement placement : kPolicies) {
-    Places places(network({6}));
+    Places places(machines({6}));
     EXPECT_EQ(places.take(2, placement), (std::vector{WorkerId{0}, WorkerId{1}}));
     EXPECT_EQ(places.take(3, placement), (std::vector{WorkerId{2}, WorkerId{3}, WorkerId{4}}));
     EXPECT_EQ(places.take(1, placement), (std::vector{WorkerId{5}}));
@@ -97,7 +97,7 @@ TEST(Places, HaveOneMachineOfAllWorkersWhereThereIsOneLevel) {
 
 // Two workers a machine, whatever joins the machines.
 TEST(Places, TakeTheSecondLevelsComponentsForMachinesWhereThereAreThreeLevels) {
-  Places places(network({2, 2, 2}));
+  Places places(machines({2, 2, 2}));
   for (const int first : {0, 2, 4, 6})
     EXPECT_EQ(places.take(1, Placement::kFreshFirst), (std::vector{WorkerId{first}}));
   EXPECT_EQ(places.take(2, Placement::kFreshFirst), (std::vector{WorkerId{1}, WorkerId{3}}));
@@ -105,14 +105,14 @@ TEST(Places, TakeTheSecondLevelsComponentsForMachinesWhereThereAreThreeLevels) {
 
 TEST(Places, MayHaveMachinesOfOneWorker) {
   for (const Placement placement : kPolicies) {
-    Places places(network({1, 3}));
+    Places places(machines({1, 3}));
     EXPECT_EQ(places.take(2, placement), (std::vector{WorkerId{0}, WorkerId{1}}));
     EXPECT_EQ(places.take(1, placement), (std::vector{WorkerId{2}}));
   }
 }
 
 TEST(Places, MustNotBeAskedForMoreThanAreFree) {
-  Places places(network({2, 2}));
+  Places places(machines({2, 2}));
   (void)places.take(3, Placement::kFreshFirst);
   for (const Placement placement : kPolicies)
     EXPECT_DEATH((void)places.take(2, placement), "taken.size\\(\\)");

@@ -12,11 +12,10 @@ WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch) {
 }
 
 void sort_layers(Plan& plan, const graph::Graph& graph) {
-  std::vector<std::size_t> position(graph.layers().size());
-  for (std::size_t i = 0; i < graph.order().size(); ++i) position[graph.order()[i].index()] = i;
+  const std::vector<std::size_t> places = places_in_order(graph);
   for (Stage& stage : plan.stages)
     std::sort(stage.layers.begin(), stage.layers.end(),
-              [&](LayerId a, LayerId b) { return position[a.index()] < position[b.index()]; });
+              [&](LayerId a, LayerId b) { return places[a.index()] < places[b.index()]; });
 }
 
 std::string config_text(const Plan& plan) {

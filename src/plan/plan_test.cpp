@@ -22,7 +22,7 @@ Plan stages_of(std::vector<std::vector<LayerId>> layers) {
   return plan;
 }
 
-std::string refusal(std::vector<std::vector<LayerId>> layers) {
+std::string refused_stages(std::vector<std::vector<LayerId>> layers) {
   return message_of<BadValue>(
       [&] { (void)stage_of_each_layer(stages_of(std::move(layers)), skipping_graph()); });
 }
@@ -62,31 +62,33 @@ TEST(StageOfEachLayer, AcceptsAnInputUsedByALaterStage) {
 }
 
 TEST(StageOfEachLayer, RefusesALayerInTwoStages) {
-  EXPECT_EQ(refusal({{kA, kB}, {kB, kC}}), "layer 'b' is in two stages");
-  EXPECT_EQ(refusal({{kA, kA}, {kB, kC}}), "layer 'a' is in two stages") << "or twice in one";
+  EXPECT_EQ(refused_stages({{kA, kB}, {kB, kC}}), "layer 'b' is in two stages");
+  EXPECT_EQ(refused_stages({{kA, kA}, {kB, kC}}), "layer 'a' is in two stages")
+      << "or twice in one";
 }
 
 TEST(StageOfEachLayer, RefusesALayerInNoStage) {
-  EXPECT_EQ(refusal({{kA}, {kC}}), "layer 'b' is in no stage");
-  EXPECT_EQ(refusal({}), "layer 'a' is in no stage");
+  EXPECT_EQ(refused_stages({{kA}, {kC}}), "layer 'b' is in no stage");
+  EXPECT_EQ(refused_stages({}), "layer 'a' is in no stage");
 }
 
 TEST(StageOfEachLayer, RefusesAValueThatFlowsBackwards) {
-  EXPECT_EQ(refusal({{kB}, {kA, kC}}),
+  EXPECT_EQ(refused_stages({{kB}, {kA, kC}}),
             "layer 'b' is in an earlier stage than 'a', whose output it uses");
-  EXPECT_EQ(refusal({{kC}, {kA, kB}}),
+  EXPECT_EQ(refused_stages({{kC}, {kA, kB}}),
             "layer 'c' is in an earlier stage than 'a', whose output it uses");
 }
 
 TEST(StageOfEachLayer, RefusesAnInputInAStage) {
-  EXPECT_EQ(refusal({{kData, kA}, {kB, kC}}),
+  EXPECT_EQ(refused_stages({{kData, kA}, {kB, kC}}),
             "layer 'data' is an input and in a stage: the stages that use it read it themselves");
 }
 
 TEST(StageOfEachLayer, RefusesALayerThatDoesNotExist) {
-  EXPECT_EQ(refusal({{kA, kB}, {kC, LayerId{4}}}),
+  EXPECT_EQ(refused_stages({{kA, kB}, {kC, LayerId{4}}}),
             "stage 1 has a layer 4, but the last of the graph is 3");
-  EXPECT_EQ(refusal({{LayerId{-1}}}), "stage 0 has a layer -1, but the last of the graph is 3");
+  EXPECT_EQ(refused_stages({{LayerId{-1}}}),
+            "stage 0 has a layer -1, but the last of the graph is 3");
 }
 
 }  // namespace

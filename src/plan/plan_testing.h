@@ -11,9 +11,9 @@
 #include "plan/predict.h"
 #include "plan/search.h"
 
-namespace pipedream::plan::test {
+namespace pipedream::plan {
 
-using pipedream::test::any_of_range;
+using test::any_of_range;
 
 struct Limits {
   int layers = 7;
@@ -158,4 +158,4 @@ inline void expect_best(const Outcome& outcome, const Best& best) {
   RC_ASSERT(answer.bound->count() <= best.time() * (1 + 1e-9));
 }
 
-}  // namespace pipedream::plan::test
+}  // namespace pipedream::plan

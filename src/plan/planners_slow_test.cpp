@@ -12,13 +12,7 @@
 namespace pipedream::plan {
 namespace {
 
-using test::any_cluster;
-using test::any_memory;
 using test::any_of_range;
-using test::any_profile;
-using test::Best;
-using test::expect_best;
-using test::Limits;
 
 Conditions any_conditions(cost::Rule rule) {
   Conditions conditions;
@@ -47,10 +41,10 @@ Layout in_order(const std::vector<std::size_t>& ends, const std::vector<int>& re
 
 void look_at_all(const Predictor& predictor, bool straight, Best& best) {
   const int workers = predictor.network().workers();
-  test::for_each_partition(predictor.cuts(), [&](const std::vector<std::size_t>& ends) {
+  for_each_partition(predictor.cuts(), [&](const std::vector<std::size_t>& ends) {
     for (int copies = 1; copies <= (straight ? 1 : workers); ++copies) {
       if (workers % copies != 0) continue;
-      test::for_each_counts(ends.size() - 1, workers / copies, [&](const std::vector<int>& counts) {
+      for_each_counts(ends.size() - 1, workers / copies, [&](const std::vector<int>& counts) {
         if (straight && *std::max_element(counts.begin(), counts.end()) > 1) return;
         best.look_at(in_order(ends, counts, copies, workers));
       });
@@ -107,8 +101,8 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
   constexpr Placement kPolicies[] = {Placement::kFreshFirst, Placement::kAppendFirst,
                                      Placement::kScatterFirst};
   Best best(predictor);
-  test::for_each_partition(cuts, [&](const std::vector<std::size_t>& ends) {
-    test::for_each_counts(ends.size() - 1, cluster.workers(), [&](const std::vector<int>& counts) {
+  for_each_partition(cuts, [&](const std::vector<std::size_t>& ends) {
+    for_each_counts(ends.size() - 1, cluster.workers(), [&](const std::vector<int>& counts) {
       for (int code = 0; code < static_cast<int>(std::pow(3, counts.size())); ++code) {
         Layout layout;
         layout.ends = ends;
@@ -185,7 +179,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAnd
           }
       }
   if (const auto* answer = std::get_if<Answer>(&outcome))
-    RC_ASSERT(test::close(answer->objective.count(), best));
+    RC_ASSERT(close(answer->objective.count(), best));
   else
     RC_ASSERT(std::get<Refusal>(outcome).nearest->bytes.count == miss &&
               best == std::numeric_limits<double>::infinity());

@@ -7,9 +7,9 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kMostTableWork = 2e7;
-constexpr int kBisections = 50;
+constexpr int kHalvings = 50;
 constexpr double kCloseEnough = 1e-5;         // of the bound
 constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another order
 
@@ -124,7 +124,7 @@ double Relaxation::bisect(int copies, std::vector<Step>* steps) const {
   std::vector<Step> found = within(low, copies);
   if (found.empty()) {
     found = within(high, copies);
-    for (int i = 0; i < kBisections && !found.empty() && low < high * (1 - kCloseEnough); ++i) {
+    for (int i = 0; i < kHalvings && !found.empty() && low < high * (1 - kCloseEnough); ++i) {
       const double middle = (low + high) / 2;
       std::vector<Step> better = within(middle, copies);
       (better.empty() ? low : high) = middle;
@@ -163,7 +163,7 @@ void Relaxation::fill_table() {
       0.5 * static_cast<double>(cuts_.count()) * static_cast<double>(cuts_.count());
   if (pairs * workers_ * workers_ / 2 > kMostTableWork) return;
   const auto width = static_cast<std::size_t>(workers_);
-  table_.assign(cuts_.count() * width, kNever);
+  table_.assign(cuts_.count() * width, kUnbounded);
   for (std::size_t w = 0; w < width; ++w) table_[cuts_.last() * width + w] = 0;
   for (std::size_t a = cuts_.last(); a-- > 0;)
     for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
@@ -185,7 +185,7 @@ void Relaxation::fill_table() {
 
 double Relaxation::rest(std::size_t a, int workers) const {
   if (a == cuts_.last()) return 0;
-  if (workers < 1) return kNever;
+  if (workers < 1) return kUnbounded;
   if (table_.empty()) return (time_.back() - time_[a]) / workers * kBelowRounding;
   return table_[a * static_cast<std::size_t>(workers_) + static_cast<std::size_t>(workers - 1)];
 }

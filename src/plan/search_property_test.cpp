@@ -10,11 +10,10 @@ namespace pipedream::plan {
 namespace {
 
 RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
-  const profile::Profile profile = test::any_profile({.layers = 5});
-  const cluster::Cluster cluster = test::any_cluster({.workers = 4});
+  const profile::Profile profile = any_profile({.layers = 5});
+  const cluster::Cluster cluster = any_cluster({.workers = 4});
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster,
-                            {.rule = cost::Rule::kDapple, .memory = test::any_memory()});
+  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kDapple, .memory = any_memory()});
   const Relaxation relaxation(predictor, false);
   Search search(predictor, relaxation, {}, 100'000);
   std::vector<Draft> offered;

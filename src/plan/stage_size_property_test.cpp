@@ -8,7 +8,7 @@ namespace pipedream::plan {
 namespace {
 
 RC_GTEST_PROP(StageSizeProperty, IsWhatThePlannersSeeBetweenTwoCuts, ()) {
-  const profile::Profile profile = test::any_profile({.layers = 7});
+  const profile::Profile profile = any_profile({.layers = 7});
   for (const Cuts& cuts :
        {Cuts(profile), Cuts::of_single_layers(profile), Cuts::in_declared_order(profile)})
     for (std::size_t a = 0; a < cuts.count(); ++a)
@@ -18,7 +18,7 @@ RC_GTEST_PROP(StageSizeProperty, IsWhatThePlannersSeeBetweenTwoCuts, ()) {
 }
 
 RC_GTEST_PROP(StageSizeProperty, DoesNotDependOnTheOrderOfTheLayers, ()) {
-  const profile::Profile profile = test::any_profile({.layers = 7});
+  const profile::Profile profile = any_profile({.layers = 7});
   const Cuts cuts(profile);
   std::vector<LayerId> layers = cuts.layers(0, cuts.last());
   std::reverse(layers.begin(), layers.end());

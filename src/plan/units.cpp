@@ -11,10 +11,8 @@ constexpr std::size_t kMostLayers = 2000;  // beyond, nobody looks at all cuts a
 // Units are named by the layer whose place in the order they have.
 class Contraction {
  public:
-  explicit Contraction(const profile::Profile& profile) : profile_(profile), graph_(profile.graph) {
-    position_.resize(graph_.layers().size());
-    for (std::size_t i = 0; i < graph_.order().size(); ++i)
-      position_[graph_.order()[i].index()] = i;
+  explicit Contraction(const profile::Profile& profile)
+      : profile_(profile), graph_(profile.graph), places_(places_in_order(graph_)) {
     for (std::size_t i = 0; i < graph_.layers().size(); ++i) {
       unit_.push_back(id_at<LayerId>(i));
       members_.push_back({id_at<LayerId>(i)});
@@ -93,7 +91,7 @@ class Contraction {
     if (producers.empty() && !users.empty() && bytes(given(unit)) == Bytes{0}) {
       const LayerId first = *std::min_element(
           users.begin(), users.end(),
-          [&](LayerId a, LayerId b) { return position_[a.index()] < position_[b.index()]; });
+          [&](LayerId a, LayerId b) { return places_[a.index()] < places_[b.index()]; });
       if (std::all_of(users.begin(), users.end(), [&](LayerId user) { return leads(first, user); }))
         return merge(unit, first);
     }
@@ -139,7 +137,7 @@ class Contraction {
 
   const profile::Profile& profile_;
   const graph::Graph& graph_;
-  std::vector<std::size_t> position_;          // of each layer in the order
+  std::vector<std::size_t> places_;            // of each layer in the order
   std::vector<LayerId> unit_;                  // of each layer
   std::vector<std::vector<LayerId>> members_;  // of each unit
 };

@@ -17,7 +17,7 @@ using test::any_of_range;
 
 // Up to `most` layers of zero to two outputs, declared producers first or last, a few of them
 // inputs; most take no time. Small numbers, so that sizes are often equal.
-profile::Profile any_profile(int most) {
+profile::Profile any_mostly_free(int most) {
   const int count = std::max(any_of_range(0, most + 1), any_of_range(0, most + 1));
   const bool last_first = any_of_range(0, 2) == 0;
   const int one_in = any_of_range(1, 5);  // of the possible edges
@@ -55,7 +55,7 @@ profile::Profile any_profile(int most) {
 }
 
 RC_GTEST_PROP(LayerUnitsProperty, HoldEachLayerThatComputesOnceProducersFirst, ()) {
-  const profile::Profile profile = any_profile(14);
+  const profile::Profile profile = any_mostly_free(14);
   const graph::Graph& graph = profile.graph;
   std::set<LayerId> taken;
   for (const auto& unit : layer_units(profile)) {
@@ -73,7 +73,7 @@ RC_GTEST_PROP(LayerUnitsProperty, HoldEachLayerThatComputesOnceProducersFirst, (
 }
 
 RC_GTEST_PROP(LayerUnitsProperty, HoldOneLayerAtMostThatTakesTimeOrHasWeights, ()) {
-  const profile::Profile profile = any_profile(14);
+  const profile::Profile profile = any_mostly_free(14);
   for (const auto& unit : layer_units(profile))
     RC_ASSERT(std::count_if(unit.begin(), unit.end(), [&](LayerId layer) {
                 const profile::LayerCost& cost = profile.cost(layer);
@@ -82,7 +82,7 @@ RC_GTEST_PROP(LayerUnitsProperty, HoldOneLayerAtMostThatTakesTimeOrHasWeights, (
 }
 
 RC_GTEST_PROP(LayerUnitsProperty, AreTheSameEachTime, ()) {
-  const profile::Profile profile = any_profile(14);
+  const profile::Profile profile = any_mostly_free(14);
   const profile::Profile copy = profile;
   RC_ASSERT(layer_units(profile) == layer_units(copy));
 }
@@ -162,7 +162,7 @@ class Pipelines {
 };
 
 RC_GTEST_PROP(ExhaustiveProperty, NoPipelineIsFasterForCuttingUnitsApart, ()) {
-  const profile::Profile profile = any_profile(any_of_range(0, 8) == 0 ? 9 : 7);
+  const profile::Profile profile = any_mostly_free(any_of_range(0, 8) == 0 ? 9 : 7);
   const std::int64_t time_per_byte = any_of_range(0, 4);
   const Pipelines by_layer(profile, single_layers(profile), time_per_byte);
   const Pipelines by_unit(profile, layer_units(profile), time_per_byte);

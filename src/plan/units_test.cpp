@@ -14,7 +14,7 @@ struct Made {
 };
 constexpr int kTime = 5;
 
-profile::Profile network(const std::vector<Made>& layers, const std::string& inputs = "") {
+profile::Profile profile_of(const std::vector<Made>& layers, const std::string& inputs = "") {
   profile::Profile profile;
   graph::Builder builder;
   for (const Made& layer : layers) {
@@ -46,7 +46,7 @@ std::string units_of(const profile::Profile& profile) {
   return text_of(profile, layer_units(profile));
 }
 std::string units_of(const std::vector<Made>& layers, const std::string& inputs = "") {
-  return units_of(network(layers, inputs));
+  return units_of(profile_of(layers, inputs));
 }
 
 TEST(LayerUnits, AreSingleLayersWhereEachTakesTime) {
@@ -154,7 +154,7 @@ TEST(LayerUnits, AConcatenationJoinsItsOnlyUser) {
 }
 
 TEST(LayerUnits, OneNanosecondOrOneByteOfWeightsKeepsALayerApart) {
-  profile::Profile profile = network({{"a", "b", 9, kTime}, {"b", "c", 9}, {"c", "", 9, kTime}});
+  profile::Profile profile = profile_of({{"a", "b", 9, kTime}, {"b", "c", 9}, {"c", "", 9, kTime}});
   EXPECT_EQ(units_of(profile), "ab c");
   profile.costs[1] = {.forward = Nanos(1)};
   EXPECT_EQ(units_of(profile), "a b c");
@@ -188,7 +188,7 @@ TEST(LayerUnits, StandWhereTheLayerStandsThatTheOthersJoined) {
 
 TEST(SingleLayers, AreAllLayersThatComputeInTheOrderOfTheGraph) {
   const profile::Profile profile =
-      network({{"c", "", 1}, {"x", "a", 1}, {"b", "c", 1}, {"a", "b", 1}}, "x");
+      profile_of({{"c", "", 1}, {"x", "a", 1}, {"b", "c", 1}, {"a", "b", 1}}, "x");
   EXPECT_EQ(text_of(profile, single_layers(profile)), "a b c");
 }
 

@@ -21,7 +21,7 @@ Profile parsed(const std::string& content) {
   return parse_graph_text(content, "dir/net.graph.txt");
 }
 
-std::string refusal(const std::string& content) {
+std::string text_refusal(const std::string& content) {
   return message_of<BadFile>([&] { (void)parse_graph_text(content, "g.txt"); });
 }
 
@@ -106,22 +106,23 @@ TEST(ParseGraphText, EdgesMayComeBeforeTheirNodes) {
 }
 
 TEST(ParseGraphText, AFileThatWasCutOffBeforeItsEdgesIsRefused) {
-  EXPECT_EQ(refusal("node1 -- ReLU -- " + kCosts + "\nnode2 -- ReLU -- " + kCosts + "\n"),
+  EXPECT_EQ(text_refusal("node1 -- ReLU -- " + kCosts + "\nnode2 -- ReLU -- " + kCosts + "\n"),
             "g.txt: no edge leads to or from node \"node1\": is the file cut off?");
 }
 
 TEST(ParseGraphText, NamesTheLineOfABadNode) {
   const std::string good = "node1 -- ReLU -- " + kCosts + "\n";
-  EXPECT_EQ(refusal(good + "rubbish"),
+  EXPECT_EQ(text_refusal(good + "rubbish"),
             "g.txt:2: wanted our JSON, or PipeDream's graph text with nodes "
             "\"id -- description -- costs\" and edges \"<TAB>id -- id\", found \"rubbish\"");
-  EXPECT_EQ(refusal(good + "\n\nnode2 -- ReLU -- stage_id=3").find("g.txt:4: wanted our JSON"), 0U);
-  EXPECT_EQ(refusal(" -- ReLU -- " + kCosts), "g.txt:1: the node's id is empty");
-  EXPECT_EQ(refusal(good + good), "g.txt:2: two layers are named 'node1'");
+  EXPECT_EQ(text_refusal(good + "\n\nnode2 -- ReLU -- stage_id=3").find("g.txt:4: wanted our JSON"),
+            0U);
+  EXPECT_EQ(text_refusal(" -- ReLU -- " + kCosts), "g.txt:1: the node's id is empty");
+  EXPECT_EQ(text_refusal(good + good), "g.txt:2: two layers are named 'node1'");
 }
 
 TEST(ParseGraphText, NamesTheLineOfABadCost) {
-  const auto costs = [](const std::string& text) { return refusal("\nn -- ReLU -- " + text); };
+  const auto costs = [](const std::string& text) { return text_refusal("\nn -- ReLU -- " + text); };
   const std::string wanted =
       "g.txt:2: wanted forward_compute_time=…, backward_compute_time=…, activation_size=…, "
       "parameter_size=…, found ";
@@ -145,7 +146,7 @@ TEST(ParseGraphText, NamesTheLineOfABadCost) {
 
 TEST(ParseGraphText, NamesTheLineOfABadList) {
   const auto list = [](const std::string& text) {
-    return refusal("n -- ReLU -- activation_size=" + text);
+    return text_refusal("n -- ReLU -- activation_size=" + text);
   };
   const std::string range =
       "g.txt:1: activation_size: wanted a number from 0 to 9.0072e+15, found ";
@@ -158,23 +159,24 @@ TEST(ParseGraphText, NamesTheLineOfABadList) {
 
 TEST(ParseGraphText, NamesTheLineOfABadEdge) {
   const std::string nodes = "a -- ReLU -- " + kCosts + "\nb -- Input -- " + kCosts + "\n";
-  EXPECT_EQ(refusal(nodes + "\ta"),
+  EXPECT_EQ(text_refusal(nodes + "\ta"),
             "g.txt:3: wanted an edge \"<TAB>producer -- consumer\", found \"?a\"");
-  EXPECT_EQ(refusal(nodes + "\ta -- b -- c").find("g.txt:3: wanted an edge"), 0U);
-  EXPECT_EQ(refusal(nodes + "\t -- b").find("g.txt:3: wanted an edge"), 0U);
-  EXPECT_EQ(refusal(nodes + "\n\ta -- c"),
+  EXPECT_EQ(text_refusal(nodes + "\ta -- b -- c").find("g.txt:3: wanted an edge"), 0U);
+  EXPECT_EQ(text_refusal(nodes + "\t -- b").find("g.txt:3: wanted an edge"), 0U);
+  EXPECT_EQ(text_refusal(nodes + "\n\ta -- c"),
             "g.txt:4: an edge names the layer 'c', which does not exist");
-  EXPECT_EQ(refusal(nodes + "\ta -- b"),
+  EXPECT_EQ(text_refusal(nodes + "\ta -- b"),
             "g.txt:3: an edge leads from 'a' into the input layer 'b'");
 }
 
 TEST(ParseGraphText, NamesTheFileOfABadGraph) {
   const std::string nodes = "a -- ReLU -- " + kCosts + "\nb -- ReLU -- " + kCosts + "\n";
-  EXPECT_EQ(refusal(nodes + "\ta -- b\n\tb -- a\n"),
+  EXPECT_EQ(text_refusal(nodes + "\ta -- b\n\tb -- a\n"),
             "g.txt: the layers form a cycle: 'a' → 'b' → 'a'");
-  EXPECT_EQ(refusal(nodes + "\ta -- b\n\ta -- b\n"), "g.txt: there are two edges from 'a' to 'b'");
-  EXPECT_EQ(refusal(""), "g.txt: wanted at least one layer, found none");
-  EXPECT_EQ(refusal("\ta -- b\n"), "g.txt: wanted at least one layer, found none");
+  EXPECT_EQ(text_refusal(nodes + "\ta -- b\n\ta -- b\n"),
+            "g.txt: there are two edges from 'a' to 'b'");
+  EXPECT_EQ(text_refusal(""), "g.txt: wanted at least one layer, found none");
+  EXPECT_EQ(text_refusal("\ta -- b\n"), "g.txt: wanted at least one layer, found none");
 }
 
 // Each line alone is within the limits; the sums would overflow an int64.
@@ -183,7 +185,7 @@ TEST(ParseGraphText, RefusesTotalsThatNoSumCouldHold) {
     const std::string rest = " -- " + kind + " -- forward_compute_time=" + time +
                              ", backward_compute_time=0, activation_size=" + size +
                              ", parameter_size=0\n";
-    return refusal("1" + rest + "2" + rest);
+    return text_refusal("1" + rest + "2" + rest);
   };
   EXPECT_EQ(twice("Input", "1e9", "0"), "g.txt:2: all inputs together take more than 1000000 s");
   EXPECT_EQ(
@@ -197,10 +199,10 @@ TEST(ParseGraphText, RefusesTotalsThatNoSumCouldHold) {
 TEST(ParseGraphText, RefusesControlCharactersAndBytesThatAreNotUtf8) {
   for (const std::string& bad : {std::string("\xff"), std::string("\x01"), std::string("\x7f"),
                                  std::string(1, '\0'), std::string("\t"), std::string("\r")}) {
-    EXPECT_EQ(refusal("a" + bad + "b -- ReLU -- " + kCosts)
+    EXPECT_EQ(text_refusal("a" + bad + "b -- ReLU -- " + kCosts)
                   .find("g.txt:1: wanted UTF-8 without control characters, found \"a"),
               0U);
-    EXPECT_EQ(refusal("a -- ReLU -- " + kCosts + "\n\ta -- x" + bad + "y")
+    EXPECT_EQ(text_refusal("a -- ReLU -- " + kCosts + "\n\ta -- x" + bad + "y")
                   .find("g.txt:2: wanted UTF-8 without control characters, found \"?a -- x"),
               0U);
   }

@@ -14,15 +14,16 @@ Company::Company(const model::Network& network, const ProfileOptions& options) {
   for (std::size_t there = 0; there < others; there = computing_) computing_.wait(there);
 }
 
-Company::~Company() {
+Company::~Company() { end(); }
+
+void Company::end() {
   over_ = true;
-  for (std::thread& thread : threads_)
-    if (thread.joinable()) thread.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void Company::leave() {
-  over_ = true;
-  for (std::thread& thread : threads_) thread.join();
+  end();
   for (const std::exception_ptr& failure : failures_)
     if (failure) std::rethrow_exception(failure);
 }

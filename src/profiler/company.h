@@ -24,6 +24,7 @@ class Company {
   void leave();
 
  private:
+  void end();
   void run(const model::Network& network, const ProfileOptions& options, std::size_t number);
 
   std::atomic<bool> over_{false};

@@ -9,7 +9,7 @@ namespace pipedream::report {
 namespace {
 
 // "15-1, 42.3 ms"
-std::string cell(const std::optional<systems::Measured>& plan) {
+std::string cell(const std::optional<systems::TimedPlan>& plan) {
   if (!plan) return "does not fit";
   return fmt::format("{}, {}", short_config(plan->config), to_text(from_seconds(plan->seconds)));
 }

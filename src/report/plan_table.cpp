@@ -17,7 +17,7 @@ using plan::Prediction;
 using plan::StagePrediction;
 using systems::Planned;
 
-constexpr std::size_t kWidestName = 24;
+constexpr std::size_t kWidestEnd = 24;
 constexpr double kUselessGap = 1;  // a bound that is twice as fast says nothing
 
 std::string time_text(Seconds time) { return to_text(from_seconds(time.count())); }
@@ -34,12 +34,12 @@ std::string worker_text(std::vector<WorkerId> workers) {
                      : fmt::format("{}–{}", workers[i].value, workers[end].value);
     i = end + 1;
   }
-  return shortened(text, kWidestName);
+  return shortened(text, kWidestEnd);
 }
 
 std::string layer_text(const graph::Graph& graph, const plan::Stage& stage) {
-  const std::string first = shortened(graph.layer(stage.layers.front()).name, kWidestName);
-  const std::string last = shortened(graph.layer(stage.layers.back()).name, kWidestName);
+  const std::string first = shortened(graph.layer(stage.layers.front()).name, kWidestEnd);
+  const std::string last = shortened(graph.layer(stage.layers.back()).name, kWidestEnd);
   return stage.layers.size() == 1 ? first
                                   : fmt::format("{} … {} ({})", first, last, stage.layers.size());
 }
@@ -240,7 +240,7 @@ std::string short_config(const std::string& config) {
   constexpr std::size_t kShort = 5;  // "1-1-1"
   const bool straight = config.find_first_not_of("1-") == std::string::npos;
   if (straight && config.size() > kShort) return fmt::format("1×{}", (config.size() + 1) / 2);
-  return shortened(config, kWidestName);
+  return shortened(config, kWidestEnd);
 }
 
 }  // namespace pipedream::report

@@ -67,8 +67,7 @@ std::string heading(const profile::Profile& profile, std::size_t layers) {
   if (profile.threads)
     text += " with " + counted(static_cast<std::size_t>(*profile.threads), "thread");
   if (profile.workers.value_or(1) > 1)
-    text += fmt::format(", beside {} busy {}", *profile.workers - 1,
-                        *profile.workers == 2 ? "worker" : "workers");
+    text += ", beside " + counted(static_cast<std::size_t>(*profile.workers - 1), "busy worker");
   return text + "\n\n";
 }
 

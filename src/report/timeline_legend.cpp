@@ -8,7 +8,7 @@ constexpr Tenths kLine = 190;
 constexpr Tenths kSwatchWidth = 180;
 constexpr Tenths kSwatchHeight = 120;
 constexpr Tenths kBeforeLabel = 50;
-constexpr Tenths kBetween = 180;
+constexpr Tenths kBetweenEntries = 180;
 
 using Swatch = LegendEntry::Swatch;
 
@@ -51,7 +51,7 @@ Legend::Legend(std::vector<LegendEntry> entries, Tenths width) {
       ++line;
     }
     placed_.push_back({std::move(entry), x, line});
-    x += takes + kBetween;
+    x += takes + kBetweenEntries;
   }
 }
 

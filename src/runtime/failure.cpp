@@ -10,8 +10,8 @@
 namespace pipedream::runtime {
 namespace {
 
-// The kinds that decide what the user is told to do; every other failure is a bug.
-enum class Kind : char {
+// What the user is told to do; every other failure is a bug.
+enum class Reaction : char {
   kLost = 'L',
   kIo = 'I',
   kFile = 'F',
@@ -23,7 +23,7 @@ enum class Kind : char {
 };
 
 struct Failure {
-  Kind kind;
+  Reaction kind;
   std::string text;
 };
 
@@ -32,45 +32,45 @@ Failure current() {
   try {
     throw;
   } catch (const WorkerLost& error) {
-    return {Kind::kLost, error.what()};
+    return {Reaction::kLost, error.what()};
   } catch (const IoError& error) {
-    return {Kind::kIo, error.what()};
+    return {Reaction::kIo, error.what()};
   } catch (const BadFile& error) {
-    return {Kind::kFile, error.what()};
+    return {Reaction::kFile, error.what()};
   } catch (const CannotMeet& error) {
-    return {Kind::kRequest, error.what()};
+    return {Reaction::kRequest, error.what()};
   } catch (const BadUsage& error) {
-    return {Kind::kUsage, error.what()};
+    return {Reaction::kUsage, error.what()};
   } catch (const TrainingStopped& error) {
-    return {Kind::kStopped, error.what()};
+    return {Reaction::kStopped, error.what()};
   } catch (const std::bad_alloc&) {
-    return {Kind::kMemory, "there is not enough memory: try a smaller --batch or model"};
+    return {Reaction::kMemory, "there is not enough memory: try a smaller --batch or model"};
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
     // libtorch's allocator has no exception of its own.
     const bool memory = text.find("DefaultCPUAllocator: can't allocate memory") != text.npos;
-    return {memory ? Kind::kMemory : Kind::kBug, text};
+    return {memory ? Reaction::kMemory : Reaction::kBug, text};
   } catch (const std::exception& error) {
-    return {Kind::kBug, error.what()};
+    return {Reaction::kBug, error.what()};
   }
 }
 
 [[noreturn]] void raise(const Failure& failure) {
   switch (failure.kind) {
-    case Kind::kLost:
+    case Reaction::kLost:
       throw WorkerLost(failure.text);
-    case Kind::kIo:
+    case Reaction::kIo:
       throw IoError(failure.text);
-    case Kind::kFile:
+    case Reaction::kFile:
       throw BadFile(failure.text);
-    case Kind::kRequest:
-    case Kind::kMemory:
+    case Reaction::kRequest:
+    case Reaction::kMemory:
       throw CannotMeet(failure.text);
-    case Kind::kUsage:
+    case Reaction::kUsage:
       throw BadUsage(failure.text);
-    case Kind::kStopped:
+    case Reaction::kStopped:
       throw TrainingStopped(failure.text);
-    case Kind::kBug:
+    case Reaction::kBug:
       break;
   }
   throw Error(failure.text);
@@ -100,7 +100,7 @@ std::string to_reason(const std::exception_ptr& failure) {
 }
 
 bool reason_is_lost(const std::string& reason) {
-  return !reason.empty() && reason[0] == static_cast<char>(Kind::kLost);
+  return !reason.empty() && reason[0] == static_cast<char>(Reaction::kLost);
 }
 
 void throw_reason(const std::string& reason) {
@@ -108,7 +108,7 @@ void throw_reason(const std::string& reason) {
   constexpr std::string_view kKinds = "LIFRUSMB";
   if (reason.empty() || kKinds.find(reason[0]) == kKinds.npos)
     throw WorkerLost(reason.empty() ? "the run was stopped" : reason);
-  raise({static_cast<Kind>(reason[0]), reason.substr(1)});
+  raise({static_cast<Reaction>(reason[0]), reason.substr(1)});
 }
 
 }  // namespace pipedream::runtime

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace pipedream::runtime {
-namespace {
-
-std::vector<std::size_t> places_in_order(const graph::Graph& graph) {
-  std::vector<std::size_t> places(graph.layers().size());
-  for (std::size_t i = 0; i < graph.order().size(); ++i) places[graph.order()[i].index()] = i;
-  return places;
-}
-
-}  // namespace
 
 GradientOrder::GradientOrder(const graph::Graph& graph, const std::vector<StageId>& stage_of)
     : terms_(graph.values().size()), mixed_(graph.values().size()) {

@@ -5,7 +5,6 @@
 #include <ATen/ops/cat.h>
 
 #include "core/check.h"
-#include "core/match.h"
 #include "runtime/tensor_message.h"
 
 namespace pipedream::runtime {
@@ -25,32 +24,32 @@ int Mailbox::tag_of(const Parcel& parcel) const {
          (parcel.kind == Kind::kGradient ? 1 : 0);
 }
 
-at::Tensor Mailbox::part_for(const Parcel& parcel, int peer, int replica,
-                             const at::Tensor& tensor) const {
-  if (routes_.sharing() == Sharing::kTurns) return tensor;
-  const graph::Transfer& transfer =
-      routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
-  const int makers = routes_.replicas(Routes::maker(transfer, parcel.kind));
-  const int takers = routes_.replicas(Routes::taker(transfer, parcel.kind));
-  const std::int64_t samples = samples_(parcel.item);
-  const Range mine = even_part(samples, replica, makers);
-  const Range theirs = even_part(samples, peer, takers);
+const graph::Transfer& Mailbox::transfer_of(const Parcel& parcel) const {
+  return routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
+}
+
+at::Tensor Mailbox::part_of(const at::Tensor& tensor, const Range& mine, const Range& theirs,
+                            const Parcel& parcel, bool is_weight) const {
+  if (is_weight && parcel.kind == Kind::kActivation) return tensor;
   const std::int64_t begin = std::max(mine.first, theirs.first);
   const std::int64_t end = std::min(mine.first + mine.count, theirs.first + theirs.count);
-  const bool has_first_sample = begin == mine.first;
-  if (transfer.is_weight && parcel.kind == Kind::kActivation) return tensor;
-  if (end <= begin || (transfer.is_weight && !has_first_sample))
-    return at::empty({0}, tensor.options());
-  if (transfer.is_weight || end - begin == mine.count) return tensor;
+  const bool is_for_them = is_weight ? begin < end && begin == mine.first : begin < end;
+  if (!is_for_them) return at::empty({0}, tensor.options());
+  if (is_weight || end - begin == mine.count) return tensor;
   return tensor.slice(samples_dimension(parcel), begin - mine.first, end - mine.first);
 }
 
 void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) {
-  const auto& transfer = routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
+  const graph::Transfer& transfer = transfer_of(parcel);
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
+  const bool together = routes_.sharing() == Sharing::kTogether;
+  const std::int64_t samples = together ? samples_(parcel.item) : 0;
+  const Range mine = even_part(samples, replica, routes_.replicas(maker));
   routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
-    const at::Tensor part = part_for(parcel, peer, replica, tensor);
+    const Range theirs = even_part(samples, peer, routes_.replicas(taker));
+    const at::Tensor part =
+        together ? part_of(tensor, mine, theirs, parcel, transfer.is_weight) : tensor;
     const WorkerId worker = routes_.worker(taker, peer);
     if (worker == transport_.me())
       PD_CHECK(incoming_.emplace(std::pair(parcel, worker), part).second);
@@ -90,10 +89,10 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
 }
 
 // Of parts of which none but the first may be empty.
-at::Tensor Mailbox::joined(const Parcel& parcel, std::vector<at::Tensor> parts) const {
+at::Tensor Mailbox::joined(std::vector<at::Tensor> parts, const Parcel& parcel,
+                           bool is_weight) const {
   if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
-  if (!routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)].is_weight)
-    return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
+  if (!is_weight) return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
   at::Tensor whole = parts.back();
   if (parcel.kind == Kind::kGradient)  // from the last to the first, as autograd sums
     for (std::size_t i = parts.size() - 1; i-- > 0;) whole = whole + parts[i];
@@ -101,7 +100,7 @@ at::Tensor Mailbox::joined(const Parcel& parcel, std::vector<at::Tensor> parts) 
 }
 
 at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
-  const auto& transfer = routes_.transfers()[routes_.transfer_of(parcel.value, parcel.user)];
+  const graph::Transfer& transfer = transfer_of(parcel);
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
   std::vector<at::Tensor> parts;
@@ -111,7 +110,7 @@ at::Tensor Mailbox::take(const Parcel& parcel, int replica, Nanos& came) {
     at::Tensor part = arrived(node.mapped(), came);
     if (parts.empty() || part.numel() > 0) parts.push_back(std::move(part));
   });
-  return joined(parcel, std::move(parts));
+  return joined(std::move(parts), parcel, transfer.is_weight);
 }
 
 }  // namespace pipedream::runtime

@@ -61,11 +61,13 @@ class Mailbox {
  private:
   using Incoming = std::variant<at::Tensor, transport::Ticket>;
   [[nodiscard]] std::int64_t samples_dimension(const Parcel& parcel) const;
+  [[nodiscard]] const graph::Transfer& transfer_of(const Parcel& parcel) const;
   [[nodiscard]] int tag_of(const Parcel& parcel) const;
-  // What replica `peer` gets of what `replica` made.
-  [[nodiscard]] at::Tensor part_for(const Parcel& parcel, int peer, int replica,
-                                    const at::Tensor& tensor) const;
-  [[nodiscard]] at::Tensor joined(const Parcel& parcel, std::vector<at::Tensor> parts) const;
+  // What a replica that has the samples `theirs` gets of what one with `mine` made.
+  [[nodiscard]] at::Tensor part_of(const at::Tensor& tensor, const Range& mine, const Range& theirs,
+                                   const Parcel& parcel, bool is_weight) const;
+  [[nodiscard]] at::Tensor joined(std::vector<at::Tensor> parts, const Parcel& parcel,
+                                  bool is_weight) const;
   [[nodiscard]] at::Tensor arrived(Incoming& incoming, Nanos& came);
 
   transport::Transport& transport_;

@@ -11,7 +11,6 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "core/check.h"
-#include "core/error.h"
 #include "runtime/fan_out.h"
 
 namespace pipedream::runtime {

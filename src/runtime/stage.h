@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <torch/csrc/autograd/edge.h>
+#include <torch/csrc/autograd/function.h>
 
 #include "model/network.h"
 #include "plan/plan.h"

@@ -300,7 +300,7 @@ void Engine::add_outgoing(Part& part) {
   for (const Kind kind : {Kind::kActivation, Kind::kGradient})
     for (const std::size_t t : routes_.made(part.stage, kind)) {
       const graph::Transfer& transfer = routes_.transfers()[t];
-      const StageId taker = kind == Kind::kActivation ? transfer.to : transfer.from;
+      const StageId taker = schedule::Routes::taker(transfer, kind);
       const auto bytes = static_cast<double>(profile_.graph.value(transfer.value).bytes.count);
       bool first = true;
       const auto add = [&](int peer, double share) {

@@ -24,7 +24,7 @@ using schedule::whole_minibatches;
 using test::any_of_range;
 
 // One to three levels of at most twelve workers, of 1 MB/s to 1 GB/s.
-cluster::Cluster any_cluster(int least_workers) {
+cluster::Cluster any_slow_cluster(int least_workers) {
   cluster::Cluster cluster;
   int workers = 1;
   for (int k = any_of_range(1, 4); k > 0; --k) {
@@ -55,7 +55,7 @@ cost::Exchange any_exchange() { return static_cast<cost::Exchange>(any_of_range(
 // A chain of layers behind one input, all of it on the group. Weights make up to three buckets.
 Case any_single_stage(bool with_times) {
   Case made;
-  made.cluster = any_cluster(2);
+  made.cluster = any_slow_cluster(2);
   plan::Stage stage{{}, any_workers(made.cluster, 2)};
   graph::Builder builder;
   builder.add_input("data", {{"out", {}, Bytes{1}}});
@@ -142,7 +142,7 @@ RC_GTEST_PROP(TransferProperty, AloneTakesTheTimeOfTheCostModel, ()) {
   Case with;
   const Bytes bytes{any_of_range(0, 1 << 30)};
   with = chain_case(schedule::plan_of({1, 1}), {{10, 20}, {10, 20}}, bytes);
-  with.cluster = any_cluster(2);
+  with.cluster = any_slow_cluster(2);
   const auto workers = any_workers(with.cluster, 2);
   for (std::size_t s = 0; s < 2; ++s) with.plan.stages[s].workers = {workers[s]};
   const auto ran = run(model_parallel(with.plan, whole_minibatches(with.plan, 2)), with);
@@ -188,7 +188,7 @@ RC_GTEST_PROP(TrafficProperty, OfReplicatedPipelinesIsThePlannersLinkByLink, ())
   Case with = chain_case(schedule::plan_of(replicas, cost::pipeline_depths(replicas, 1)),
                          std::vector<Times>(stages, {10, 20}), Bytes{any_of_range(0, 1000)},
                          Nanos(0), Bytes{any_of_range(0, 1000)});
-  with.cluster = any_cluster(workers);
+  with.cluster = any_slow_cluster(workers);
   const auto all = any_workers(with.cluster, workers);
   std::size_t next = 0;
   std::int64_t round = 1;

@@ -12,16 +12,16 @@ namespace {
 using plan::Predictor;
 
 // By the default cost model; nothing where it misses the memory.
-std::optional<Measured> measured(const Predictor& predictor, const plan::Layout& layout,
-                                 const plan::Prediction& prediction) {
+std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Layout& layout,
+                                  const plan::Prediction& prediction) {
   if (prediction.miss) return std::nullopt;
-  return Measured{
+  return TimedPlan{
       plan::config_text(plan::to_plan(predictor.cuts(), layout, prediction, "pipedream")),
       prediction.per_minibatch.count()};
 }
 
 // The same of a planner's answer, whatever its own objective was.
-std::optional<Measured> measured(const Predictor& predictor, const plan::Outcome& outcome) {
+std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Outcome& outcome) {
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;
   return measured(predictor, answer->layout, answer->prediction);
@@ -35,11 +35,11 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   const Model model(profile);
   Comparison comparison{profile.model, cluster.name, {}, {}, {}, {}, {}, {}, {}, {}};
   const Choice choice = plan_for_all(model, cluster, {});
-  const auto of_system = [&](const std::string& name) -> std::optional<Measured> {
+  const auto of_system = [&](const std::string& name) -> std::optional<TimedPlan> {
     for (const Candidate& candidate : choice.candidates) {
       const auto* planned = std::get_if<Planned>(&candidate.result);
       if (planned != nullptr && planned->system == name)
-        return Measured{plan::config_text(planned->plan), planned->time().count()};
+        return TimedPlan{plan::config_text(planned->plan), planned->time().count()};
     }
     return std::nullopt;
   };
@@ -59,8 +59,8 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
 
 std::vector<std::string> better_ones(const Comparison& comparison) {
   std::vector<std::string> found;
-  const auto check = [&](const char* name, const std::optional<Measured>& other,
-                         const std::optional<Measured>& than, double tolerance = kRounding) {
+  const auto check = [&](const char* name, const std::optional<TimedPlan>& other,
+                         const std::optional<TimedPlan>& than, double tolerance = kRounding) {
     if (other && (!than || than->seconds > other->seconds * tolerance)) found.emplace_back(name);
   };
   check("data parallelism", comparison.data_parallel, comparison.best, kAsFast);

@@ -13,7 +13,7 @@
 namespace pipedream::systems {
 
 // A plan and its predicted time per minibatch.
-struct Measured {
+struct TimedPlan {
   std::string config;
   double seconds = 0;
 };
@@ -23,13 +23,13 @@ struct Comparison {
   std::string cluster;
   std::optional<std::string> chosen;  // the system that `auto` takes
   // Nothing where no such plan fits the memory.
-  std::optional<Measured> best;  // what `auto` takes
-  std::optional<Measured> ours;  // pipedream by our planner
-  std::optional<Measured> data_parallel;
-  std::optional<Measured> straight;
-  std::optional<Measured> hierarchical;
-  std::optional<Measured> dapple;
-  std::optional<Measured> all_but_one;
+  std::optional<TimedPlan> best;  // what `auto` takes
+  std::optional<TimedPlan> ours;  // pipedream by our planner
+  std::optional<TimedPlan> data_parallel;
+  std::optional<TimedPlan> straight;
+  std::optional<TimedPlan> hierarchical;
+  std::optional<TimedPlan> dapple;
+  std::optional<TimedPlan> all_but_one;
 };
 
 [[nodiscard]] Comparison compare_plans(const profile::Profile& profile,

@@ -9,7 +9,7 @@ namespace {
 
 // Nothing is better than 1 s per minibatch.
 Comparison all_alike() {
-  const Measured second{"4", 1};
+  const TimedPlan second{"4", 1};
   return {"model", "cluster", "dp-bsp", second, second, second, second, second, second, second};
 }
 
@@ -18,8 +18,8 @@ TEST(BetterOnes, AreNoneAmongEquals) {
 }
 
 TEST(BetterOnes, AreNamed) {
-  const Measured faster{"3-1", 0.99};
-  const auto with = [&](std::optional<Measured> Comparison::*which) {
+  const TimedPlan faster{"3-1", 0.99};
+  const auto with = [&](std::optional<TimedPlan> Comparison::*which) {
     Comparison comparison = all_alike();
     comparison.*which = faster;
     return better_ones(comparison);

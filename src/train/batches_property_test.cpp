@@ -12,7 +12,7 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::any_of_range;
+using test::any_of_range;
 using Samples = std::vector<std::int64_t>;
 
 Samples epoch_of(const Batches& batches, std::int64_t epoch) {

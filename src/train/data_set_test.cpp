@@ -10,15 +10,15 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
+using test::message_of;
 
-std::string refusal(const std::string& spec) {
-  const auto network = test::small_network("mlp");
+std::string refused_spec(const std::string& spec) {
+  const auto network = small_network("mlp");
   return message_of<BadUsage>([&] { (void)open_data(spec, network, 1); });
 }
 
 TEST(DataSet, NoSpecMeansSynthetic) {
-  const auto network = test::small_network("mlp");
+  const auto network = small_network("mlp");
   for (const char* spec : {"", "synthetic"}) {
     const Data data = open_data(spec, network, 1);
     EXPECT_EQ(data.training->samples(), kSyntheticTraining);
@@ -27,17 +27,18 @@ TEST(DataSet, NoSpecMeansSynthetic) {
 }
 
 TEST(DataSet, AnUnknownSpecIsAnsweredWithTheNearest) {
-  EXPECT_EQ(refusal("idy:there"), "there is no data set 'idy:there' (did you mean 'idx'?)");
-  EXPECT_EQ(refusal("sintetic"), "there is no data set 'sintetic' (did you mean 'synthetic'?)");
+  EXPECT_EQ(refused_spec("idy:there"), "there is no data set 'idy:there' (did you mean 'idx'?)");
+  EXPECT_EQ(refused_spec("sintetic"),
+            "there is no data set 'sintetic' (did you mean 'synthetic'?)");
 }
 
 TEST(DataSet, FilesNeedTheirPath) {
-  EXPECT_EQ(refusal("idx"), "the data set 'idx' needs a folder: write idx:DIR");
-  EXPECT_EQ(refusal("text:"), "the data set 'text' needs a file: write text:FILE");
+  EXPECT_EQ(refused_spec("idx"), "the data set 'idx' needs a folder: write idx:DIR");
+  EXPECT_EQ(refused_spec("text:"), "the data set 'text' needs a file: write text:FILE");
 }
 
 TEST(DataSet, AMissingFileIsAnIoError) {
-  const auto gpt = test::small_network("gpt");
+  const auto gpt = small_network("gpt");
   EXPECT_THROW((void)open_data("text:/no/such/file", gpt, 1), IoError);
 }
 

@@ -8,7 +8,7 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::any_of_range;
+using test::any_of_range;
 
 IdxArray any_array() {
   IdxArray array;
@@ -23,11 +23,11 @@ IdxArray any_array() {
 
 RC_GTEST_PROP(IdxFormatProperty, WhatIsWrittenReadsBack, ()) {
   const IdxArray array = any_array();
-  RC_ASSERT(parse_idx(test::idx_file(array), "f") == array);
+  RC_ASSERT(parse_idx(idx_file(array), "f") == array);
 }
 
 RC_GTEST_PROP(IdxFormatProperty, NoFileReadsWhenCutShort, ()) {
-  const std::string file = test::idx_file(any_array());
+  const std::string file = idx_file(any_array());
   const auto length = any_of_range<std::size_t>(0, file.size());
   RC_ASSERT_THROWS_AS((void)parse_idx(file.substr(0, length), "f"), BadFile);
 }

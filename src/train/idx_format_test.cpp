@@ -11,8 +11,7 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
-using test::idx_file;
+using test::message_of;
 
 const IdxArray kImages{{2, 1, 3}, "abcdef"};
 

@@ -13,11 +13,8 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
-using pipedream::test::TemporaryFolder;
-using test::idx_file;
-using test::input_of;
-using test::small_network;
+using test::message_of;
+using test::TemporaryFolder;
 
 using Samples = std::vector<std::int64_t>;
 
@@ -118,7 +115,7 @@ TEST(Idx, NamesTheFileThatIsMissingOrBad) {
 }
 
 TEST(Idx, ReadsMnistAsItIsDistributed) {
-  const auto folder = pipedream::test::shared_data() / "mnist";
+  const auto folder = test::shared_data() / "mnist";
   if (!std::filesystem::is_directory(folder)) {
     std::printf("skipped: there is no folder %s\n", folder.c_str());
     GTEST_SKIP();

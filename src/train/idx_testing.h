@@ -5,7 +5,7 @@
 
 #include "train/idx_format.h"
 
-namespace pipedream::train::test {
+namespace pipedream::train {
 
 // The file that holds this array.
 [[nodiscard]] inline std::string idx_file(const IdxArray& array) {
@@ -15,4 +15,4 @@ namespace pipedream::train::test {
   return file + array.bytes;
 }
 
-}  // namespace pipedream::train::test
+}  // namespace pipedream::train

@@ -98,7 +98,7 @@ void expect_learns(const model::Network& network, const OptimiserOptions& option
 }
 
 TEST(Learning, FeaturesByAPerceptron) {
-  expect_learns(test::small_network("mlp", {{"inputs", "64"}, {"hidden", "32"}}, 32),
+  expect_learns(small_network("mlp", {{"inputs", "64"}, {"hidden", "32"}}, 32),
                 {.learning_rate = 0.1}, 20, 0.1);
 }
 
@@ -108,24 +108,24 @@ TEST(Learning, ImagesByConvolutions) {
 
 // Half of log(31): no guess by how often words occur would do that.
 TEST(Learning, LanguageByATransformer) {
-  expect_learns(test::small_network("gpt", {{"hidden", "32"}, {"context", "16"}}, 32),
+  expect_learns(small_network("gpt", {{"hidden", "32"}, {"context", "16"}}, 32),
                 {.learning_rate = 0.3}, 40, 0.5);
 }
 
 TEST(Learning, LanguageByTiedLstms) {
   expect_learns(
-      test::small_network("awd-lm", {{"hidden", "64"}, {"embedding", "32"}, {"length", "16"}}, 32),
+      small_network("awd-lm", {{"hidden", "64"}, {"embedding", "32"}, {"length", "16"}}, 32),
       {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 40, 0.75);
 }
 
 // By Adam: the weights of so narrow a GNMT begin too small for SGD to move them soon.
 TEST(Learning, TranslationByGnmt) {
-  expect_learns(test::small_network("gnmt8", {{"hidden", "32"}, {"length", "8"}}, 32),
+  expect_learns(small_network("gnmt8", {{"hidden", "32"}, {"length", "8"}}, 32),
                 {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 50, 0.65);
 }
 
 TEST(Learning, CaptionsByS2vt) {
-  expect_learns(test::small_network("s2vt", {{"hidden", "32"}}, 32),
+  expect_learns(small_network("s2vt", {{"hidden", "32"}}, 32),
                 {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 60, 0.5);
 }
 

@@ -6,7 +6,7 @@
 
 #include "model/zoo.h"
 
-namespace pipedream::train::test {
+namespace pipedream::train {
 
 // The network with those of these sizes that it has.
 [[nodiscard]] inline model::Network small_network(const model::ZooEntry& entry,
@@ -38,4 +38,4 @@ namespace pipedream::train::test {
   throw std::logic_error("no input " + name);
 }
 
-}  // namespace pipedream::train::test
+}  // namespace pipedream::train

@@ -10,7 +10,7 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
+using test::message_of;
 
 TEST(OptimiserOptions, EveryNameReadsBack) {
   for (const std::string& name : optimiser_names()) EXPECT_EQ(to_text(optimiser_kind(name)), name);

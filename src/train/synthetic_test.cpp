@@ -13,9 +13,7 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
-using test::input_of;
-using test::small_network;
+using test::message_of;
 
 using Samples = std::vector<std::int64_t>;
 

@@ -10,10 +10,8 @@
 namespace pipedream::train {
 namespace {
 
-using pipedream::test::message_of;
-using pipedream::test::TemporaryFolder;
-using test::input_of;
-using test::small_network;
+using test::message_of;
+using test::TemporaryFolder;
 
 using Samples = std::vector<std::int64_t>;
 
