@@ -11,9 +11,9 @@ else()
 endif()
 set(PD_LIBRARIES_train ZLIB::ZLIB)
 
-# With PD_TESTS only what the chosen tests are linked with is built.
+# With PD_TESTS only what the chosen tests are linked with is built, and with PD_FUZZ what the fuzzers are.
 set(PD_IF_LINKED "")
-if(PD_TESTS)
+if(PD_TESTS OR PD_FUZZ)
   set(PD_IF_LINKED EXCLUDE_FROM_ALL)
 endif()
 
@@ -117,9 +117,10 @@ function(pd_add_module_tests module uses)
   endif()
 endfunction()
 
-# pd_add_test(NAME LABEL label SOURCES … LIBRARIES …): a GoogleTest program and its CTest entry.
+# pd_add_test(NAME LABEL label [SHARDS n] SOURCES … LIBRARIES …): a GoogleTest program and its CTest entry, or
+# entries, each for a part of the tests, so that a long one does not end alone.
 function(pd_add_test name)
-  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL;SHARDS" "SOURCES;LIBRARIES" ${ARGN})
   if(PD_SANITIZE)
     list(FILTER arg_SOURCES EXCLUDE REGEX "_slow_test\\.cpp$")
   endif()
@@ -135,15 +136,26 @@ function(pd_add_test name)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL OFF)
   # Two programs run at a time: a second thread of libtorch's own would mostly wait for a core.
   set(environment OMP_NUM_THREADS=1)
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-                       ENVIRONMENT "${environment};RC_PARAMS=seed=1 max_success=${PD_PROPERTY_CASES}")
+  list(APPEND environment "RC_PARAMS=seed=1 max_success=${PD_PROPERTY_CASES}")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    set(entry ${name})
+    if(arg_SHARDS GREATER 1)
+      set(entry ${name}_${shard}_of_${arg_SHARDS})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)
+    set_tests_properties(${entry} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
+        ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
   # Properties run once more with a seed of RapidCheck's choice, which it prints (ctest -V shows it). The
   # address sanitizer looked for leaks the first time, and takes seconds for that.
   if("${arg_SOURCES}" MATCHES "_property_test\\.cpp")
     add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*-Slow*)
     set_tests_properties(${name}_random_seed PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-                         ENVIRONMENT "${environment};RC_PARAMS=max_success=${PD_PROPERTY_CASES};LSAN_OPTIONS=detect_leaks=0")
+                         ENVIRONMENT "OMP_NUM_THREADS=1;RC_PARAMS=max_success=${PD_PROPERTY_CASES};LSAN_OPTIONS=detect_leaks=0")
   endif()
   # Suites named Slow…, in files *_slow_test.cpp: not under sanitizers, and with many more cases.
   if("${arg_SOURCES}" MATCHES "_slow_test\\.cpp")

@@ -37,7 +37,7 @@ endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cpp "// Carries the precompiled header of cmake/torch.cmake.\n")
 add_library(pd_torch_pch OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cpp)
 target_link_libraries(pd_torch_pch PRIVATE pd_torch)
-target_precompile_headers(pd_torch_pch PRIVATE <ATen/ATen.h> <torch/csrc/autograd/custom_function.h>)
+target_precompile_headers(pd_torch_pch PRIVATE <ATen/ATen.h> <torch/csrc/autograd/function.h>)
 target_compile_options(pd_torch_pch PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 if(PD_SANITIZE)

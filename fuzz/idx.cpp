@@ -8,7 +8,7 @@ using namespace pipedream;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::reads_or_refuses<BadFile>("file.idx", [&] {
     const auto array = train::parse_idx(fuzz::text_of(data, size), "file.idx");
-    PD_CHECK(train::parse_idx(train::test::idx_file(array), "again") == array);
+    PD_CHECK(train::parse_idx(train::idx_file(array), "again") == array);
   });
   return 0;
 }
