@@ -17,10 +17,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -fno-tree-slp-vectorize)
 endif()
 
-# Presets other than dev and fuzz compile several files of a module at once, which takes half the time: names
-# in anonymous namespaces must then be unique in the module, too.
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
-
 find_program(PD_CCACHE ccache)
 if(PD_CCACHE)
   # Without this sloppiness ccache refuses every file that uses a precompiled header.

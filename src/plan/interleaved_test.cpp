@@ -26,7 +26,7 @@ profile::Profile equal_layers(int layers, std::int64_t weights = 10, std::int64_
   return profile;
 }
 
-cluster::Cluster flat(int workers, std::int64_t memory = 1 << 30) {
+cluster::Cluster fast_room(int workers, std::int64_t memory = 1 << 30) {
   return {"flat",
           {{.name = "server", .count = workers, .bandwidth = {1e12}}},
           std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{memory}, 1})};
@@ -47,7 +47,7 @@ Answer answer_of(const profile::Profile& profile, const cluster::Cluster& cluste
 
 TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
   for (const int workers : {2, 3, 4}) {
-    const Layout layout = answer_of(equal_layers(24), flat(workers)).layout;
+    const Layout layout = answer_of(equal_layers(24), fast_room(workers)).layout;
     ASSERT_GE(layout.stages(), static_cast<std::size_t>(2 * workers));
     EXPECT_EQ(layout.stages() % static_cast<std::size_t>(workers), 0U);
     for (std::size_t s = 0; s < layout.stages(); ++s)
@@ -59,31 +59,31 @@ TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
 // Without transfers more stages per worker only shorten filling and draining: v·M + n − 1 steps of
 // 1/v each.
 TEST(PlanInterleaved, TakesAsManyStagesPerWorkerAsItTriesWhereTransfersAreFree) {
-  const Answer answer = answer_of(equal_layers(16), flat(4), {.microbatches = 8});
+  const Answer answer = answer_of(equal_layers(16), fast_room(4), {.microbatches = 8});
   EXPECT_EQ(answer.layout.stages(), 16U);
   EXPECT_NEAR(answer.objective.count(), 0.003 / 8 * (4 * 8 + 4 - 1), 1e-9);
 }
 
 TEST(PlanInterleaved, OfFewLayersUsesFewerWorkers) {
-  EXPECT_EQ(answer_of(equal_layers(5), flat(4)).layout.stages(), 4U) << "two workers of two";
-  EXPECT_EQ(answer_of(equal_layers(1), flat(4)).layout.stages(), 1U);
-  EXPECT_EQ(answer_of(equal_layers(3), flat(4)).layout.stages(), 1U)
+  EXPECT_EQ(answer_of(equal_layers(5), fast_room(4)).layout.stages(), 4U) << "two workers of two";
+  EXPECT_EQ(answer_of(equal_layers(1), fast_room(4)).layout.stages(), 1U);
+  EXPECT_EQ(answer_of(equal_layers(3), fast_room(4)).layout.stages(), 1U)
       << "two workers would need four layers";
 }
 
 TEST(PlanInterleaved, OfOneWorkerIsASingleStage) {
-  EXPECT_EQ(answer_of(equal_layers(9), flat(1)).layout.stages(), 1U);
+  EXPECT_EQ(answer_of(equal_layers(9), fast_room(1)).layout.stages(), 1U);
 }
 
 TEST(PlanInterleaved, ClaimsNoBound) {
-  EXPECT_FALSE(answer_of(equal_layers(8), flat(2)).bound.has_value());
+  EXPECT_FALSE(answer_of(equal_layers(8), fast_room(2)).bound.has_value());
 }
 
 // Weights, gradients and optimiser are 30 bytes a layer, and each stage receives, keeps and works
 // on a little: what a worker has of all its stages must fit.
 TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   const profile::Profile profile = equal_layers(8, 1000);
-  const Answer answer = answer_of(profile, flat(2), {.microbatches = 4});
+  const Answer answer = answer_of(profile, fast_room(2), {.microbatches = 4});
   std::vector<Bytes> used(2);
   Bytes largest{0};
   for (std::size_t s = 0; s < answer.layout.stages(); ++s) {
@@ -95,8 +95,8 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   EXPECT_GT(needed.count, 4 * 3 * 1000);
   EXPECT_GT(needed, largest);
   EXPECT_TRUE(std::holds_alternative<Answer>(
-      plan_with(profile, flat(2, needed.count), {.microbatches = 4})));
-  const Outcome less = plan_with(profile, flat(2, 4 * 3 * 1000), {.microbatches = 4});
+      plan_with(profile, fast_room(2, needed.count), {.microbatches = 4})));
+  const Outcome less = plan_with(profile, fast_room(2, 4 * 3 * 1000), {.microbatches = 4});
   ASSERT_TRUE(std::holds_alternative<Refusal>(less));
   EXPECT_TRUE(std::get<Refusal>(less).nearest.has_value());
 }
@@ -106,11 +106,11 @@ TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
   const profile::Profile profile = equal_layers(8, 0, 8000);
   const Conditions never{.recompute = Recompute::kNever, .microbatches = 8};
   const Conditions needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
-  const cluster::Cluster small = flat(2, 10'000);
+  const cluster::Cluster small = fast_room(2, 10'000);
   EXPECT_TRUE(std::holds_alternative<Refusal>(plan_with(profile, small, never)));
   for (const StagePrediction& stage : answer_of(profile, small, needed).prediction.stages)
     EXPECT_TRUE(stage.recompute);
-  for (const StagePrediction& stage : answer_of(profile, flat(2), needed).prediction.stages)
+  for (const StagePrediction& stage : answer_of(profile, fast_room(2), needed).prediction.stages)
     EXPECT_FALSE(stage.recompute) << "elsewhere it would only take longer";
 }
 

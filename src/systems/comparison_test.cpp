@@ -23,7 +23,7 @@ profile::Profile chain(std::int64_t weights) {
   return profile;
 }
 
-cluster::Cluster flat(double bandwidth, std::int64_t memory = 1 << 30) {
+cluster::Cluster four_workers(double bandwidth, std::int64_t memory = 1 << 30) {
   return {"flat",
           {{.name = "server", .count = 4, .bandwidth = {bandwidth}}},
           std::vector<cluster::Device>(4, {Bytes{memory}, 1})};
@@ -32,7 +32,7 @@ cluster::Cluster flat(double bandwidth, std::int64_t memory = 1 << 30) {
 TEST(CompareSystems, PlansAndSimulatesEveryOne) {
   const profile::Profile profile = chain(1000);
   const Model model(profile);
-  const SimulatedChoice found = compare_systems(model, flat(1e6), {}, {});
+  const SimulatedChoice found = compare_systems(model, four_workers(1e6), {}, {});
   ASSERT_EQ(found.candidates.size(), all_systems().size());
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const SimulatedCandidate& candidate = found.candidates[i];
@@ -51,8 +51,8 @@ TEST(CompareSystems, ChoosesAsAutoDoes) {
   for (const double bandwidth : {1e4, 1e6, 1e9}) {
     const profile::Profile profile = chain(1000);
     const Model model(profile);
-    const SimulatedChoice found = compare_systems(model, flat(bandwidth), {}, {});
-    EXPECT_EQ(found.chosen, plan_for_all(model, flat(bandwidth), {}).best);
+    const SimulatedChoice found = compare_systems(model, four_workers(bandwidth), {}, {});
+    EXPECT_EQ(found.chosen, plan_for_all(model, four_workers(bandwidth), {}).best);
     ASSERT_TRUE(found.chosen.has_value());
     EXPECT_TRUE(found.candidates[*found.chosen].system->automatic);
   }
@@ -61,7 +61,7 @@ TEST(CompareSystems, ChoosesAsAutoDoes) {
 TEST(CompareSystems, KnowsDataParallelismToCompareWith) {
   const profile::Profile profile = chain(1000);
   const Model model(profile);
-  const SimulatedChoice found = compare_systems(model, flat(1e9), {}, {});
+  const SimulatedChoice found = compare_systems(model, four_workers(1e9), {}, {});
   ASSERT_NE(found.data_parallel(), nullptr);
   EXPECT_EQ(found.data_parallel()->samples_per_update, 4 * 64);
 }
@@ -70,7 +70,7 @@ TEST(CompareSystems, KnowsDataParallelismToCompareWith) {
 TEST(CompareSystems, WhatDoesNotFitIsNotSimulated) {
   const profile::Profile profile = chain(1000);
   const Model model(profile);
-  const SimulatedChoice found = compare_systems(model, flat(1e9, 12'000), {}, {});
+  const SimulatedChoice found = compare_systems(model, four_workers(1e9, 12'000), {}, {});
   EXPECT_EQ(found.data_parallel(), nullptr);
   bool one_fits = false;
   for (const SimulatedCandidate& candidate : found.candidates) {
@@ -86,7 +86,7 @@ TEST(CompareSystems, EverySimulatedPlanFitsTheMemoryItWasPlannedFor) {
   const Model model(profile);
   for (const std::int64_t memory : {8'000, 12'000, 20'000, 40'000})
     for (const SimulatedCandidate& candidate :
-         compare_systems(model, flat(1e6, memory), {}, {}).candidates) {
+         compare_systems(model, four_workers(1e6, memory), {}, {}).candidates) {
       if (!candidate.simulated) continue;
       for (const Bytes used : candidate.simulated->memory)
         EXPECT_LE(used, Bytes{memory}) << candidate.system->name;
@@ -97,8 +97,8 @@ TEST(CompareSystems, ConditionsReachTheSimulation) {
   const profile::Profile profile = chain(10);
   const Model model(profile);
   const SimulationWishes slow{.conditions = {.stragglers = {{WorkerId{0}, 0.5}}}};
-  const SimulatedChoice fast = compare_systems(model, flat(1e9), {}, {});
-  const SimulatedChoice slowed = compare_systems(model, flat(1e9), {}, slow);
+  const SimulatedChoice fast = compare_systems(model, four_workers(1e9), {}, {});
+  const SimulatedChoice slowed = compare_systems(model, four_workers(1e9), {}, slow);
   EXPECT_NEAR(slowed.data_parallel()->minibatches_per_second,
               fast.data_parallel()->minibatches_per_second / 2, 1);
 }
