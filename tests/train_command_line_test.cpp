@@ -172,6 +172,25 @@ TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {
   EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;
 }
 
+// The first finds it out alone, while the others wait for its plan.
+TEST(TrainCommand, AFailureOfTheFirstProcessBeforeTrainingEndsAll) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const Answer answer = call_with(mpirun(2), kMlp + "--export /nowhere/x.safetensors");
+  EXPECT_EQ(answer.code, 74) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+  EXPECT_NE(answer.err.find("/nowhere/x.safetensors"), std::string::npos) << answer.err;
+}
+
+TEST(TrainCommand, AFailureOfAnotherProcessBeforeTrainingIsToldByTheFirst) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const std::string train = kMlp + "--minibatches 4 ";
+  const Answer answer =
+      call_with(mpirun(1), train + ": -n 1 " PD_PROGRAM " " + train + "--data idx:/nowhere");
+  EXPECT_EQ(answer.code, 74) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+  EXPECT_NE(answer.err.find("/nowhere"), std::string::npos) << answer.err;
+}
+
 TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer = call_with(mpirun(2), kMlp + "--workers 3");

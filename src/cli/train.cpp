@@ -18,6 +18,7 @@
 #include "profile/profile_file.h"
 #include "report/table.h"
 #include "report/training_table.h"
+#include "runtime/failure.h"
 #include "train/trainer.h"
 
 namespace pipedream::cli {
@@ -26,7 +27,8 @@ namespace {
 // One training command in one process.
 class Training {
  public:
-  Training(TrainFlags& flags, CLI::App& command);
+  // `world`: null where workers are threads.
+  Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world);
   void run();
 
  private:
@@ -45,7 +47,7 @@ class Training {
   CLI::App& command_;
   const model::ZooEntry& entry_;
   model::Network network_;
-  std::unique_ptr<transport::MpiWorld> world_;  // null: workers are threads
+  transport::MpiWorld* world_;
   train::OptimiserOptions optimiser_;
   train::Data data_;
   Preparation preparation_;
@@ -56,15 +58,15 @@ model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entr
                     flags.batch.value_or(entry.batch));
 }
 
-Training::Training(TrainFlags& flags, CLI::App& command)
+Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world)
     : flags_(flags),
       command_(command),
       entry_(model::zoo_entry(flags.model)),
       network_(make_network(flags, entry_)),
+      world_(world),
       optimiser_(optimiser_options(flags)) {
   check_threads(flags.threads);
   (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
-  if (transport::launched_by_mpirun()) world_ = std::make_unique<transport::MpiWorld>();
   if (world_ && flags.workers && *flags.workers != world_->size())
     throw BadUsage("--workers " + std::to_string(*flags.workers) + ": mpirun started " +
                    std::to_string(world_->size()) + " processes, and each is one worker");
@@ -231,6 +233,33 @@ void Training::run() {
                                                    preparation_.automatic);
 }
 
+// Ends all processes with the failure that is being handled, which another process may have had.
+[[noreturn]] void fail_together(transport::MpiWorld& world) {
+  try {
+    try {
+      throw;
+    } catch (const transport::Aborted& aborted) {
+      runtime::throw_reason(aborted.what());
+    }
+  } catch (const std::exception& failure) {
+    world.abort(runtime::to_reason(std::current_exception()));
+    const int rank = world.rank();
+    // The first process speaks for all, unless it is too busy to hear of it before it is ended.
+    if (!world.leave() && rank > 0)
+      std::cerr << "pipedream: worker " << rank << ": " << failure.what() << std::endl;
+    throw;
+  }
+}
+
+void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
+  transport::MpiWorld world;
+  try {
+    Training(flags, command, &world).run();
+  } catch (...) {
+    fail_together(world);
+  }
+}
+
 void execute(TrainFlags& flags, CLI::App& command) {
   ModelOptions from_file;
   if (!flags.config.empty()) read_configuration(flags.config, command, from_file);
@@ -241,7 +270,10 @@ void execute(TrainFlags& flags, CLI::App& command) {
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
   flags.options.merge(from_file);
-  Training(flags, command).run();
+  if (transport::launched_by_mpirun())
+    train_under_mpirun(flags, command);
+  else
+    Training(flags, command, nullptr).run();
 }
 
 }  // namespace

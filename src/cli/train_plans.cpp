@@ -9,7 +9,6 @@
 #include "cluster/local.h"
 #include "core/error.h"
 #include "core/machine.h"
-#include "runtime/failure.h"
 #include "train/profiling.h"
 #include "transport/mpi.h"
 
@@ -128,13 +127,7 @@ Preparation shared_plans(const PlanningTask& task, transport::MpiWorld& world) {
   constexpr int kPlans = 0;
   const auto channel = world.connect();
   if (world.rank() == 0) {
-    Preparation preparation;
-    try {
-      preparation = prepare_plans(task);
-    } catch (...) {
-      channel->abort(runtime::to_reason(std::current_exception()));
-      throw;
-    }
+    Preparation preparation = prepare_plans(task);
     for (int rank = 1; rank < world.size(); ++rank) {
       channel->send({rank}, kPlans, {{static_cast<std::int64_t>(preparation.runs.size())}, {}, {}});
       for (const Prepared& run : preparation.runs) {
@@ -145,22 +138,18 @@ Preparation shared_plans(const PlanningTask& task, transport::MpiWorld& world) {
     }
     return preparation;
   }
-  // The first process may profile and plan for long; if it ends, the launcher ends us.
+  // The first process may profile and plan for long; if it fails, all are aborted.
   const auto next = [&] {
     return channel->wait(channel->receive({0}, kPlans), transport::Deadline::max());
   };
   Preparation preparation;
-  try {
-    const std::int64_t count = next().header.at(0);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const transport::Message message = next();
-      const std::string_view text(reinterpret_cast<const char*>(message.bytes.data()),
-                                  message.bytes.size());
-      preparation.runs.push_back(
-          {plan::parse_plan(text, "the first process's plan", task.network.graph), {}});
-    }
-  } catch (const transport::Aborted& aborted) {
-    runtime::throw_reason(aborted.what());
+  const std::int64_t count = next().header.at(0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const transport::Message message = next();
+    const std::string_view text(reinterpret_cast<const char*>(message.bytes.data()),
+                                message.bytes.size());
+    preparation.runs.push_back(
+        {plan::parse_plan(text, "the first process's plan", task.network.graph), {}});
   }
   return preparation;
 }

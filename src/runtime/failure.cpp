@@ -1,7 +1,5 @@
 #include "runtime/failure.h"
 
-#include <string_view>
-
 #include <c10/util/Exception.h>
 
 #include "core/error.h"
@@ -21,6 +19,11 @@ enum class Reaction : char {
   kMemory = 'M',
   kBug = 'B'
 };
+
+// Before what to_reason() made. Transports have reasons of their own, such as MPI's.
+constexpr char kMark = '\x01';
+
+bool is_ours(const std::string& reason) { return reason.size() >= 2 && reason[0] == kMark; }
 
 struct Failure {
   Reaction kind;
@@ -95,20 +98,17 @@ std::string to_reason(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (...) {
     const Failure found = current();
-    return static_cast<char>(found.kind) + found.text;
+    return std::string{kMark, static_cast<char>(found.kind)} + found.text;
   }
 }
 
 bool reason_is_lost(const std::string& reason) {
-  return !reason.empty() && reason[0] == static_cast<char>(Reaction::kLost);
+  return !is_ours(reason) || reason[1] == static_cast<char>(Reaction::kLost);
 }
 
 void throw_reason(const std::string& reason) {
-  // A channel that was left unfinished has a reason that did not come from to_reason().
-  constexpr std::string_view kKinds = "LIFRUSMB";
-  if (reason.empty() || kKinds.find(reason[0]) == kKinds.npos)
-    throw WorkerLost(reason.empty() ? "the run was stopped" : reason);
-  raise({static_cast<Reaction>(reason[0]), reason.substr(1)});
+  if (!is_ours(reason)) throw WorkerLost(reason.empty() ? "the run was stopped" : reason);
+  raise({static_cast<Reaction>(reason[1]), reason.substr(2)});
 }
 
 }  // namespace pipedream::runtime

@@ -12,6 +12,7 @@ namespace pipedream::runtime {
 
 // A failure as text that can travel to another process, and back.
 [[nodiscard]] std::string to_reason(const std::exception_ptr& failure);
+// A text that did not come from to_reason(), a transport's own, is WorkerLost.
 [[noreturn]] void throw_reason(const std::string& reason);
 // Whether that failure is a lost worker.
 [[nodiscard]] bool reason_is_lost(const std::string& reason);

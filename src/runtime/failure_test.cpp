@@ -78,6 +78,15 @@ TEST(Failure, AnothersFailureGetsNoPlaceOfOurs) {
             "Bworker 3, F1: why");
 }
 
+// MPI's begin with a letter that means something else in ours.
+TEST(Failure, AReasonOfTheTransportIsALostWorkersWord) {
+  EXPECT_EQ(test::message_of<WorkerLost>([] { throw_reason("MPI failed: no route"); }),
+            "MPI failed: no route");
+  EXPECT_TRUE(reason_is_lost("MPI failed: no route"));
+  EXPECT_TRUE(reason_is_lost(to_reason(failure(WorkerLost("why")))));
+  EXPECT_FALSE(reason_is_lost(to_reason(failure(IoError("why")))));
+}
+
 TEST(Failure, WithoutAReasonTheRunWasStopped) {
   EXPECT_EQ(test::message_of<WorkerLost>([] { throw_reason(""); }), "the run was stopped");
 }

@@ -48,6 +48,9 @@ MpiWorld::~MpiWorld() = default;
 int MpiWorld::rank() const { return engine_->rank(); }
 int MpiWorld::size() const { return engine_->size(); }
 
+void MpiWorld::abort(const std::string& reason) { engine_->abort_all(reason); }
+bool MpiWorld::leave() { return engine_->leave(); }
+
 std::unique_ptr<Transport> MpiWorld::connect() {
   return std::make_unique<MpiEndpoint>(*engine_, engine_->next_channel());
 }

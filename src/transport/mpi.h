@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "transport/transport.h"
 
@@ -52,6 +53,13 @@ class MpiWorld {
   // other rank. Does not wait for them. Its abort() is heard at the other ranks within about 1 ms;
   // when several ranks abort at once, each rank reports the first that it heard of.
   [[nodiscard]] std::unique_ptr<Transport> connect();
+
+  // Aborts every channel on every rank, also those that are yet to be connected.
+  void abort(const std::string& reason);
+
+  // What destroying does, before: ends MPI here. False when it gave up waiting for a rank, which
+  // then may never hear of the abort. The last call, and only once.
+  [[nodiscard]] bool leave();
 
  private:
   std::unique_ptr<MpiEngine> engine_;

@@ -16,5 +16,7 @@ MpiWorld::~MpiWorld() = default;
 int MpiWorld::rank() const { return 0; }
 int MpiWorld::size() const { return 0; }
 std::unique_ptr<Transport> MpiWorld::connect() { return nullptr; }
+void MpiWorld::abort(const std::string&) {}
+bool MpiWorld::leave() { return true; }
 
 }  // namespace pipedream::transport

@@ -19,6 +19,7 @@ constexpr int kFrames = 0;
 constexpr int kPayloads = 1;
 
 constexpr std::int32_t kAbort = -1;  // in a frame's tag: the payload is the reason of an abort
+constexpr std::int32_t kAllChannels = -1;  // in a frame's channel
 
 constexpr std::size_t kPiece = 16 << 20;  // of a payload; MPI counts in int
 constexpr int kMostSends = 256;           // under way at once, counted in pieces
@@ -55,8 +56,13 @@ MpiEngine::MpiEngine() : thread_([this] { run(); }) {
 }
 
 MpiEngine::~MpiEngine() {
+  if (thread_.joinable()) (void)leave();
+}
+
+bool MpiEngine::leave() {
   closing_ = true;
   thread_.join();
+  return left_together_;
 }
 
 Inbox& MpiEngine::inbox(std::int32_t channel) {
@@ -87,7 +93,15 @@ void MpiEngine::send(WorkerId to, const Frame& frame, Message message) {
 
 void MpiEngine::abort(std::int32_t channel, const std::string& reason) {
   aborted_ = true;
-  if (!inbox(channel).abort(reason)) return;
+  if (inbox(channel).abort(reason)) send_abort(channel, reason);
+}
+
+void MpiEngine::abort_all(const std::string& reason) {
+  fail(reason);
+  send_abort(kAllChannels, reason);
+}
+
+void MpiEngine::send_abort(std::int32_t channel, const std::string& reason) {
   const auto text = std::make_shared<const std::string>(reason);
   for (int other = 0; other < size_; ++other)
     if (other != rank_)
@@ -105,7 +119,8 @@ void MpiEngine::run() {
   started_.set_value();
   try {
     while (!closing_) step();
-    if (leave_with_the_others())
+    left_together_ = leave_with_the_others();
+    if (left_together_)
       MPI_Finalize();
     else
       abandon();
@@ -266,20 +281,25 @@ void MpiEngine::finish_request(Transfer& transfer) {
 }
 
 void MpiEngine::deliver(Transfer& transfer) {
-  Inbox& inbox = this->inbox(transfer.frame.channel);
+  const Frame& frame = transfer.frame;
   Message& message = transfer.message;
-  if (transfer.frame.tag != kAbort) {
-    inbox.put(transfer.peer, transfer.frame.tag, transfer.frame.number, std::move(message));
+  if (frame.tag != kAbort) {
+    inbox(frame.channel).put(transfer.peer, frame.tag, frame.number, std::move(message));
     return;
   }
+  const std::string reason(reinterpret_cast<const char*>(message.bytes.data()),
+                           message.bytes.size());
   aborted_ = true;
-  inbox.abort({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()});
+  if (frame.channel == kAllChannels)
+    fail(reason);
+  else
+    inbox(frame.channel).abort(reason);
 }
 
 void MpiEngine::fail(const std::string& reason) {
   aborted_ = true;
   const std::lock_guard lock(mutex_);
-  failure_ = reason;
+  if (failure_.empty()) failure_ = reason;
   for (const std::unique_ptr<Inbox>& inbox : inboxes_) inbox->abort(reason);
 }
 

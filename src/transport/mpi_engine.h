@@ -36,7 +36,7 @@ struct Transfer {
 class MpiEngine {
  public:
   MpiEngine();   // as MpiWorld's
-  ~MpiEngine();  // as MpiWorld's
+  ~MpiEngine();  // as MpiWorld's; leaves, unless that was done
 
   MpiEngine(const MpiEngine&) = delete;
   MpiEngine& operator=(const MpiEngine&) = delete;
@@ -48,11 +48,15 @@ class MpiEngine {
   [[nodiscard]] Inbox& inbox(std::int32_t channel);
   void send(WorkerId to, const Frame& frame, Message message);
   void abort(std::int32_t channel, const std::string& reason);
+  void abort_all(const std::string& reason);  // all channels, also those to come
+  // Ends the thread; true when all ranks left together. Once.
+  bool leave();
 
  private:
   // All on the thread.
   void run();
   void start();
+  void send_abort(std::int32_t channel, const std::string& reason);
   [[nodiscard]] bool leave_with_the_others();
   [[nodiscard]] bool nothing_under_way();
   void step();
@@ -87,10 +91,11 @@ class MpiEngine {
   std::condition_variable queued_;
   std::deque<std::shared_ptr<Transfer>> outbox_;
   std::vector<std::unique_ptr<Inbox>> inboxes_;  // by channel; made when first named
-  std::string failure_;                          // of MPI itself
+  std::string failure_;                          // of all channels: MPI's, or by abort_all()
 
   std::atomic<bool> aborted_ = false;
   std::atomic<bool> closing_ = false;
+  bool left_together_ = false;  // the thread's, until it is joined
   std::promise<void> started_;
   std::thread thread_;
 };

@@ -2,7 +2,6 @@
 // order.
 #include "transport/mpi.h"
 
-#include <iostream>
 #include <string>
 
 #include "transport/contract_testing.h"
