@@ -10,11 +10,11 @@ using std::chrono::steady_clock;
 constexpr int kRoundTrips = 8;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-transport::Message next(transport::Transport& control, WorkerId from) {
+transport::Message next_from(WorkerId from, transport::Transport& control) {
   return control.wait(control.receive(from, kClock), steady_clock::now() + kPatience);
 }
 
-transport::Message of(Nanos time) { return {{time.count()}, {}, nullptr}; }
+transport::Message message_with(Nanos time) { return {{time.count()}, {}, nullptr}; }
 
 }  // namespace
 
@@ -24,16 +24,16 @@ Clock agreed_clock(transport::Transport& control) {
   if (control.me() == master) {
     for (int w = 1; w < control.workers(); ++w)
       for (int i = 0; i < kRoundTrips; ++i) {
-        (void)next(control, {w});
-        control.send({w}, kClock, of(clock.now()));
+        (void)next_from({w}, control);
+        control.send({w}, kClock, message_with(clock.now()));
       }
     return clock;
   }
   Nanos quickest = Nanos::max();
   for (int i = 0; i < kRoundTrips; ++i) {
     const auto asked = steady_clock::now();
-    control.send(master, kClock, of(Nanos{0}));
-    const Nanos there{next(control, master).header.at(0)};
+    control.send(master, kClock, message_with(Nanos{0}));
+    const Nanos there{next_from(master, control).header.at(0)};
     const auto answered = steady_clock::now();
     if (answered - asked >= quickest) continue;
     quickest = std::chrono::duration_cast<Nanos>(answered - asked);

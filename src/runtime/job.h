@@ -9,7 +9,6 @@
 
 #include "model/network.h"
 #include "plan/plan.h"
-#include "runtime/clock.h"
 #include "runtime/feed.h"
 #include "runtime/optimiser.h"
 #include "schedule/schedule.h"
@@ -43,7 +42,8 @@ struct Job {
   std::function<void(WorkerId, const schedule::Op&)> before_op;
 };
 
-// One schedule that all workers run through together; between two, nothing is in flight.
+// One schedule that all workers run through together. When a worker has ended it, it has nothing of
+// it left; others may still be at it.
 struct Segment {
   const schedule::Schedule& schedule;
   schedule::Extent extent;

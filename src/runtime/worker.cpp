@@ -57,7 +57,7 @@ void Worker::run(const Segment& segment) {
   segment_ = &segment;
   recorder_.begin(segment.schedule.rules.trains);
   const Bytes sent = mailbox_.sent();
-  score_ = {};
+  if (segment.schedule.rules.trains) score_ = {};
   clipped_ = {0};
   mailbox_.begin([&segment](const Item& item) { return segment.feed.samples(item); });
   for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
@@ -256,13 +256,9 @@ void Worker::run(const schedule::Await& await) {
   record(await, recorder_.now());
 }
 
-void Worker::run(const schedule::Push&) {
-  throw CannotMeet("asynchronous data parallelism can be simulated, but not trained with yet");
-}
-
-void Worker::run(const schedule::Pull&) {
-  throw CannotMeet("asynchronous data parallelism can be simulated, but not trained with yet");
-}
+// train::check_recipe refuses schedules that have these.
+void Worker::run(const schedule::Push&) { PD_CHECK(false && "Push in a run"); }
+void Worker::run(const schedule::Pull&) { PD_CHECK(false && "Pull in a run"); }
 
 void Worker::run(const schedule::Update& update) {
   const Nanos start = recorder_.now();

@@ -37,7 +37,8 @@ class Worker {
   [[nodiscard]] WorkerId id() const { return me_; }
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }
   [[nodiscard]] std::map<StageId, Stage>& stages() { return stages_; }
-  [[nodiscard]] const Score& score() const { return score_; }  // of the last segment, if it was one
+  // Of all that was evaluated since the last segment that trained.
+  [[nodiscard]] const Score& score() const { return score_; }
   // By all training so far; evaluation does not count.
   [[nodiscard]] Bytes sent() const { return mailbox_.sent() + replicas_.sent() - untrained_; }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/failure.h"
 #include "runtime/tags.h"
 
 namespace pipedream::train {
@@ -14,14 +15,18 @@ void send_loss(transport::Transport& news, const Loss& loss) {
   news.send(WorkerId{0}, runtime::kLosses, {{loss.minibatch, bits, loss.samples}, {}, nullptr});
 }
 
-NewsReader::NewsReader(transport::Transport& news, const schedule::Routes& routes,
-                       StageId loss_stage, std::int64_t minibatches,
+NewsReader::NewsReader(transport::Transport& news, transport::Transport& values,
+                       const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
                        std::function<void(const Loss&)> on_loss)
-    : news_(news), on_loss_(std::move(on_loss)), thread_([=, this, &routes] {
+    : news_(news), on_loss_(std::move(on_loss)), thread_([=, this, &values, &routes] {
         try {
           read(routes, loss_stage, minibatches);
+        } catch (const transport::Aborted&) {
+          failure_ = std::current_exception();
         } catch (...) {
           failure_ = std::current_exception();
+          failed_ = true;
+          values.abort(runtime::to_reason(failure_));
         }
       }) {}
 

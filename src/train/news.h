@@ -1,6 +1,7 @@
 // The losses of a run, brought to worker 0 while the others go on.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -19,16 +20,21 @@ void send_loss(transport::Transport& news, const runtime::Loss& loss);
 // order of minibatches; parts that replicas computed are put together.
 class NewsReader {
  public:
-  // `loss_stage`: the one that computes the loss.
-  NewsReader(transport::Transport& news, const schedule::Routes& routes, StageId loss_stage,
-             std::int64_t minibatches, std::function<void(const runtime::Loss&)> on_loss);
+  // `loss_stage`: the one that computes the loss. When on_loss throws, `values` is aborted with
+  // that reason, so that nobody trains on.
+  NewsReader(transport::Transport& news, transport::Transport& values,
+             const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
+             std::function<void(const runtime::Loss&)> on_loss);
   // Stops reading, by aborting the channel, if there is more to come.
   ~NewsReader();
   NewsReader(const NewsReader&) = delete;
   NewsReader& operator=(const NewsReader&) = delete;
 
-  // Waits until all were read; throws what on_loss threw.
+  // Waits until all were read; throws what on_loss threw, or Aborted when others failed.
   void finish();
+
+  // Whether on_loss threw: a worker that waits for nobody has to ask.
+  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   void read(const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches);
@@ -36,7 +42,8 @@ class NewsReader {
 
   transport::Transport& news_;
   std::function<void(const runtime::Loss&)> on_loss_;
-  std::exception_ptr failure_;
+  std::exception_ptr failure_;  // the thread's, until it is joined
+  std::atomic<bool> failed_ = false;
   std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "model/memory_meter.h"
+#include "runtime/pace.h"
 #include "schedule/evaluation.h"
 #include "systems/simulation.h"
 #include "train/item_feed.h"
@@ -97,9 +98,8 @@ class TrainingWorker {
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.sharing),
         meter_(std::move(ledger)),
-        worker_(
-            job, seat.me, seat.channels, seat.clock,
-            [&news = seat.channels.news](const runtime::Loss& loss) { send_loss(news, loss); }) {}
+        worker_(job, seat.me, seat.channels, seat.clock,
+                [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
 
   // Worker 0 has the outcome.
   std::optional<Outcome> run() {
@@ -119,6 +119,7 @@ class TrainingWorker {
  private:
   void train(std::int64_t epoch);
   void evaluate(std::int64_t epoch);
+  void tell_loss(const runtime::Loss& loss) const;
   void note_loss(const runtime::Loss& loss);
   void finish(Outcome& outcome) const;
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
@@ -136,7 +137,13 @@ class TrainingWorker {
   std::int64_t samples_ = 0;  // trained so far; worker 0's
   double loss_ = 0;
   std::optional<Evaluation> last_;
+  std::optional<NewsReader> reader_;  // worker 0's, while it trains
 };
+
+void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
+  if (reader_ && reader_->failed()) throw transport::Aborted("worker 0 cannot tell of its losses");
+  send_loss(seat_.channels.news, loss);
+}
 
 void TrainingWorker::note_loss(const runtime::Loss& loss) {
   samples_ += loss.samples;
@@ -148,20 +155,33 @@ void TrainingWorker::train(std::int64_t epoch) {
   const Extent extent = course_.extent(epoch);
   const Schedule schedule = course_.schedule(extent);
   const ItemFeed feed(*data_.training, course_.batches(), extent, course_.first(epoch));
-  std::optional<NewsReader> reader;
   if (seat_.me == WorkerId{0})
-    reader.emplace(seat_.channels.news, routes_, loss_stage_, extent.minibatches,
-                   [this](const runtime::Loss& loss) { note_loss(loss); });
-  worker_.run({schedule, extent, feed, course_.first(epoch)});
-  if (reader) reader->finish();
+    reader_.emplace(seat_.channels.news, seat_.channels.values, routes_, loss_stage_,
+                    extent.minibatches, [this](const runtime::Loss& loss) { note_loss(loss); });
+  try {
+    worker_.run({schedule, extent, feed, course_.first(epoch)});
+  } catch (const transport::Aborted&) {
+    if (reader_) reader_->finish();  // it may be the reader that failed
+    throw;
+  }
+  if (reader_) reader_->finish();
+  reader_.reset();
 }
 
 void TrainingWorker::evaluate(std::int64_t epoch) {
   const Batches batches(data_.held_out->samples(), course_.batch(), job_.seed, /*shuffle=*/false);
-  const Extent extent = course_.cut(batches, batches.per_epoch() - 1, batches.per_epoch());
-  const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.sharing);
-  const ItemFeed feed(*data_.held_out, batches, extent, 0);
-  worker_.run({schedule, extent, feed, 0});
+  const std::int64_t all = batches.per_epoch();
+  const std::int64_t step = plan::worker_count(job_.plan);
+  runtime::Pace pace(seat_.channels.control, job_.patience);
+  for (std::int64_t first = 0; first < all; first += step) {
+    if (first > 0) pace.next();
+    const std::int64_t count = std::min(step, all - first);
+    const Extent extent = course_.cut(batches, first + count - 1, count);
+    const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.sharing);
+    const ItemFeed feed(*data_.held_out, batches, extent, first);
+    worker_.run({schedule, extent, feed, first});
+  }
+  pace.finish();
   const runtime::Score score =
       runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
   if (seat_.me != WorkerId{0}) return;

@@ -1,5 +1,8 @@
 #include "train/trainer.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -51,6 +54,31 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
       .evaluation = [&](const Evaluation& done) { trained.evaluations.push_back(done); }};
   trained.outcome = train_on_threads(recipe, job, data, observer, std::nullopt);
   return trained;
+}
+
+// With one worker nobody waits for another, who could tell it.
+TEST(Trainer, EndsWhenItsObserverFails) {
+  const model::Network network = make_mlp(16);
+  const Data data = open_data("", network, 3);
+  for (const std::size_t stages : {1, 2}) {
+    const plan::Plan plan = straight(network, "pipedream", stages);
+    runtime::Job job{.network = network, .plan = plan, .seed = 3};
+    job.make_optimiser = [] { return make_optimiser({}); };
+    std::atomic<std::int64_t> begun = 0;  // of 256 in this epoch
+    job.before_op = [&](WorkerId, const schedule::Op& op) {
+      const auto* forward = std::get_if<schedule::Forward>(&op);
+      if (forward == nullptr || forward->stage != StageId{0}) return;
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+    const Recipe recipe{.batch = 16, .evaluate = false};
+    job.sharing = check_recipe(recipe, job);
+    const Observer observer{.step = [](const Step&) { throw IoError("the disk is full"); }};
+    EXPECT_EQ(test::message_of<IoError>(
+                  [&] { (void)train_on_threads(recipe, job, data, observer, std::nullopt); }),
+              "the disk is full");
+    EXPECT_LT(begun, 200) << stages;
+  }
 }
 
 TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
