@@ -4,7 +4,6 @@
 #include <set>
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/full_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/engine.h>
