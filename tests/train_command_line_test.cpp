@@ -80,6 +80,17 @@ TEST(TrainCommand, TheConfigurationOfARunRepeatsItBitForBit) {
   }
 }
 
+TEST(TrainCommand, TheConfigurationHasNumbersInFull) {
+  for (const std::string rate : {"3e-7", "0.00012345"}) {
+    const std::filesystem::path out = scratch("run_with_rate_" + rate);
+    const Answer answer = call(kMlp + "--workers 1 --minibatches 2 --learning-rate " + rate +
+                               " --out " + out.string());
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    const auto flags = nlohmann::json::parse(read_file(out / "config.json")).at("flags");
+    EXPECT_EQ(std::stod(flags.at("learning-rate").get<std::string>()), std::stod(rate));
+  }
+}
+
 TEST(TrainCommand, RunsTheConfigurationInTheDocument) {
   const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
   ASSERT_EQ(blocks.size(), 3U) << "a profile, a plan and a training configuration";

@@ -157,14 +157,14 @@ std::string Training::configuration(const plan::Plan& plan) const {
   ModelOptions options;
   const model::Options resolved(entry_.options, flags_.options);
   for (const model::OptionSpec& spec : entry_.options)
-    options[spec.name] = brief_number(resolved.real(spec.name));
+    options[spec.name] = exact_number(resolved.real(spec.name));
   return configuration_text(command_, options,
                             {{"model", entry_.name},
                              {"batch", std::to_string(network_.batch)},
                              {"workers", std::to_string(plan::worker_count(plan))},
                              {"seed", std::to_string(flags_.seed)},
                              {"optimiser", train::to_text(optimiser_.kind)},
-                             {"learning-rate", brief_number(optimiser_.learning_rate)},
+                             {"learning-rate", exact_number(optimiser_.learning_rate)},
                              {"plan", (std::filesystem::path(flags_.out) / "plan.json").string()},
                              {"system", ""}});
 }

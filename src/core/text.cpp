@@ -1,5 +1,8 @@
 #include "core/text.h"
 
+#include <array>
+#include <charconv>
+
 namespace pipedream {
 
 std::string printable(std::string_view text, std::size_t most) {
@@ -21,6 +24,12 @@ std::string brief_number(double number) {
   digits.erase(digits.find_last_not_of('0') + 1);
   if (digits.back() == '.') digits.pop_back();
   return digits;
+}
+
+std::string exact_number(double number) {
+  std::array<char, 32> digits{};  // the longest is 24: -2.2250738585072014e-308
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  return {digits.data(), end};
 }
 
 }  // namespace pipedream

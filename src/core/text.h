@@ -1,4 +1,4 @@
-// Text from outside in messages for people.
+// Text from outside in messages for people, and numbers as text.
 #pragma once
 
 #include <cstddef>
@@ -13,5 +13,8 @@ namespace pipedream {
 
 // As few digits as six decimals leave: 0.5, 3, 0.125.
 [[nodiscard]] std::string brief_number(double number);
+
+// As few digits as give this very number when they are read: 0.5, 3e-07, 0.00012345.
+[[nodiscard]] std::string exact_number(double number);
 
 }  // namespace pipedream

@@ -19,5 +19,13 @@ TEST(BriefNumber, DropsZerosThatSayNothing) {
   EXPECT_EQ(brief_number(0), "0");
 }
 
+TEST(ExactNumber, ReadsBackAsTheSameNumber) {
+  EXPECT_EQ(exact_number(0.5), "0.5");
+  EXPECT_EQ(exact_number(64), "64");
+  EXPECT_EQ(exact_number(0.00012345), "0.00012345");
+  for (const double number : {3e-7, 0.00012345, 0.1, 1.0 / 3, 1e6, -2.2250738585072014e-308, 0.0})
+    EXPECT_EQ(std::stod(exact_number(number)), number);
+}
+
 }  // namespace
 }  // namespace pipedream
