@@ -106,6 +106,24 @@ TEST(TrainCommand, FlagsWinOverTheConfiguration) {
   EXPECT_EQ(json.at("minibatches"), 7);
 }
 
+// The file has minibatches, and a plan for pipedream.
+TEST(TrainCommand, FlagsWinOverWhatTheyExcludeInTheConfiguration) {
+  const std::string out = scratch("run_to_replan").string();
+  const Answer first = call(
+      "train --model mlp --inputs 20 --hidden 16 --batch 512 --workers 2 "
+      "--profile-seconds 0.2 --system pipedream --straight --minibatches 3 "
+      "--out " +
+      out);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::string again = "train --config " + out + "/config.json --json ";
+  const auto longer = json_of(call(again + "--epochs 1"));
+  EXPECT_EQ(longer.at("minibatches"), 4096 / 512);
+  EXPECT_EQ(longer.at("system"), "pipedream");
+  const auto other = json_of(call(again + "--system gpipe"));
+  EXPECT_EQ(other.at("minibatches"), 3);
+  EXPECT_EQ(other.at("system"), "gpipe");
+}
+
 TEST(TrainCommand, PythonLoadsTheExportedWeights) {
   const std::string file = scratch("weights.safetensors").string();
   ASSERT_EQ(call(kMlp + "--workers 2 --minibatches 3 --export " + file).code, 0);

@@ -1,5 +1,6 @@
 #include "cli/train_flags.h"
 
+#include <algorithm>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -84,6 +85,21 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
 }
 
+std::set<const CLI::Option*> given_options(const CLI::App& command) {
+  std::set<const CLI::Option*> given;
+  for (const CLI::Option* option : command.get_options())
+    if (option->count() > 0) given.insert(option);
+  return given;
+}
+
+// Whether it was given, or one that excludes it.
+bool is_settled(const CLI::Option& option, const std::set<const CLI::Option*>& given) {
+  const auto excluded = option.get_excludes();
+  return given.contains(&option) ||
+         std::any_of(excluded.begin(), excluded.end(),
+                     [&](const CLI::Option* other) { return given.contains(other); });
+}
+
 std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : option.get_lnames().front();
 }
@@ -132,11 +148,14 @@ void read_configuration(const std::string& file, CLI::App& command, ModelOptions
   const Node document = parse_json(read_file(file), file);
   document.expect_format(kFormat, kVersion);
   document.expect_keys({"format", "version", "flags", "model_options"});
+  // Beforehand: the file itself may hold settings that exclude each other, a plan and how it was
+  // made.
+  const auto given = given_options(command);
   for (const auto& [name, value] : document.at("flags").members()) {
     CLI::Option* option = command.get_option_no_throw("--" + name);
     if (option == nullptr || not_settings().contains(name))
       value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
-    if (option->count() > 0) continue;
+    if (is_settled(*option, given)) continue;
     try {
       option->add_result(value.text());
       option->run_callback();

@@ -49,8 +49,9 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);
 
-// Gives each flag that the command line left open the value that the file has for it. Throws
-// BadFile for a file that is none, or has a flag that `train` does not know.
+// Gives each flag that the command line left open the value that the file has for it; a flag is not
+// open where one that excludes it is given. Throws BadFile for a file that is none, or has a flag
+// that `train` does not know.
 void read_configuration(const std::string& file, CLI::App& command, ModelOptions& options);
 
 // --link, where it is given. Throws BadValue.
