@@ -115,6 +115,9 @@ TEST(TrainCommand, FlagsWinOverWhatTheyExcludeInTheConfiguration) {
       "--out " +
       out);
   ASSERT_EQ(first.code, 0) << first.err;
+  const auto flags = nlohmann::json::parse(read_file(out + "/config.json")).at("flags");
+  EXPECT_TRUE(flags.contains("plan"));
+  EXPECT_FALSE(flags.contains("straight")) << "which made the plan, and gpipe does not know";
   const std::string again = "train --config " + out + "/config.json --json ";
   const auto longer = json_of(call(again + "--epochs 1"));
   EXPECT_EQ(longer.at("minibatches"), 4096 / 512);
@@ -151,6 +154,8 @@ TEST(TrainCommand, RunsAScheduleOfTheUsersOwn) {
   const auto json = json_of(
       call(kMlp + "--workers 2 --system gpipe --stages 2 --no-recompute --json --schedule " + own));
   EXPECT_EQ(json.at("minibatches"), 2);
+  EXPECT_TRUE(json.at("predicted_samples_per_second").is_null()) << "that of the system's own";
+  EXPECT_GT(json.at("simulated_samples_per_second"), 0);
 }
 
 TEST(TrainCommand, ReadsMnistAndText) {
@@ -179,6 +184,11 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {kMlp + "--workers 2 --system dp-asp", 78, "can be simulated, but not trained with yet"},
        {kMlp + "--workers 2 --system pipedream --straight --clip 1", 78, "a system that flushes"},
        {kMlp + "--workers 2 --system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
+       {kMlp + "--plan a.json --system gpipe", 2, "excludes"},
+       {kMlp + "--schedule a.txt --minibatches 2", 2, "excludes"},
+       {kMlp + "--schedule a.txt --epochs 2", 2, "excludes"},
+       {kMlp + "--schedule a.txt --no-stash", 2, "excludes"},
+       {kMlp + "--schedule a.txt --vertical-sync", 2, "excludes"},
        {kMlp + "--workers 2 --system all --out " + scratch("x").string(), 2, "for one of them"},
        {kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe", 1,
         "try a smaller --learning-rate"},

@@ -72,4 +72,11 @@ OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
   return own;
 }
 
+void take_over(const OwnSchedule& own, plan::Plan& plan, systems::SimulationWishes& simulation) {
+  plan.microbatches = own.extent.microbatches;
+  simulation.schedule = &own.schedule;
+  simulation.training.minibatches = own.extent.minibatches;
+  simulation.training.last_microbatches = own.extent.last;
+}
+
 }  // namespace pipedream::cli

@@ -68,10 +68,7 @@ void execute(const SimulateFlags& flags) {
   OwnSchedule own;
   if (!flags.schedule.empty()) {
     own = read_own_schedule(flags.schedule, plan, profile.graph);
-    wishes.schedule = &own.schedule;
-    wishes.training.minibatches = own.extent.minibatches;
-    wishes.training.last_microbatches = own.extent.last;
-    plan.microbatches = own.extent.microbatches;
+    take_over(own, plan, wishes);
     check_microbatches(flags.schedule, plan, profile);
   }
   check_picture(flags, plan);

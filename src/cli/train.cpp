@@ -101,6 +101,7 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
   take_over(flags_, recipe.weights);
   OwnSchedule own;
   if (!flags_.schedule.empty()) {
+    run.predicted.reset();  // that is the system's own schedule
     own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
     run.plan.microbatches = own.extent.microbatches;
     recipe.schedule = &own.schedule;
@@ -165,8 +166,7 @@ std::string Training::configuration(const plan::Plan& plan) const {
                              {"seed", std::to_string(flags_.seed)},
                              {"optimiser", train::to_text(optimiser_.kind)},
                              {"learning-rate", exact_number(optimiser_.learning_rate)},
-                             {"plan", (std::filesystem::path(flags_.out) / "plan.json").string()},
-                             {"system", ""}});
+                             {"plan", (std::filesystem::path(flags_.out) / "plan.json").string()}});
 }
 
 model::NamedTensors all_of(const runtime::Weights& weights) {

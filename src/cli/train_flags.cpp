@@ -113,12 +113,16 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
   add_machine_flags(command, flags);
   add_result_flags(command, flags);
   add_input_flags(command, flags, /*required=*/false);
-  add_system_flag(command, flags, /*all=*/true);
-  const std::vector<CLI::Option*> planning = add_planning_flags(command, flags);
   CLI::Option* plan = command.add_option("--plan", flags->plan, "Train with this plan (JSON)");
-  for (CLI::Option* option : planning) plan->excludes(option);
-  command.add_option("--schedule", flags->schedule,
-                     "Train with a schedule of your own instead of the system's (text)");
+  add_system_flag(command, flags, /*all=*/true)->excludes(plan);
+  for (CLI::Option* option : add_planning_flags(command, flags)) option->excludes(plan);
+  command
+      .add_option("--schedule", flags->schedule,
+                  "Train with a schedule of your own instead of the system's (text)")
+      ->excludes("--minibatches")
+      ->excludes("--epochs")
+      ->excludes("--vertical-sync")
+      ->excludes("--no-stash");
   allow_model_options(command);
 }
 
@@ -134,10 +138,9 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
     flags[name] = text;
   }
   for (const auto& [name, value] : resolved) {
-    if (value.empty())
-      flags.erase(name);
-    else
-      flags[name] = value;
+    flags[name] = value;
+    for (const CLI::Option* other : command.get_option("--" + name)->get_excludes())
+      flags.erase(name_of(*other));
   }
   const nlohmann::ordered_json json{
       {"format", kFormat}, {"version", kVersion}, {"flags", flags}, {"model_options", options}};

@@ -44,7 +44,7 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
 
 // The flags with which exactly this training can be repeated, as text (docs/formats.md): those that
 // were given and those that were decided, which `resolved` has by name. Flags that only say where
-// results go are left out.
+// results go are left out, and those that a decided one excludes: how the plan was made.
 [[nodiscard]] std::string configuration_text(
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);

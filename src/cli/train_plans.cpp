@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/flags.h"
+#include "cli/own_schedule.h"
 #include "cli/progress.h"
 #include "cluster/cluster_file.h"
 #include "cluster/local.h"
@@ -63,11 +64,16 @@ profile::Profile profile_for(const PlanningTask& task) {
 }
 
 systems::Simulated simulated(const PlanningTask& task, const profile::Profile& profile,
-                             const cluster::Cluster& cluster, const plan::Plan& plan) {
+                             const cluster::Cluster& cluster, plan::Plan plan) {
   systems::SimulationWishes wishes;
   take_over(wishes_of(task.flags), wishes);
   wishes.conditions.loading = false;  // what is read here lies in memory
   take_over(task.flags, wishes.training);
+  OwnSchedule own;
+  if (!task.flags.schedule.empty()) {
+    own = read_own_schedule(task.flags.schedule, plan, task.network.graph);
+    take_over(own, plan, wishes);
+  }
   return systems::simulate_plan(plan, profile, cluster, wishes);
 }
 
