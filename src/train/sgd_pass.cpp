@@ -5,8 +5,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/check.h"
-
 #if defined(__x86_64__)
 #define PD_FUSED [[gnu::target("avx2,fma")]]
 #define PD_HAS_FUSED (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -55,10 +53,9 @@ void with(bool value, Use use) {
 bool can_sgd_pass() { return PD_HAS_FUSED; }
 
 void sgd_pass(const SgdFactors& factors, const SgdArrays& arrays) {
-  PD_CHECK((factors.momentum == 0) == (arrays.velocity == nullptr));
   with(arrays.from == arrays.to, [&](auto in_place) {
     with(factors.weight_decay != 0, [&](auto decays) {
-      with(factors.momentum != 0, [&](auto has_momentum) {
+      with(arrays.velocity != nullptr, [&](auto has_momentum) {
         pass<in_place.value, decays.value, has_momentum.value>(factors, arrays);
       });
     });

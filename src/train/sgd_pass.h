@@ -15,7 +15,7 @@ struct SgdFactors {
 struct SgdArrays {
   const float* from = nullptr;
   const float* gradient = nullptr;
-  float* velocity = nullptr;  // null without momentum
+  float* velocity = nullptr;  // null: without momentum
   float* to = nullptr;        // may be `from`; else apart from all others
   std::size_t count = 0;
 };

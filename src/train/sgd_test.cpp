@@ -63,6 +63,20 @@ TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
   }
 }
 
+// 1e-50 is 0 as a float, and not as a double.
+TEST(Sgd, TakesAMomentumThatIsTooSmallToMatter) {
+  Sgd tiny({.learning_rate = 0.1, .momentum = 1e-50});
+  Sgd none({.learning_rate = 0.1});
+  const at::Tensor w = at::randn({1003});
+  const at::Tensor v = w.clone();
+  for (int step = 0; step < 3; ++step) {
+    const at::Tensor g = at::randn({1003});
+    tiny.step(0, w, g, w);
+    none.step(0, v, g, v);
+  }
+  EXPECT_TRUE(at::equal(w, v));
+}
+
 TEST(Sgd, KeepsTheVelocitiesOfParametersApart) {
   Sgd sgd({.learning_rate = 1, .momentum = 0.5});
   const at::Tensor a = at::full({1}, 0.0F);
