@@ -53,6 +53,12 @@ int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing) {
              : 1;
 }
 
+double samples_per_update(const plan::Plan& plan, const schedule::Rules& rules,
+                          std::int64_t batch) {
+  const auto replicas = static_cast<double>(plan.stages.front().workers.size());
+  return (rules.asynchronous ? 1 : replicas) * static_cast<double>(batch);
+}
+
 timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules& rules,
                                    const Training& training) {
   timeline::AccountRule rule{.flushes = rules.flushes};
@@ -106,10 +112,11 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
   simulated.ops = result.ops;
   const double in_one = minibatches_in_one(plan, schedule.rules.sharing);
   simulated.minibatches_per_second = simulated.summary.minibatches_per_second() * in_one;
-  const auto replicas = static_cast<double>(plan.stages.front().workers.size());
-  const double batch = static_cast<double>(profile.batch.value_or(1));
-  simulated.samples_per_update = (schedule.rules.asynchronous ? 1 : replicas) * batch;
-  if (profile.batch) simulated.samples_per_second = simulated.minibatches_per_second * batch;
+  simulated.samples_per_update =
+      samples_per_update(plan, schedule.rules, profile.batch.value_or(1));
+  if (profile.batch)
+    simulated.samples_per_second =
+        simulated.minibatches_per_second * static_cast<double>(*profile.batch);
   simulated.bytes_per_minibatch =
       result.bytes / (static_cast<double>(training.minibatches) * in_one);
   simulated.memory =

@@ -38,6 +38,11 @@ struct SimulationWishes {
 // share items have one each.
 [[nodiscard]] int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing);
 
+// What one update of the first stage's weights averages over, where a minibatch on one input
+// replica has `batch` samples.
+[[nodiscard]] double samples_per_update(const plan::Plan& plan, const schedule::Rules& rules,
+                                        std::int64_t batch);
+
 // How the events of such a run, simulated or real, are accounted for.
 [[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan,
                                                  const schedule::Rules& rules,

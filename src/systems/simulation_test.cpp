@@ -56,6 +56,15 @@ TEST(SimulatePlan, SamplesAreCountedWhereTheProfileSaysHowManyThereAre) {
       << "every minibatch is an update";
 }
 
+// Whether replicas take minibatches in turn or share them.
+TEST(SamplesPerUpdate, AreThoseOfAllReplicasOfTheFirstStage) {
+  for (const char* system : {"pipedream", "dapple"}) {
+    const UnitCase made = unit_case({.system = system, .replicas = {2, 1}, .microbatches = 1});
+    const schedule::Schedule schedule = schedule_for(made.plan, {.minibatches = 4});
+    EXPECT_EQ(samples_per_update(made.plan, schedule.rules, 32), 64) << system;
+  }
+}
+
 TEST(SimulatePlan, BytesPerMinibatchAreThoseOfAllLinks) {
   UnitCase made = unit_case({.system = "dp-bsp", .replicas = {4}});
   made.profile.costs[0].weights = Bytes{1000};

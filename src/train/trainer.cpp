@@ -23,14 +23,6 @@ StageId loss_stage_of(const runtime::Job& job) {
   return stage_of[job.network.graph.value(job.network.loss).producer.index()];
 }
 
-// In minibatches, of the first full update.
-double minibatches_per_update(const std::vector<timeline::Event>& events) {
-  for (const timeline::Event& event : events)
-    if (const auto* update = std::get_if<schedule::Update>(&event.op))
-      return static_cast<double>(update->last - update->first + 1);
-  return 1;
-}
-
 // How a stream of minibatches is cut into schedules, and each of them into items.
 class Course {
  public:
@@ -212,15 +204,14 @@ void TrainingWorker::finish(Outcome& outcome) const {
   std::stable_sort(events.begin(), events.end(),
                    [](const auto& a, const auto& b) { return a.start < b.start; });
   const Extent extent = course_.extent(course_.epochs() - 1);
-  timeline::Account account(
-      systems::account_rule(job_.plan, course_.schedule(extent).rules, course_.training(extent)));
+  const schedule::Rules rules = course_.schedule(extent).rules;
+  timeline::Account account(systems::account_rule(job_.plan, rules, course_.training(extent)));
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
   measured.minibatches = course_.minibatches();
   measured.samples_per_second =
       measured.summary.minibatches_per_second() * static_cast<double>(course_.batch());
-  measured.samples_per_update =
-      minibatches_per_update(events) * static_cast<double>(course_.batch());
+  measured.samples_per_update = systems::samples_per_update(job_.plan, rules, recipe_.batch);
   measured.staleness = systems::staleness_of(events, job_.plan.stages.size());
   measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);
   measured.loss = loss_;

@@ -121,6 +121,16 @@ TEST(Trainer, CountsStalenessAndBytesPerSample) {
   EXPECT_TRUE(trained.evaluations.empty());
 }
 
+// The second stage has an update for each minibatch; what counts are the first stage's.
+TEST(Trainer, AnUpdateHasASimulatedOnesSamples) {
+  const model::Network network = make_mlp(64);
+  plan::Plan plan = straight(network, "pipedream", 2);
+  plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};
+  plan.stages[1].workers = {WorkerId{2}};
+  const Trained trained = train(network, plan, {.batch = 64, .minibatches = 8, .evaluate = false});
+  EXPECT_EQ(trained.outcome.measured.samples_per_update, 128);
+}
+
 // Every worker's allocations are its own, though threads hand memory to each other.
 TEST(Trainer, MeasuresTheMemoryOfEachWorker) {
   const model::Network network = make_mlp(64);
