@@ -63,6 +63,13 @@ class Course {
     training.last_microbatches = extent.last;
     return training;
   }
+  // Of minibatches of the last epoch, which may end with a short one.
+  [[nodiscard]] std::int64_t samples(std::int64_t from, std::int64_t count) const {
+    std::int64_t sum = 0;
+    for (std::int64_t i = from; i < from + count; ++i)
+      sum += batches_.samples_in(first(epochs() - 1) + i);
+    return sum;
+  }
   [[nodiscard]] Schedule schedule(const Extent& extent) const {
     if (recipe_.schedule != nullptr) return *recipe_.schedule;
     return systems::schedule_for(plan_, training(extent));
@@ -205,12 +212,16 @@ void TrainingWorker::finish(Outcome& outcome) const {
                    [](const auto& a, const auto& b) { return a.start < b.start; });
   const Extent extent = course_.extent(course_.epochs() - 1);
   const schedule::Rules rules = course_.schedule(extent).rules;
-  timeline::Account account(systems::account_rule(job_.plan, rules, course_.training(extent)));
+  const timeline::AccountRule rule =
+      systems::account_rule(job_.plan, rules, course_.training(extent));
+  timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
   measured.minibatches = course_.minibatches();
-  measured.samples_per_second =
-      measured.summary.minibatches_per_second() * static_cast<double>(course_.batch());
+  if (measured.summary.minibatches_per_second() > 0)
+    measured.samples_per_second =
+        static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
+        to_seconds(measured.summary.measured_time);
   measured.samples_per_update = systems::samples_per_update(job_.plan, rules, recipe_.batch);
   measured.staleness = systems::staleness_of(events, job_.plan.stages.size());
   measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);

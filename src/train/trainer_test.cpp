@@ -106,6 +106,15 @@ TEST(Trainer, AShortLastMinibatchIsTrainedWithFewerMicrobatches) {
   EXPECT_EQ(trained.steps.back().samples, 4096);
 }
 
+TEST(Trainer, SpeedCountsTheSamplesThatTheTimedMinibatchesReallyHave) {
+  const model::Network network = make_mlp(1000);  // 4096 = 4 · 1000 + 96
+  const Trained trained = train(network, straight(network, "gpipe", 2, 4),
+                                {.batch = 1000, .epochs = 2, .evaluate = false});
+  const systems::Measured& measured = trained.outcome.measured;
+  ASSERT_EQ(measured.summary.measured_minibatches, 4) << "all but the first";
+  EXPECT_NEAR(measured.samples_per_second * to_seconds(measured.summary.measured_time), 3096, 1e-6);
+}
+
 TEST(Trainer, CountsStalenessAndBytesPerSample) {
   const model::Network network = make_mlp(64);
   const Trained trained = train(network, straight(network, "pipedream", 3),
