@@ -24,6 +24,43 @@
 namespace pipedream::cli {
 namespace {
 
+// Shows how a training goes on, and writes it to a file if one is named.
+class Watcher {
+ public:
+  Watcher(const std::string& title, const std::optional<std::filesystem::path>& metrics)
+      : progress_(title) {
+    if (metrics) metrics_.emplace(*metrics);
+  }
+  // Refers to this.
+  [[nodiscard]] train::Observer observer() {
+    return {.step = [this](const train::Step& done) { see(done); },
+            .evaluation = [this](const train::Evaluation& done) { see(done); }};
+  }
+
+ private:
+  void see(const train::Step& step);
+  void see(const train::Evaluation& evaluation);
+
+  Progress progress_;
+  std::optional<Metrics> metrics_;
+};
+
+void Watcher::see(const train::Step& step) {
+  if (metrics_) metrics_->add(step);
+  const double speed = static_cast<double>(step.samples) / step.seconds.count();
+  progress_.show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
+                 "loss " + report::four_digits(step.loss) + ", " +
+                     report::grouped(static_cast<std::int64_t>(speed)) + " samples/s");
+}
+
+void Watcher::see(const train::Evaluation& evaluation) {
+  if (metrics_) metrics_->add(evaluation);
+  const runtime::Score& score = evaluation.score;
+  progress_.say("epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
+                report::four_digits(score.mean_loss()) +
+                (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
+}
+
 // One training command in one process.
 class Training {
  public:
@@ -36,6 +73,9 @@ class Training {
   [[nodiscard]] int workers() const;
   void check_outputs() const;
   [[nodiscard]] Preparation prepare() const;
+  [[nodiscard]] train::Recipe recipe_of(const OwnSchedule* own) const;
+  [[nodiscard]] runtime::Job job_of(const plan::Plan& plan, const train::Recipe& recipe) const;
+  [[nodiscard]] train::Outcome outcome_of(const train::Recipe& recipe, const runtime::Job& job);
   [[nodiscard]] report::TrainingRun train(const Prepared& prepared, train::Outcome& outcome);
   void show(const report::TrainingRun& run, const Prepared& prepared,
             const train::Outcome& outcome) const;
@@ -90,24 +130,21 @@ void Training::check_outputs() const {
   if (!flags_.out.empty()) make_run_folder(flags_.out);
 }
 
-report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& outcome) {
-  report::TrainingRun run{entry_.name,        prepared.file.plan,
-                          network_.batch,     prepared.file.predicted.samples_per_second,
-                          prepared.simulated, {}};
+train::Recipe Training::recipe_of(const OwnSchedule* own) const {
   train::Recipe recipe{.batch = network_.batch,
                        .epochs = flags_.epochs.value_or(1),
                        .minibatches = flags_.minibatches,
                        .evaluate = !flags_.no_evaluation};
   take_over(flags_, recipe.weights);
-  OwnSchedule own;
-  if (!flags_.schedule.empty()) {
-    run.predicted.reset();  // that is the system's own schedule
-    own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
-    run.plan.microbatches = own.extent.microbatches;
-    recipe.schedule = &own.schedule;
-    recipe.extent = own.extent;
+  if (own != nullptr) {
+    recipe.schedule = &own->schedule;
+    recipe.extent = own->extent;
   }
-  runtime::Job job{.network = network_, .plan = run.plan, .seed = flags_.seed};
+  return recipe;
+}
+
+runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recipe) const {
+  runtime::Job job{.network = network_, .plan = plan, .seed = flags_.seed};
   job.threads = flags_.threads;
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
   job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
@@ -116,40 +153,34 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
   job.stall_folder = flags_.out.empty() ? std::filesystem::temp_directory_path() / "pipedream-stall"
                                         : std::filesystem::path(flags_.out);
   job.sharing = train::check_recipe(recipe, job);
+  return job;
+}
+
+train::Outcome Training::outcome_of(const train::Recipe& recipe, const runtime::Job& job) {
+  std::optional<std::filesystem::path> metrics;
+  if (speaks() && !flags_.out.empty())
+    metrics = std::filesystem::path(flags_.out) / "metrics.jsonl";
+  Watcher watcher("training " + entry_.name + " with " + job.plan.system, metrics);
   std::optional<transport::Links> links;
   if (const auto link = link_of(flags_))
     links = transport::Links{.bytes_per_second = link->bytes_per_second};
+  if (!world_) return train::train_on_threads(recipe, job, data_, watcher.observer(), links);
+  return train::train_as_process(*world_, recipe, job, data_, watcher.observer(), links)
+      .value_or(train::Outcome{});
+}
 
-  std::optional<Metrics> metrics;
-  if (speaks() && !flags_.out.empty())
-    metrics.emplace(std::filesystem::path(flags_.out) / "metrics.jsonl");
-  Progress progress("training " + entry_.name + " with " + run.plan.system);
-  const train::Observer observer{
-      .step =
-          [&](const train::Step& step) {
-            if (metrics) metrics->add(step);
-            const double done = static_cast<double>(step.minibatch + 1);
-            progress.show(done / static_cast<double>(step.minibatches),
-                          "loss " + report::four_digits(step.loss) + ", " +
-                              report::grouped(static_cast<std::int64_t>(
-                                  static_cast<double>(step.samples) / step.seconds.count())) +
-                              " samples/s");
-          },
-      .evaluation =
-          [&](const train::Evaluation& evaluation) {
-            if (metrics) metrics->add(evaluation);
-            progress.say("epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
-                         report::four_digits(evaluation.score.mean_loss()) +
-                         (evaluation.score.predictions > 0
-                              ? ", " + report::percent(evaluation.score.accuracy()) + " right"
-                              : ""));
-          }};
-  if (world_) {
-    auto own_outcome = train::train_as_process(*world_, recipe, job, data_, observer, links);
-    if (own_outcome) outcome = std::move(*own_outcome);
-  } else {
-    outcome = train::train_on_threads(recipe, job, data_, observer, links);
+report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& outcome) {
+  report::TrainingRun run{entry_.name,        prepared.file.plan,
+                          network_.batch,     prepared.file.predicted.samples_per_second,
+                          prepared.simulated, {}};
+  std::optional<OwnSchedule> own;
+  if (!flags_.schedule.empty()) {
+    own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
+    run.plan.microbatches = own->extent.microbatches;
+    run.predicted.reset();  // that is the system's own schedule
   }
+  const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
+  outcome = outcome_of(recipe, job_of(run.plan, recipe));
   run.measured = outcome.measured;
   return run;
 }
