@@ -91,6 +91,17 @@ TEST(TrainCommand, TheConfigurationHasNumbersInFull) {
   }
 }
 
+TEST(TrainCommand, ARunThatStopsLeavesWhatItWasMadeOf) {
+  const std::filesystem::path out = scratch("run_that_stops");
+  const Answer answer =
+      call(kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe --out " +
+           out.string());
+  EXPECT_EQ(answer.code, 1) << answer.err;
+  for (const std::string file : {"config.json", "plan.json", "profile.json", "metrics.jsonl"})
+    EXPECT_TRUE(std::filesystem::exists(out / file)) << file;
+  EXPECT_FALSE(std::filesystem::exists(out / "weights.safetensors"));
+}
+
 TEST(TrainCommand, RunsTheConfigurationInTheDocument) {
   const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
   ASSERT_EQ(blocks.size(), 3U) << "a profile, a plan and a training configuration";

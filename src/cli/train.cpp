@@ -77,10 +77,9 @@ class Training {
   [[nodiscard]] runtime::Job job_of(const plan::Plan& plan, const train::Recipe& recipe) const;
   [[nodiscard]] train::Outcome outcome_of(const train::Recipe& recipe, const runtime::Job& job);
   [[nodiscard]] report::TrainingRun train(const Prepared& prepared, train::Outcome& outcome);
-  void show(const report::TrainingRun& run, const Prepared& prepared,
-            const train::Outcome& outcome) const;
-  void write_folder(const report::TrainingRun& run, const Prepared& prepared,
-                    const train::Outcome& outcome) const;
+  void show(const report::TrainingRun& run, const train::Outcome& outcome) const;
+  void write_inputs(const Prepared& prepared) const;
+  void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
 
   TrainFlags& flags_;
@@ -180,7 +179,9 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
     run.predicted.reset();  // that is the system's own schedule
   }
   const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
-  outcome = outcome_of(recipe, job_of(run.plan, recipe));
+  const runtime::Job job = job_of(run.plan, recipe);
+  if (speaks() && !flags_.out.empty()) write_inputs(prepared);  // a run that fails has them too
+  outcome = outcome_of(recipe, job);
   run.measured = outcome.measured;
   return run;
 }
@@ -211,13 +212,16 @@ Preparation Training::prepare() const {
   return world_ ? shared_plans(task, *world_) : prepare_plans(task);
 }
 
-void Training::write_folder(const report::TrainingRun& run, const Prepared& prepared,
-                            const train::Outcome& outcome) const {
+void Training::write_inputs(const Prepared& prepared) const {
   const std::filesystem::path folder(flags_.out);
   write_file_atomically(folder / "plan.json", plan::to_json(prepared.file, network_.graph));
-  write_file_atomically(folder / "config.json", configuration(run.plan));
+  write_file_atomically(folder / "config.json", configuration(prepared.file.plan));
   if (preparation_.profile)
     write_file_atomically(folder / "profile.json", profile::to_json(*preparation_.profile));
+}
+
+void Training::write_results(const report::TrainingRun& run, const train::Outcome& outcome) const {
+  const std::filesystem::path folder(flags_.out);
   write_file_atomically(folder / "summary.json", report::training_json(run).dump(2) + "\n");
   const PictureFlags pictures{(folder / "timeline.svg").string(),
                               (folder / "timeline.json").string()};
@@ -226,8 +230,7 @@ void Training::write_folder(const report::TrainingRun& run, const Prepared& prep
   model::write_weights(folder / "weights.safetensors", all_of(outcome.weights));
 }
 
-void Training::show(const report::TrainingRun& run, const Prepared& prepared,
-                    const train::Outcome& outcome) const {
+void Training::show(const report::TrainingRun& run, const train::Outcome& outcome) const {
   if (flags_.as_json)
     std::cout << report::training_json(run).dump(2) << "\n";
   else
@@ -240,7 +243,7 @@ void Training::show(const report::TrainingRun& run, const Prepared& prepared,
     model::write_weights(flags_.weights_file, all_of(outcome.weights));
     std::cerr << "written to " << flags_.weights_file << "\n";
   }
-  if (!flags_.out.empty()) write_folder(run, prepared, outcome);
+  if (!flags_.out.empty()) write_results(run, outcome);
 }
 
 void Training::run() {
@@ -251,7 +254,7 @@ void Training::run() {
   for (const Prepared& prepared : preparation_.runs) {
     train::Outcome outcome;
     runs.push_back(train(prepared, outcome));
-    if (!all && speaks()) show(runs.back(), prepared, outcome);
+    if (!all && speaks()) show(runs.back(), outcome);
   }
   if (!all || !speaks()) return;
   if (flags_.as_json)
