@@ -122,13 +122,9 @@ TEST(CommandLine, PlanShowsOneSystemAlone) {
 TEST(CommandLine, PlanHelpNamesEverySystem) {
   const Answer answer = call("plan --help");
   EXPECT_EQ(answer.code, 0);
-  std::string words = answer.out;  // lines may be broken anywhere
-  for (char& c : words) c = c == '\n' ? ' ' : c;
-  words.erase(
-      std::unique(words.begin(), words.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
-      words.end());
-  EXPECT_NE(words.find("auto, pipedream, dapple, torchgpipe, gpipe, 2bw, dp-bsp, mp"),
-            std::string::npos)
+  EXPECT_NE(
+      on_one_line(answer.out).find("auto, pipedream, dapple, torchgpipe, gpipe, 2bw, dp-bsp, mp"),
+      std::string::npos)
       << answer.out;
 }
 

@@ -1,6 +1,7 @@
 // Calling the program as a user does. Only tests include this.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -48,6 +49,15 @@ inline std::ptrdiff_t messages(const std::string& text) {
   for (std::size_t at = 0; (at = text.find("pipedream: ", at)) != std::string::npos; ++at)
     count += at == 0 || text[at - 1] == '\n' ? 1 : 0;
   return count;
+}
+
+// A help text, whose lines may be broken anywhere.
+inline std::string on_one_line(std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  text.erase(
+      std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+      text.end());
+  return text;
 }
 
 struct Failure {

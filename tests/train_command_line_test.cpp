@@ -185,6 +185,15 @@ TEST(TrainCommand, ReadsMnistAndText) {
   EXPECT_LT(words.at("perplexity"), 40);
 }
 
+TEST(TrainCommand, SaysWhatItsFlagsMeanHere) {
+  const std::string help = on_one_line(call("train --help").out);
+  for (const std::string text :
+       {"Samples of a minibatch on one input replica", "[cores / --threads]",
+        "How far an update goes", "pulls weights towards 0"})
+    EXPECT_NE(help.find(text), std::string::npos) << text << "\n" << help;
+  EXPECT_EQ(help.find("where the profile does not say"), std::string::npos) << help;
+}
+
 TEST(TrainCommand, SaysWhatIsWrong) {
   expect_all(
       {{"train", 2, "wanted --model NAME"},
@@ -204,6 +213,8 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe", 1,
         "try a smaller --learning-rate"},
        {kMlp + "--workers 2 --link fast", 2, "fast"},
+       {kMlp + "--workers 2 --exchange ps", 78, "training averages gradients by a ring"},
+       {kMlp + "--workers 2 --exchange all-to-all", 78, "training averages gradients by a ring"},
        {"train --config " + write("bad_config.json", "{\"format\":\"pipedream-plan\"}"), 65,
         "pipedream-training"},
        {"train --config " +
@@ -239,6 +250,16 @@ TEST(TrainCommand, AFailureOfAnotherProcessBeforeTrainingIsToldByTheFirst) {
   EXPECT_EQ(answer.code, 74) << answer.err;
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
   EXPECT_NE(answer.err.find("/nowhere"), std::string::npos) << answer.err;
+}
+
+// Clocks of several machines cannot be compared. Open MPI says how many processes are on this one.
+TEST(TrainCommand, ALinkIsRehearsedOnOneMachineOnly) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const Answer answer =
+      call_with(mpirun(2) + "env OMPI_COMM_WORLD_LOCAL_SIZE=1 ", kMlp + "--link 100Mbit/s");
+  EXPECT_EQ(answer.code, 78) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+  EXPECT_NE(answer.err.find("leave it out"), std::string::npos) << answer.err;
 }
 
 TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {

@@ -72,6 +72,7 @@ class Training {
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
   [[nodiscard]] int workers() const;
   void check_outputs() const;
+  void check_network() const;
   [[nodiscard]] Preparation prepare() const;
   [[nodiscard]] train::Recipe recipe_of(const OwnSchedule* own) const;
   [[nodiscard]] runtime::Job job_of(const plan::Plan& plan, const train::Recipe& recipe) const;
@@ -127,6 +128,20 @@ void Training::check_outputs() const {
         "--system all trains once with each system: --out, --export, --svg and --trace "
         "are for one of them");
   if (!flags_.out.empty()) make_run_folder(flags_.out);
+}
+
+// What can be planned and simulated, but not trained here.
+void Training::check_network() const {
+  if (wishes_of(flags_).exchange != cost::Exchange::kRing)
+    throw CannotMeet("--exchange " + flags_.exchange +
+                     ": training averages gradients by a ring; leave it out (simulate and compare "
+                     "know the others)");
+  // Messages are held back by the clock of this machine.
+  if (world_ && link_of(flags_) &&
+      transport::launched_here().value_or(world_->size()) != world_->size())
+    throw CannotMeet(
+        "--link rehearses a network on one machine, and mpirun started processes on several: leave "
+        "it out");
 }
 
 train::Recipe Training::recipe_of(const OwnSchedule* own) const {
@@ -208,6 +223,7 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
 }
 
 Preparation Training::prepare() const {
+  check_network();
   const PlanningTask task{flags_, network_, optimiser_, workers()};
   return world_ ? shared_plans(task, *world_) : prepare_plans(task);
 }

@@ -40,11 +40,15 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
 
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto share = range<double>(0, 1, "a number");
-  command.add_option("--learning-rate", flags->learning_rate, "[0.01; adam and adamw: 0.001]")
+  command
+      .add_option("--learning-rate", flags->learning_rate,
+                  "How far an update goes [0.01; adam and adamw: 0.001]")
       ->check(range<double>(0, 1e6, "a number"));
   command.add_option("--momentum", flags->momentum, "Of the optimiser momentum [0.9]")
       ->check(share);
-  command.add_option("--weight-decay", flags->weight_decay, "[0]")
+  command
+      .add_option("--weight-decay", flags->weight_decay,
+                  "How strongly an update pulls weights towards 0 [0]")
       ->check(range<double>(0, 1e6, "a number"));
   command
       .add_option("--clip", flags->clip,
@@ -56,7 +60,7 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
 void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command
       .add_option("--workers", flags->workers,
-                  "Threads that train together [one per core]; under mpirun its processes do")
+                  "Threads that train together [cores / --threads]; under mpirun its processes do")
       ->check(range<int>(1, 4096, kWholeNumber));
   command.add_option("--threads", flags->threads, "That each worker computes with [1]")
       ->check(range<int>(1, 4096, kWholeNumber));
@@ -113,6 +117,9 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
   add_machine_flags(command, flags);
   add_result_flags(command, flags);
   add_input_flags(command, flags, /*required=*/false);
+  command.get_option("--batch")->description(
+      "Samples of a minibatch on one input replica [the model's own; 'pipedream models']");
+  command.get_option("--exchange")->description("How replicas average gradients: ring [ring]");
   CLI::Option* plan = command.add_option("--plan", flags->plan, "Train with this plan (JSON)");
   add_system_flag(command, flags, /*all=*/true)->excludes(plan);
   for (CLI::Option* option : add_planning_flags(command, flags)) option->excludes(plan);
