@@ -30,8 +30,14 @@ std::string against(double measured, const std::optional<double>& expected, cons
                      samples_text(*expected));
 }
 
+// None where the run was too short to tell.
 std::optional<double> simulated_rate(const TrainingRun& run) {
-  return run.simulated ? run.simulated->samples_per_second : std::nullopt;
+  const auto rate = run.simulated ? run.simulated->samples_per_second : std::nullopt;
+  return rate && *rate > 0 ? rate : std::nullopt;
+}
+
+std::string rate_entry(const std::optional<double>& rate) {
+  return rate && *rate > 0 ? samples_text(*rate) : "–";
 }
 
 std::string speed_text(const TrainingRun& run) {
@@ -76,6 +82,50 @@ Table worker_table(const TrainingRun& run) {
   return table;
 }
 
+// Of the stage that is most.
+systems::Staleness furthest_behind(const Measured& measured) {
+  systems::Staleness furthest;
+  for (const systems::Staleness& of : measured.staleness)
+    if (of.mean > furthest.mean) furthest = of;
+  return furthest;
+}
+
+std::string samples_per_update_text(const Measured& measured) {
+  return grouped(static_cast<std::int64_t>(measured.samples_per_update));
+}
+
+std::vector<Column> comparison_columns() {
+  std::vector<Column> columns{{""},
+                              {"system"},
+                              {"plan"},
+                              {"samples/s", Align::kRight},
+                              {"predicted", Align::kRight},
+                              {"simulated", Align::kRight},
+                              {"samples/update", Align::kRight}};
+  for (const Column& column : time_columns()) columns.push_back(column);
+  for (const char* title : {"memory", "bytes/sample", "updates behind", "loss"})
+    columns.push_back({title, Align::kRight});
+  return columns;
+}
+
+std::vector<std::string> comparison_entries(const TrainingRun& run, const std::string& automatic) {
+  const Measured& of = run.measured;
+  Bytes memory;
+  for (const Bytes each : of.memory) memory = std::max(memory, each);
+  std::vector<std::string> entries{run.plan.system == automatic ? "▶" : " ",
+                                   run.plan.system,
+                                   short_config(plan::config_text(run.plan)),
+                                   rate_entry(of.samples_per_second),
+                                   rate_entry(run.predicted),
+                                   rate_entry(simulated_rate(run)),
+                                   samples_per_update_text(of)};
+  for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
+  for (std::string entry : {to_text(memory), bytes_text(of.bytes_per_sample),
+                            staleness_text(furthest_behind(of)), four_digits(of.loss)})
+    entries.push_back(std::move(entry));
+  return entries;
+}
+
 ordered_json or_null(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }
@@ -95,8 +145,7 @@ std::string training_table(const TrainingRun& run) {
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
-  text += fmt::format("an update    of {} samples\n",
-                      grouped(static_cast<std::int64_t>(measured.samples_per_update)));
+  text += fmt::format("an update    of {} samples\n", samples_per_update_text(measured));
   text +=
       fmt::format("took         {} in all\n\n", to_text(from_seconds(measured.seconds.count())));
   return text + worker_table(run).text();
@@ -136,36 +185,9 @@ ordered_json training_json(const TrainingRun& run) {
 std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  std::vector<Column> columns{{""},
-                              {"system"},
-                              {"plan"},
-                              {"samples/s", Align::kRight},
-                              {"predicted", Align::kRight},
-                              {"simulated", Align::kRight}};
-  for (const Column& column : time_columns()) columns.push_back(column);
-  for (const char* title : {"memory", "bytes/sample", "behind", "loss"})
-    columns.push_back({title, Align::kRight});
-  Table table(std::move(columns));
-  for (const TrainingRun& run : runs) {
-    const Measured& of = run.measured;
-    std::int64_t behind = 0;
-    for (const systems::Staleness& stale : of.staleness) behind = std::max(behind, stale.most);
-    Bytes memory;
-    for (const Bytes each : of.memory) memory = std::max(memory, each);
-    const auto simulated = simulated_rate(run);
-    std::vector<std::string> entries{run.plan.system == automatic ? "▶" : " ",
-                                     run.plan.system,
-                                     short_config(plan::config_text(run.plan)),
-                                     samples_text(of.samples_per_second),
-                                     run.predicted ? samples_text(*run.predicted) : "–",
-                                     simulated ? samples_text(*simulated) : "–"};
-    for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
-    for (std::string entry : {to_text(memory), bytes_text(of.bytes_per_sample),
-                              std::to_string(behind), four_digits(of.loss)})
-      entries.push_back(std::move(entry));
-    table.add_row(std::move(entries));
-  }
-  std::string text = fmt::format("{}: {} minibatches of {} samples with each system\n\n",
+  Table table(comparison_columns());
+  for (const TrainingRun& run : runs) table.add_row(comparison_entries(run, automatic));
+  std::string text = fmt::format("{}: {} minibatches with each system, --batch {}\n\n",
                                  runs.empty() ? "" : runs.front().model,
                                  runs.empty() ? 0 : runs.front().measured.minibatches,
                                  runs.empty() ? 0 : runs.front().batch) +

@@ -1,0 +1,63 @@
+#include "report/training_table.h"
+
+#include <iterator>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+namespace pipedream::report {
+namespace {
+
+// Two stages on one worker each; the first is a little behind, the second is not.
+TrainingRun run_of(const std::string& system, double samples_per_second) {
+  TrainingRun run;
+  run.model = "tiny";
+  run.plan.system = system;
+  run.plan.stages = {{{LayerId{1}}, {WorkerId{0}}, 2, false},
+                     {{LayerId{2}}, {WorkerId{1}}, 1, false}};
+  run.batch = 32;
+  run.measured.minibatches = 20;
+  run.measured.samples_per_second = samples_per_second;
+  run.measured.samples_per_update = 64;
+  run.measured.memory = {Bytes{1 << 20}, Bytes{2 << 20}};
+  run.measured.staleness = {{2, 1.5}, {0, 0}};
+  run.measured.loss = 0.25;
+  return run;
+}
+
+// The words of the line that has one of them.
+std::vector<std::string> line_with(const std::string& text, const std::string& word) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(word) == std::string::npos) continue;
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+  return {};
+}
+
+TEST(TrainingComparison, SaysHowLongEachTrainedAndWithWhichBatch) {
+  const std::string table = training_comparison_table({run_of("pipedream", 100)}, {}, "");
+  EXPECT_EQ(table.find("tiny: 20 minibatches with each system, --batch 32\n"), 0u) << table;
+}
+
+TEST(TrainingComparison, HasTheSamplesOfAnUpdateAndTheMeanStalenessOfTheWorstStage) {
+  const std::string table = training_comparison_table({run_of("pipedream", 100)}, {}, "");
+  EXPECT_NE(table.find("samples/update"), std::string::npos) << table;
+  EXPECT_NE(table.find("updates behind"), std::string::npos) << table;
+  const auto words = line_with(table, "pipedream");
+  EXPECT_EQ(words.at(5), "64") << table;
+  EXPECT_EQ(words.at(words.size() - 2), "1.5") << table;
+}
+
+TEST(TrainingComparison, LeavesOutASpeedThatCouldNotBeTaken) {
+  TrainingRun run = run_of("gpipe", 0);
+  run.simulated.emplace();
+  run.simulated->samples_per_second = 0;
+  const std::string table = training_comparison_table({run}, {}, "");
+  const auto words = line_with(table, "gpipe");
+  for (const std::size_t rate : {2U, 3U, 4U}) EXPECT_EQ(words.at(rate), "–") << table;
+}
+
+}  // namespace
+}  // namespace pipedream::report
