@@ -142,16 +142,20 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
   struct Way {
     std::string system;
     std::vector<int> replicas;
-    int workers;
+    int workers = 0;  // not 0: stages are dealt out to them
+    int microbatches = 4;
   };
   std::vector<Way> ways;
   for (const std::size_t stages : {2, 3, 4}) {
-    ways.push_back({"gpipe", std::vector<int>(stages, 1), 0});
-    ways.push_back({"dapple", std::vector<int>(stages, 1), 0});
+    ways.push_back({"mp", std::vector<int>(stages, 1), 0, 1});
+    ways.push_back({"gpipe", std::vector<int>(stages, 1)});
+    ways.push_back({"dapple", std::vector<int>(stages, 1)});
     ways.push_back({"interleaved", std::vector<int>(2 * stages, 1), static_cast<int>(stages)});
   }
-  ways.push_back({"dapple", {2, 1}, 0});
-  ways.push_back({"dapple", {1, 3}, 0});
+  ways.push_back({"dapple", {2, 1}});
+  ways.push_back({"dapple", {1, 3}});
+  ways.push_back({"dp-bsp", {2}, 0, 1});
+  ways.push_back({"dp-bsp", {3}, 0, 1});
   for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "tied"}))
     for (const Way& way : ways) {
       if (name == "gnmt8" && way.replicas.size() != 3) continue;
@@ -159,16 +163,18 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       model::Network network = small_network(name);
       plan::Plan plan = cut_in_order(network, way.system, way.replicas);
       if (way.workers > 0) deal_out(plan, way.workers);
-      plan.microbatches = 4;
+      plan.microbatches = way.microbatches;
       const Case test(std::move(network), plan, {.minibatches = 6});
       runtime::Job job = make_job(test.network, test.plan);
       job.clip_norm = 0.05;
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+      // Minibatches that replicas take in turn come before one update.
+      const std::int64_t in_turn = way.system == "dp-bsp" ? way.replicas[0] : 1;
+      const Rule rule = [in_turn](std::size_t, std::int64_t t) { return t / in_turn; };
       Reference plain = test.reference();
-      plain.train(test.feed, test.extent, newest_weights(), 0, job.clip_norm);
+      plain.train(test.feed, test.extent, rule, 0, job.clip_norm);
       expect_same(run.weights, plain.weights());
-      EXPECT_FALSE(are_same(run.weights, test.trained_by(newest_weights())))
-          << "nothing was clipped";
+      EXPECT_FALSE(are_same(run.weights, test.trained_by(rule))) << "nothing was clipped";
     }
 }
 
