@@ -157,7 +157,7 @@ Ratios measure(const Case& wanted) {
           median(stashing)};
 }
 
-std::string two_digits(double number) {
+std::string three_decimals(double number) {
   const std::string text = report::four_digits(number);
   return text.substr(0, text.size() - 1);
 }
@@ -182,9 +182,9 @@ int main(int count, char** arguments) {
     const Ratios ratios = measure(wanted);
     all = all && ratios.one_worker >= 0.99 && ratios.of_predicted >= 0.95 &&
           ratios.stashing <= 0.02 && (!wanted.faster_than_one || ratios.of_one_worker >= 1.8);
-    table.add_row({wanted.title, two_digits(ratios.one_worker), two_digits(ratios.of_predicted),
-                   two_digits(ratios.of_one_worker), two_digits(ratios.two_loops),
-                   report::percent(ratios.stashing)});
+    table.add_row({wanted.title, three_decimals(ratios.one_worker),
+                   three_decimals(ratios.of_predicted), three_decimals(ratios.of_one_worker),
+                   three_decimals(ratios.two_loops), report::percent(ratios.stashing)});
     results.push_back({{"model", wanted.title},
                        {"one_worker_over_bare_loop", ratios.one_worker},
                        {"two_workers_over_predicted", ratios.of_predicted},
