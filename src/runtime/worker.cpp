@@ -200,7 +200,8 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
 }
 
 void Worker::run(const schedule::Recompute& recompute) {
-  // What its backward takes must have come: the simulator, too, lets it begin only then.
+  // Needs the item's inputs alone, so it does not wait for the gradients; the simulator does, and
+  // so predicts no more than this.
   const Nanos start = recorder_.now();
   if (share(recompute.stage, recompute.item).count > 0)
     stages_.at(recompute.stage).recompute(recompute.item, recompute.weights);
