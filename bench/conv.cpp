@@ -6,13 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/randn.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "core/units.h"
 #include "model/conv2d.h"
+#include "model/threads.h"
 #include "report/table.h"
 
 namespace {
@@ -46,7 +46,7 @@ double median_seconds(const std::function<at::Tensor()>& forward, const at::Tens
 
 int main(int count, char** arguments) {
   const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
-  at::set_num_threads(1);
+  model::use_threads(1);
   report::Table table({{"batch × in × side → out, kernel, stride"},
                        {"libtorch's", report::Align::kRight},
                        {"ours", report::Align::kRight},

@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ATen/Parallel.h>
 #include <torch/optim/sgd.h>
 
 #include "cluster/local.h"
+#include "model/threads.h"
 #include "model/whole_model.h"
 #include "model/zoo.h"
 #include "report/table.h"
@@ -61,7 +61,7 @@ const std::vector<Case> kCases{
 
 // Seconds per minibatch of a loop as anyone would write it on libtorch.
 double bare_loop(const model::Network& network, const train::Data& data) {
-  at::set_num_threads(1);
+  model::use_threads(1);
   model::WholeModel model(network, at::kCPU, kSeed);
   std::vector<at::Tensor> parameters;
   for (const auto& [name, parameter] : model.parameters()) parameters.push_back(parameter);
@@ -191,6 +191,10 @@ int main(int count, char** arguments) {
                        {"two_workers_over_one", ratios.of_one_worker},
                        {"two_bare_loops_over_one", ratios.two_loops},
                        {"stashing_costs", ratios.stashing}});
+  }
+  if (results.empty()) {
+    std::cerr << "bench runtime: wanted vgg16, gnmt8 or gpt, found '" << only << "'\n";
+    return 2;
   }
   if (as_json)
     std::cout << nlohmann::ordered_json{{"within", all}, {"results", results}}.dump(2) << "\n";

@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
@@ -22,6 +21,7 @@
 #include "core/check.h"
 #include "core/even_part.h"
 #include "model/network.h"
+#include "model/threads.h"
 #include "plan/plan.h"
 #include "runtime/feed.h"
 #include "runtime/gradient_order.h"
@@ -73,7 +73,7 @@ class Reference {
         seed_(seed),
         together_(together),
         order_(network.graph, plan::stage_of_each_layer(plan, network.graph)) {
-    at::set_num_threads(1);
+    model::use_threads(1);
     layers_.resize(network.graph.layers().size());
     stage_of_.resize(layers_.size());
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {

@@ -100,7 +100,7 @@ TEST_F(NoStash, WithStashingTheGradientIsThatOfTheForwardsWeights) {
   used["three.weight"] = after(1, false).at("three.weight");
   EXPECT_LT(distance(gradient(false), slope(used)), 1e-5);
 
-  at::set_num_threads(1);
+  model::use_threads(1);
   for (auto& [name, tensor] : used) tensor = tensor.clone().requires_grad_();
   loss_of(used, input(0, 1), input(1, 1)).backward();
   const Chain before = after(1, false);

@@ -105,7 +105,7 @@ TEST(RuntimeRules, OneWorkerIsTheBareLibtorchLoop) {
     Style style = kGpipe;
     style.microbatches = microbatches;
     const Case test = case_of(style, "mlp", 1);
-    at::set_num_threads(1);
+    model::use_threads(1);
     std::vector<at::Tensor> weights;
     std::vector<std::string> names;
     for (int k = 1; k <= 5; ++k) {

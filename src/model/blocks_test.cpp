@@ -41,12 +41,13 @@ TEST_P(Convolution, HasTheGradientsOfLibtorch) {
         << "gradient " << i;
 }
 
-// The last shape is large enough to be worked on in slices of the batch.
-INSTANTIATE_TEST_SUITE_P(Shapes, Convolution,
-                         testing::Values(ConvShape{2, 3, 8, 4, 3, 1, 1},
-                                         ConvShape{1, 4, 9, 2, 1, 2, 0},
-                                         ConvShape{3, 2, 15, 5, 7, 2, 3},
-                                         ConvShape{5, 64, 112, 4, 3, 1, 1}));
+// One product for many samples and one for each, both also in slices of the batch.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Convolution,
+    testing::Values(ConvShape{2, 3, 8, 4, 3, 1, 1}, ConvShape{1, 4, 9, 2, 1, 2, 0},
+                    ConvShape{3, 2, 15, 5, 7, 2, 3}, ConvShape{3, 5, 6, 4, 3, 2, 0},
+                    ConvShape{2, 3, 16, 4, 3, 1, 1}, ConvShape{30, 512, 11, 8, 3, 1, 1},
+                    ConvShape{5, 64, 112, 4, 3, 1, 1}));
 
 TEST(Convolution, WorksWithoutBiasAndWithoutAGradientForItsInput) {
   const at::Tensor x = at::randn({2, 3, 8, 8});

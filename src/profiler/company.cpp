@@ -1,7 +1,6 @@
 #include "profiler/company.h"
 
-#include <ATen/Parallel.h>
-
+#include "model/threads.h"
 #include "profiler/passes.h"
 
 namespace pipedream::profiler {
@@ -37,7 +36,7 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
     computing_.notify_one();
   };
   try {
-    at::set_num_threads(options.threads);
+    model::use_threads(options.threads);
     WholeModel model(network, options.device, options.seed);
     const Update update = options.make_update ? options.make_update() : Update();
     const Values inputs = model.sample_inputs(0);

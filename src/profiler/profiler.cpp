@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/util/Exception.h>
 
 #include "core/check.h"
 #include "core/error.h"
 #include "core/machine.h"
+#include "model/threads.h"
 #include "profiler/company.h"
 #include "profiler/passes.h"
 
@@ -179,7 +179,7 @@ bool is_out_of_memory(const c10::Error& error) {
 profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
   require_device(options.device);
   require_memory(network, options.device, options.workers);
-  at::set_num_threads(options.threads);
+  model::use_threads(options.threads);
   try {
     return profile_on(network, options);
   } catch (const c10::Error& error) {

@@ -78,18 +78,6 @@ void Stage::wire(const schedule::Routes& routes) {
   }
   const LayerId loss_layer = network_.graph.value(network_.loss).producer;
   computes_loss_ = own.contains(loss_layer);
-
-  // Which of a value's names a layer reads: that of the term of the sum its gradient goes into.
-  const auto name_for = [&](ValueId value, LayerId layer) -> Name {
-    const bool taken = std::binary_search(taken_.begin(), taken_.end(), value);
-    if (!taken && !order_of_sums_.is_mixed(value)) return {value, 0};
-    std::size_t name = 0;
-    for (const GradientOrder::Term& term : order_of_sums_.terms(value)) {
-      if (std::find(term.layers.begin(), term.layers.end(), layer) != term.layers.end()) break;
-      if (!taken || term.stage == id_) ++name;
-    }
-    return {value, name};
-  };
   std::map<Name, std::size_t> last;
   for (std::size_t i = 0; i < order_.size(); ++i) {
     wires_.emplace_back();
@@ -104,6 +92,17 @@ void Stage::wire(const schedule::Routes& routes) {
     if (!std::binary_search(given_.begin(), given_.end(), name.first) &&
         name.first != network_.loss)
       last_users_[layer].push_back(name);
+}
+
+Stage::Name Stage::name_for(ValueId value, LayerId layer) const {
+  const bool taken = std::binary_search(taken_.begin(), taken_.end(), value);
+  if (!taken && !order_of_sums_.is_mixed(value)) return {value, 0};
+  std::size_t name = 0;
+  for (const GradientOrder::Term& term : order_of_sums_.terms(value)) {
+    if (std::find(term.layers.begin(), term.layers.end(), layer) != term.layers.end()) break;
+    if (!taken || term.stage == id_) ++name;
+  }
+  return {value, name};
 }
 
 void Stage::begin(const schedule::Rules& rules, std::int64_t first) {

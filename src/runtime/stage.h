@@ -86,6 +86,8 @@ class Stage {
   };
 
   void wire(const schedule::Routes& routes);
+  // Which of a value's names a layer reads: that of the term of the sum its gradient goes into.
+  [[nodiscard]] Name name_for(ValueId value, LayerId layer) const;
   void add_leaves(const Values& inputs, Names& names, InFlight& kept) const;
   // Runs all layers; `names` gets what they make and loses what no layer needs any more.
   void run_layers(const schedule::Item& item, Mode mode, Names& names);

@@ -1,15 +1,14 @@
 #include "runtime/worker.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 
 #include "core/check.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "model/threads.h"
 #include "runtime/failure.h"
 #include "schedule/lower.h"
 
@@ -40,7 +39,7 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       recorder_(me, clock, job.keep_timeline),
       mailbox_(channels.values, routes_, order_, job.device, clock, job.patience),
       replicas_(channels.collectives, routes_, job.patience) {
-  at::set_num_threads(job.threads);
+  model::use_threads(job.threads);
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
     const auto id = id_at<StageId>(s);

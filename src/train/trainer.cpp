@@ -23,6 +23,21 @@ StageId loss_stage_of(const runtime::Job& job) {
   return stage_of[job.network.graph.value(job.network.loss).producer.index()];
 }
 
+// Of all workers, in the order of their starts, from 0.
+std::vector<timeline::Event> merged_events(const std::vector<runtime::WorkerResult>& results) {
+  std::vector<timeline::Event> events;
+  for (const runtime::WorkerResult& result : results)
+    events.insert(events.end(), result.events.begin(), result.events.end());
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  const Nanos began = events.empty() ? Nanos{0} : events.front().start;
+  for (timeline::Event& event : events) {
+    event.start -= began;
+    event.end -= began;
+  }
+  return events;
+}
+
 // How a stream of minibatches is cut into schedules, and each of them into items.
 class Course {
  public:
@@ -191,25 +206,12 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
 
 void TrainingWorker::finish(Outcome& outcome) const {
   systems::Measured& measured = outcome.measured;
-  std::vector<timeline::Event> events;
   Bytes sent;
   for (const runtime::WorkerResult& result : outcome.workers) {
-    events.insert(events.end(), result.events.begin(), result.events.end());
     measured.memory.push_back(result.peak_memory);
     sent += result.sent;
   }
-  const Nanos began =
-      events.empty()
-          ? Nanos{0}
-          : std::min_element(events.begin(), events.end(), [](const auto& a, const auto& b) {
-              return a.start < b.start;
-            })->start;
-  for (timeline::Event& event : events) {
-    event.start -= began;
-    event.end -= began;
-  }
-  std::stable_sort(events.begin(), events.end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::vector<timeline::Event> events = merged_events(outcome.workers);
   const Extent extent = course_.extent(course_.epochs() - 1);
   const schedule::Rules rules = course_.schedule(extent).rules;
   const timeline::AccountRule rule =

@@ -1,0 +1,45 @@
+#include "model/threads.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
+
+namespace pipedream::model {
+namespace {
+
+std::ptrdiff_t threads_of_this_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+// Run by the test below.
+TEST(UseThreads, DISABLED_StartsNone) {
+  std::ptrdiff_t before = 0;
+  std::ptrdiff_t after = 0;
+  std::thread([&] {
+    use_threads(1);
+    before = threads_of_this_process();
+    (void)at::conv2d(at::randn({16, 64, 16, 16}), at::randn({64, 64, 3, 3}));
+    (void)at::linear(at::randn({512, 512}), at::randn({2048, 512}));
+    after = threads_of_this_process();
+  }).join();
+  EXPECT_EQ(after, before);
+}
+
+// In a process that begins with more, as ours do for users. Without omp_set_max_active_levels it
+// fails on 64-bit Arm.
+TEST(UseThreads, OneMeansOne) {
+  EXPECT_EQ(std::system("OMP_NUM_THREADS=4 GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0 "
+                        "\"$(readlink /proc/$PPID/exe)\" --gtest_brief=1 "
+                        "--gtest_also_run_disabled_tests --gtest_filter=UseThreads.DISABLED_*"),
+            0);
+}
+
+}  // namespace
+}  // namespace pipedream::model
