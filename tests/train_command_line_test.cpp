@@ -21,6 +21,14 @@ std::string mpirun(int processes) {
          std::to_string(processes) + " ";
 }
 
+std::string mlp_profile() {
+  const std::string file = scratch("mlp_profile.json").string();
+  EXPECT_EQ(
+      call("profile --model mlp --inputs 20 --hidden 16 --batch 16 --seconds 0.1 -o " + file).code,
+      0);
+  return file;
+}
+
 TEST(TrainCommand, TrainsWithEverySystemThatPipelines) {
   const auto json =
       json_of(call(kMlp + "--workers 2 --system all --minibatches 8 --microbatches 2 --json"));
@@ -213,6 +221,8 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe", 1,
         "try a smaller --learning-rate"},
        {kMlp + "--workers 2 --link fast", 2, "fast"},
+       {"train --model mlp --inputs 21 --hidden 16 --batch 16 --profile " + mlp_profile(), 78,
+        "is of a network of other sizes: 'features' makes 1.25 KiB there, wanted 1.312 KiB"},
        {kMlp + "--workers 2 --exchange ps", 78, "training averages gradients by a ring"},
        {kMlp + "--workers 2 --exchange all-to-all", 78, "training averages gradients by a ring"},
        {"train --config " + write("bad_config.json", "{\"format\":\"pipedream-plan\"}"), 65,

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/nearest.h"
+#include "model/out_of_memory.h"
 #include "transport/mpi.h"
 
 namespace pipedream::cli {
@@ -115,8 +116,9 @@ int run(int count, const char* const* arguments) {
   } catch (const CannotMeet& error) {
     return report(kCannotMeet, error.what());
   } catch (const std::bad_alloc&) {
-    return report(kCannotMeet, "there is not enough memory: try a smaller --batch or model");
+    return report(kCannotMeet, model::kOutOfMemory);
   } catch (const c10::Error& error) {
+    if (model::is_out_of_memory(error)) return report(kCannotMeet, model::kOutOfMemory);
     return report(kBug, std::string("a bug, please report it: ") + error.what_without_backtrace());
   } catch (const std::exception& error) {
     return report(kBug, std::string("a bug, please report it: ") + error.what());

@@ -109,7 +109,8 @@ Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* wo
   (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
   if (world_ && flags.workers && *flags.workers != world_->size())
     throw BadUsage("--workers " + std::to_string(*flags.workers) + ": mpirun started " +
-                   std::to_string(world_->size()) + " processes, and each is one worker");
+                   std::to_string(world_->size()) +
+                   (world_->size() == 1 ? " process" : " processes") + ", and each is one worker");
   if (speaks()) check_outputs();
   data_ = train::open_data(flags.data, network_, flags.seed);
 }

@@ -40,6 +40,19 @@ void want_same_layers(const PlanningTask& task, const profile::Profile& profile)
       throw CannotMeet("--profile " + task.flags.profile + " is of another network: layer " +
                        std::to_string(i) + " is " + have + ", wanted " + want);
   }
+  const auto& values = task.network.graph.values();
+  if (profile.graph.values().size() != values.size())
+    throw CannotMeet("--profile " + task.flags.profile + " is of another network: it has " +
+                     std::to_string(profile.graph.values().size()) + " values, wanted " +
+                     std::to_string(values.size()));
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const graph::Value& is = profile.graph.values()[v];
+    const graph::Value& should_be = values[v];
+    if (is.bytes != should_be.bytes)
+      throw CannotMeet("--profile " + task.flags.profile + " is of a network of other sizes: '" +
+                       wanted[should_be.producer.index()].name + "' makes " + to_text(is.bytes) +
+                       " there, wanted " + to_text(should_be.bytes));
+  }
 }
 
 profile::Profile profile_for(const PlanningTask& task) {

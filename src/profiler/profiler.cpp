@@ -4,11 +4,11 @@
 
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
-#include <c10/util/Exception.h>
 
 #include "core/check.h"
 #include "core/error.h"
 #include "core/machine.h"
+#include "model/out_of_memory.h"
 #include "model/threads.h"
 #include "profiler/company.h"
 #include "profiler/passes.h"
@@ -166,14 +166,6 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   return profile;
 }
 
-// libtorch has one type of exception for all; only the text tells that memory ran out.
-bool is_out_of_memory(const c10::Error& error) {
-  const std::string text = error.what_without_backtrace();
-  return text.find("allocate memory") != std::string::npos ||
-         text.find("out of memory") != std::string::npos ||
-         text.find("not enough memory") != std::string::npos;
-}
-
 }  // namespace
 
 profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
@@ -183,7 +175,7 @@ profile::Profile profile_network(const model::Network& network, const ProfileOpt
   try {
     return profile_on(network, options);
   } catch (const c10::Error& error) {
-    if (!is_out_of_memory(error)) throw;
+    if (!model::is_out_of_memory(error)) throw;
     throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
                      " does not fit into the memory of " + options.device.str() +
                      ": choose a smaller --batch or smaller sizes");

@@ -1,8 +1,7 @@
 #include "runtime/failure.h"
 
-#include <c10/util/Exception.h>
-
 #include "core/error.h"
+#include "model/out_of_memory.h"
 #include "transport/transport.h"
 
 namespace pipedream::runtime {
@@ -47,12 +46,10 @@ Failure current() {
   } catch (const TrainingStopped& error) {
     return {Reaction::kStopped, error.what()};
   } catch (const std::bad_alloc&) {
-    return {Reaction::kMemory, "there is not enough memory: try a smaller --batch or model"};
+    return {Reaction::kMemory, model::kOutOfMemory};
   } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    // libtorch's allocator has no exception of its own.
-    const bool memory = text.find("DefaultCPUAllocator: can't allocate memory") != text.npos;
-    return {memory ? Reaction::kMemory : Reaction::kBug, text};
+    if (model::is_out_of_memory(error)) return {Reaction::kMemory, model::kOutOfMemory};
+    return {Reaction::kBug, error.what_without_backtrace()};
   } catch (const std::exception& error) {
     return {Reaction::kBug, error.what()};
   }

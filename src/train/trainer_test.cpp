@@ -81,6 +81,18 @@ TEST(Trainer, EndsWhenItsObserverFails) {
   }
 }
 
+// The first thing a worker does is to wait for its data.
+TEST(Trainer, CountsNoIdleTimeBelowNothing) {
+  const model::Network network = make_mlp(64);
+  for (const std::size_t stages : {1, 2}) {
+    const Trained trained = train(network, straight(network, "pipedream", stages),
+                                  {.batch = 64, .minibatches = 4, .evaluate = false});
+    const timeline::Idle& idle = trained.outcome.measured.summary.idle;
+    for (const Nanos part : {idle.fill_drain, idle.imbalance, idle.transfer, idle.wait})
+      EXPECT_GE(part, Nanos{0}) << stages;
+  }
+}
+
 TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
   const model::Network network = make_mlp(256);
   const Trained trained =
