@@ -88,6 +88,22 @@ TEST(TrainCommand, TheConfigurationOfARunRepeatsItBitForBit) {
   }
 }
 
+TEST(TrainCommand, ARunFolderCanBeMoved) {
+  const std::string text = write("to_learn.txt", std::string(5000, 'a') + std::string(5000, 'b'));
+  const std::string out = scratch("unmoved").string();
+  const std::string gpt =
+      "train --model gpt --hidden 16 --layers 1 --heads 1 --context 8 --vocabulary 2 --batch 4 "
+      "--minibatches 2 --no-evaluation --workers 2 --profile-seconds 0.1 ";
+  ASSERT_EQ(call(gpt + "--data text:" + std::filesystem::relative(text).string() + " --out " +
+                 std::filesystem::relative(out).string())
+                .code,
+            0);
+  std::filesystem::rename(out, out + "_then_moved");
+  const Answer again =
+      call_with("cd / && ", "train --json --config " + out + "_then_moved/config.json");
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
 TEST(TrainCommand, TheConfigurationHasNumbersInFull) {
   for (const std::string rate : {"3e-7", "0.00012345"}) {
     const std::filesystem::path out = scratch("run_with_rate_" + rate);

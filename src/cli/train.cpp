@@ -214,7 +214,7 @@ std::string Training::configuration(const plan::Plan& plan) const {
                              {"seed", std::to_string(flags_.seed)},
                              {"optimiser", train::to_text(optimiser_.kind)},
                              {"learning-rate", exact_number(optimiser_.learning_rate)},
-                             {"plan", (std::filesystem::path(flags_.out) / "plan.json").string()}});
+                             {"plan", "plan.json"}});
 }
 
 model::NamedTensors all_of(const runtime::Weights& weights) {

@@ -1,6 +1,7 @@
 #include "cli/train_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -108,6 +109,16 @@ std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? "" : option.get_lnames().front();
 }
 
+// The setting with its path changed, if it is one.
+template <class Change>
+std::string with_path(const std::string& name, const std::string& text, const Change& change) {
+  static const std::set<std::string> paths{"plan", "schedule", "profile", "cluster"};
+  if (paths.contains(name)) return change(text).string();
+  const auto colon = name == "data" ? text.find(':') : text.npos;  // idx:DIR
+  if (colon == text.npos) return text;
+  return text.substr(0, colon + 1) + change(text.substr(colon + 1)).string();
+}
+
 }  // namespace
 
 void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -142,7 +153,9 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
     std::string text;
     for (const std::string& part : option->reduced_results())
       text += (text.empty() ? "" : ",") + part;
-    flags[name] = text;
+    flags[name] = with_path(name, text, [](const std::filesystem::path& path) {
+      return path.empty() ? path : std::filesystem::absolute(path);
+    });
   }
   for (const auto& [name, value] : resolved) {
     flags[name] = value;
@@ -161,13 +174,16 @@ void read_configuration(const std::string& file, CLI::App& command, ModelOptions
   // Beforehand: the file itself may hold settings that exclude each other, a plan and how it was
   // made.
   const auto given = given_options(command);
+  const auto beside_it = [&](const std::filesystem::path& path) {
+    return path.empty() ? path : std::filesystem::path(file).parent_path() / path;
+  };
   for (const auto& [name, value] : document.at("flags").members()) {
     CLI::Option* option = command.get_option_no_throw("--" + name);
     if (option == nullptr || not_settings().contains(name))
       value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
     if (is_settled(*option, given)) continue;
     try {
-      option->add_result(value.text());
+      option->add_result(with_path(name, value.text(), beside_it));
       option->run_callback();
     } catch (const CLI::ParseError& error) {
       value.fail(error.what());
