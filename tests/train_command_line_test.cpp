@@ -250,6 +250,13 @@ TEST(TrainCommand, SaysWhatIsWrong) {
         65, "did you mean '--epochs'?"}});
 }
 
+TEST(TrainCommand, SaysWhatIsMisspeltBeforeItProfiles) {
+  const Answer answer = call(kMlp + "--workers 2 --system pipdream");
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_NE(answer.err.find("did you mean 'pipedream'?"), std::string::npos) << answer.err;
+  EXPECT_EQ(answer.err.find("profiling"), std::string::npos) << answer.err;
+}
+
 TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer =

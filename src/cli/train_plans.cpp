@@ -131,6 +131,10 @@ Preparation prepare_plans(const PlanningTask& task) {
   if (!task.flags.plan.empty()) return given_plan(task);
   Preparation preparation;
   const cluster::Cluster cluster = cluster_for(task);
+  // What is misspelt is said before the seconds that a profile takes.
+  (void)wishes_of(task.flags);
+  if (task.flags.system != "all" && task.flags.system != "auto")
+    (void)systems::find_system(task.flags.system);
   preparation.profile = profile_for(task);
   const systems::Model model(*preparation.profile);
   if (task.flags.system == "all") {
