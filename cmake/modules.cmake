@@ -136,7 +136,6 @@ function(pd_add_test name)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL OFF)
   # Two programs run at a time: a second thread of libtorch's own would mostly wait for a core.
   set(environment OMP_NUM_THREADS=1)
-  list(APPEND environment "RC_PARAMS=seed=1 max_success=${PD_PROPERTY_CASES}")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -148,14 +147,14 @@ function(pd_add_test name)
     math(EXPR index "${shard} - 1")
     add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 --gtest_filter=-Slow*)
     set_tests_properties(${entry} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-        ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+        ENVIRONMENT "${environment};RC_PARAMS=seed=1 max_success=${PD_PROPERTY_CASES};GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
   # Properties run once more with a seed of RapidCheck's choice, which it prints (ctest -V shows it). The
   # address sanitizer looked for leaks the first time, and takes seconds for that.
   if("${arg_SOURCES}" MATCHES "_property_test\\.cpp")
     add_test(NAME ${name}_random_seed COMMAND ${name} --gtest_filter=*Property.*-Slow*)
     set_tests_properties(${name}_random_seed PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-                         ENVIRONMENT "OMP_NUM_THREADS=1;RC_PARAMS=max_success=${PD_PROPERTY_CASES};LSAN_OPTIONS=detect_leaks=0")
+                         ENVIRONMENT "${environment};RC_PARAMS=max_success=${PD_PROPERTY_CASES};LSAN_OPTIONS=detect_leaks=0")
   endif()
   # Suites named Slow…, in files *_slow_test.cpp: not under sanitizers, and with many more cases.
   if("${arg_SOURCES}" MATCHES "_slow_test\\.cpp")
