@@ -59,8 +59,7 @@ double Clipper::factor(const LayerNorms& own) {
   LayerNorms all = own;
   for (const WorkerId speaker : speakers_) {
     if (speaker == control_.me()) continue;
-    const auto deadline = std::chrono::steady_clock::now() + patience_;
-    add(control_.wait(control_.receive(speaker, kNorms), deadline), all);
+    add(next_message(control_, speaker, kNorms, patience_), all);
   }
   double sum = 0;
   for (const auto& [layer, norm] : all) sum += norm;

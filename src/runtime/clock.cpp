@@ -10,10 +10,6 @@ using std::chrono::steady_clock;
 constexpr int kRoundTrips = 8;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-transport::Message next_from(WorkerId from, transport::Transport& control) {
-  return control.wait(control.receive(from, kClock), steady_clock::now() + kPatience);
-}
-
 transport::Message message_with(Nanos time) { return {{time.count()}, {}, nullptr}; }
 
 }  // namespace
@@ -24,7 +20,7 @@ Clock agreed_clock(transport::Transport& control) {
   if (control.me() == master) {
     for (int w = 1; w < control.workers(); ++w)
       for (int i = 0; i < kRoundTrips; ++i) {
-        (void)next_from({w}, control);
+        (void)next_message(control, {w}, kClock, kPatience);
         control.send({w}, kClock, message_with(clock.now()));
       }
     return clock;
@@ -33,7 +29,7 @@ Clock agreed_clock(transport::Transport& control) {
   for (int i = 0; i < kRoundTrips; ++i) {
     const auto asked = steady_clock::now();
     control.send(master, kClock, message_with(Nanos{0}));
-    const Nanos there{next_from(master, control).header.at(0)};
+    const Nanos there{next_message(control, master, kClock, kPatience).header.at(0)};
     const auto answered = steady_clock::now();
     if (answered - asked >= quickest) continue;
     quickest = std::chrono::duration_cast<Nanos>(answered - asked);

@@ -13,9 +13,7 @@ constexpr WorkerId kLeader{0};
 
 void Pace::tell(WorkerId other) { control_.send(other, kPace, {}); }
 
-void Pace::hear(WorkerId other) {
-  (void)control_.wait(control_.receive(other, kPace), std::chrono::steady_clock::now() + patience_);
-}
+void Pace::hear(WorkerId other) { (void)next_message(control_, other, kPace, patience_); }
 
 void Pace::hear_all() {
   for (int w = 1; w < control_.workers(); ++w) hear({w});

@@ -58,12 +58,6 @@ struct Totals {
   Bytes sent;
   Bytes memory;
 };
-
-transport::Message receive(transport::Transport& control, WorkerId from, int tag,
-                           std::chrono::milliseconds patience) {
-  return control.wait(control.receive(from, tag), std::chrono::steady_clock::now() + patience);
-}
-
 // The stages of which this worker is the first replica.
 std::vector<Stage*> stages_to_tell(Worker& worker, const plan::Plan& plan) {
   std::vector<Stage*> told;
@@ -104,7 +98,7 @@ Score sum_scores(const Score& own, transport::Transport& control,
   }
   Score sum = own;
   for (int w = 1; w < control.workers(); ++w) {
-    const transport::Message message = receive(control, {w}, kResults, patience);
+    const transport::Message message = next_message(control, {w}, kResults, patience);
     sum += Unpacker(message).next<Score>().at(0);
   }
   return sum;
@@ -126,7 +120,7 @@ std::vector<WorkerResult> gather(Worker& worker, Bytes peak_memory, transport::T
   }
   std::vector<WorkerResult> results{std::move(own)};
   for (int w = 1; w < control.workers(); ++w) {
-    const transport::Message message = receive(control, {w}, kResults, patience);
+    const transport::Message message = next_message(control, {w}, kResults, patience);
     Unpacker unpacker(message);
     WorkerResult& result = results.emplace_back();
     result.worker = {w};
@@ -158,7 +152,7 @@ Weights gather_weights(Worker& worker, const Job& job, transport::Transport& con
       for (const LayerId layer : stage.layers)
         count += job.network.spec(layer).parameters.size() + job.network.spec(layer).buffers.size();
       for (std::size_t i = 0; i < count; ++i)
-        tensors.push_back(to_tensor(receive(control, from, kTensors, job.patience)));
+        tensors.push_back(to_tensor(next_message(control, from, kTensors, job.patience)));
     }
     for (at::Tensor& tensor : tensors) tensor = tensor.detach().cpu().clone();
     add_named(job.network, stage, tensors, weights);
