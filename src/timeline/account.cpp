@@ -88,7 +88,8 @@ void Account::complete(const Backward& backward, Nanos end) {
     return;
   }
   if (measured % (rule_.round * parts) != 0) return;
-  if (draining_ && measured_ > 0) return;  // backwards come faster when no forwards are left
+  // Backwards come faster when no forwards are left.
+  if (draining_ && measured_ > 0 && measured_end_ > warm_) return;
   measured_ = measured / parts;
   measured_end_ = latest_;
 }

@@ -36,9 +36,9 @@ struct Summary {
   Nanos busy{0};
   Nanos recompute{0};
   Nanos reading{0};  // of idle.wait: for the data set
-  // Between the end of warm-up and the last full round before the pipeline drains (of all, where
-  // the run is too short for that): minibatches, and the time they took. Zero minibatches where it
-  // is too short for anything.
+  // Between the end of warm-up and the last full round before the pipeline drains (where nothing
+  // lies between, the first round after that ended later): minibatches, and the time they took.
+  // Zero minibatches where the run is too short for anything.
   std::int64_t measured_minibatches = 0;
   Nanos measured_time{0};
 

@@ -234,6 +234,17 @@ TEST(Rate, LeavesOutTheDrain) {
   EXPECT_EQ(flushed.measured_minibatches, 4) << "there every minibatch has its own";
 }
 
+// Replicas take turns; the pipeline drains already when the slow one ends the last warm-up round,
+// at the very time at which the other ends its next minibatch.
+TEST(Rate, IsNeverTakenOverNoTime) {
+  const std::vector<Event> events{
+      event(1, forward({3, 0}), 0, 10), event(0, backward({0, 0}), 10, 99),
+      event(1, backward({1, 0}), 50, 99), event(1, backward({2, 0}), 99, 129)};
+  const Summary summary = summary_of(events, {.warm_up = 1, .extent = {4, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 2);
+  EXPECT_EQ(summary.measured_time, Nanos(30));
+}
+
 // Worker 0 has done its minibatches 0, 2, 4 when worker 1 has done one of 1, 3, 5.
 TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
   std::vector<Event> events;

@@ -23,13 +23,14 @@ StageId loss_stage_of(const runtime::Job& job) {
   return stage_of[job.network.graph.value(job.network.loss).producer.index()];
 }
 
-// Of all workers, in the order of their starts. What the first of them waited for begins at 0.
+// Of all workers, in the order of their ends: an account takes them as they are done. What the
+// first of them waited for begins at 0.
 std::vector<timeline::Event> merged_events(const std::vector<runtime::WorkerResult>& results) {
   std::vector<timeline::Event> events;
   for (const runtime::WorkerResult& result : results)
     events.insert(events.end(), result.events.begin(), result.events.end());
   std::stable_sort(events.begin(), events.end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
+                   [](const auto& a, const auto& b) { return a.end < b.end; });
   Nanos began = Nanos::max();
   for (const timeline::Event& event : events)
     began = std::min(began, event.start - event.transfer - event.wait);

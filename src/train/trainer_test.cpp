@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -48,6 +49,7 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
   const Data data = open_data("", network, 3);
   runtime::Job job{.network = network, .plan = plan, .seed = 3};
   job.make_optimiser = [] { return make_optimiser({.learning_rate = 0.05}); };
+  job.keep_timeline = true;
   job.sharing = check_recipe(recipe, job);
   const Observer observer{
       .step = [&](const Step& step) { trained.steps.push_back(step); },
@@ -91,6 +93,17 @@ TEST(Trainer, CountsNoIdleTimeBelowNothing) {
     for (const Nanos part : {idle.fill_drain, idle.imbalance, idle.transfer, idle.wait})
       EXPECT_GE(part, Nanos{0}) << stages;
   }
+}
+
+// A backward that began early may end last; speed is taken from ends.
+TEST(Trainer, LeavesEventsInTheOrderOfTheirEnds) {
+  const model::Network network = make_mlp(64);
+  const Trained trained = train(network, straight(network, "pipedream", 3),
+                                {.batch = 64, .minibatches = 8, .evaluate = false});
+  const auto& events = trained.outcome.measured.timeline.events;
+  ASSERT_FALSE(events.empty());
+  EXPECT_TRUE(std::is_sorted(events.begin(), events.end(),
+                             [](const auto& a, const auto& b) { return a.end < b.end; }));
 }
 
 TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
