@@ -1,4 +1,6 @@
 // pipedream simulate, compare and schedule as a user calls them.
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "command_line_testing.h"
@@ -87,6 +89,23 @@ TEST(ScheduleCommand, PrintsAGridOrPrograms) {
             "worker 1     F0 B0 ── F1 B1 ── F2 B2 ──\n");
   EXPECT_EQ(call("schedule --system gpipe --stages 2 --microbatches 2 --text").out,
             "worker 0: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\nworker 1: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\n");
+}
+
+TEST(ScheduleCommand, PrintsThePicturesOfTheDocument) {
+  const std::string text = read_file(PD_SOURCE_DIR "/docs/systems.md");
+  const std::string prompt = "    $ pipedream ";
+  int pictures = 0;
+  for (std::size_t at = 0; (at = text.find(prompt, at)) != std::string::npos; ++pictures) {
+    at += prompt.size();
+    const std::size_t end = text.find('\n', at);
+    const std::string command = text.substr(at, end - at);
+    std::string indented = "\n";
+    std::istringstream lines(call(command).out);
+    for (std::string line; std::getline(lines, line);)
+      indented += (line.empty() ? "" : "    ") + line + "\n";
+    EXPECT_EQ(text.substr(end, indented.size()), indented) << command;
+  }
+  EXPECT_GE(pictures, 9);
 }
 
 TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
