@@ -91,6 +91,20 @@ TEST(ScheduleCommand, PrintsAGridOrPrograms) {
             "worker 0: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\nworker 1: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\n");
 }
 
+// The plans of pipedream and dapple use workers 0 to 7, that of dp-bsp all.
+TEST(SimulateCommand, SaysWhenAStragglerHasNothingToDo) {
+  const Answer unused = call("simulate" + kInputs + "--system pipedream --straggler 12:0.5");
+  EXPECT_EQ(unused.code, 0);
+  EXPECT_EQ(unused.err,
+            "--straggler 12:0.5: pipedream 7-1 does not use that worker, so it changes nothing "
+            "there\n");
+  EXPECT_EQ(call("simulate" + kInputs + "--system pipedream --straggler 3:0.5").err, "");
+  const Answer compared = call("compare" + kInputs + "--straggler 12:0.5");
+  EXPECT_NE(compared.err.find("--straggler 12:0.5: pipedream 7-1, dapple 7-1, "), std::string::npos)
+      << compared.err;
+  EXPECT_EQ(compared.err.find("dp-bsp"), std::string::npos) << compared.err;
+}
+
 TEST(ScheduleCommand, PrintsThePicturesOfTheDocument) {
   const std::string text = read_file(PD_SOURCE_DIR "/docs/systems.md");
   const std::string prompt = "    $ pipedream ";
@@ -106,6 +120,18 @@ TEST(ScheduleCommand, PrintsThePicturesOfTheDocument) {
     EXPECT_EQ(text.substr(end, indented.size()), indented) << command;
   }
   EXPECT_GE(pictures, 9);
+}
+
+TEST(ScheduleCommand, NamesTheFlagThatAFileOfOtherStagesWants) {
+  const std::string two = write("two.txt", "worker 0: F0 B0\nworker 1: F0 B0\n");
+  const std::string five = write("five.txt", "worker 0: F0 B0\nworker 4: F0 B0\n");
+  const std::string wrong = write("wrong.txt", "worker 0: F0 B0\nworker 1: B0\n");
+  expect_all(
+      {{"schedule --schedule " + two, 65, "is read for 4 workers and speaks of 2: try --stages 2"},
+       {"schedule --schedule " + five, 65, "speaks of 5: try --stages 5"}});
+  EXPECT_EQ(call("schedule --stages 2 --schedule " + two).code, 0);
+  EXPECT_EQ(call("schedule --stages 2 --schedule " + wrong).err.find("--stages"),
+            std::string::npos);
 }
 
 TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
@@ -129,6 +155,7 @@ TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
       {simulate + "--plan " + plan + " --system gpipe", 2, "--plan"},
       {simulate + "--system gpipe --stages 2 --schedule " + waits, 65, "which needs"},
       {simulate + "--system gpipe --stages 2 --schedule " + gaps, 65, "cut alike"},
+      {simulate + "--system gpipe --microbatches 2 --schedule " + gaps, 2, "excludes"},
       {simulate + "--system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
       {simulate + "--straggler 16:0.5", 2, "the cluster has only 16 workers"},
       {simulate + "--straggler 3:0.5 --straggler 3:2", 2, "was named before"},

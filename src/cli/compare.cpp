@@ -34,6 +34,11 @@ void execute(const CompareFlags& flags) {
         reasons += "\n  " + candidate.system->name + ": " + refusal->why;
     throw CannotMeet("no system has a plan for this:" + reasons);
   }
+  std::vector<const plan::Plan*> plans;
+  for (const systems::SimulatedCandidate& candidate : choice.candidates)
+    if (const auto* planned = std::get_if<systems::Planned>(&candidate.result))
+      plans.push_back(&planned->plan);
+  for (const std::string& line : unused_stragglers(flags, wishes, plans)) std::cerr << line << "\n";
   if (flags.as_json)
     std::cout << report::comparison_json(choice, profile).dump(2) << "\n";
   else

@@ -1,6 +1,9 @@
 // pipedream schedule: the program of every worker, as a grid or as text.
+#include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <sstream>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -9,6 +12,7 @@
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "report/plan_table.h"
 #include "report/schedule_grid.h"
 #include "report/table.h"
@@ -90,6 +94,36 @@ void print_programs(const schedule::Schedule& schedule, const systems::UnitCase&
               << schedule::to_text(program, with_stages) << "\n";
 }
 
+// How many workers the lines of a schedule speak of; 0 where that cannot be read.
+int workers_in(const std::string& text) {
+  constexpr std::string_view kWord = "worker ";
+  int most = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    int worker = 0;
+    const char* end = line.data() + line.size();
+    if (line.starts_with(kWord) &&
+        std::from_chars(line.data() + kWord.size(), end, worker).ec == std::errc{})
+      most = std::max(most, worker + 1);
+  }
+  return most;
+}
+
+// Throws BadFile, which names the flag that is wanted where the file has other workers.
+OwnSchedule read_for_stages(const std::string& file, const systems::UnitCase& unit) {
+  try {
+    return read_own_schedule(file, unit.plan, unit.profile.graph);
+  } catch (const BadFile& bad) {
+    const int here = unit.cluster.workers();
+    const int there = workers_in(read_file(file));
+    if (there == 0 || there == here) throw;
+    throw BadFile(std::string(bad.what()) + "\n  it is read for " + std::to_string(here) +
+                  (here == 1 ? " worker" : " workers") + " and speaks of " + std::to_string(there) +
+                  ": try --stages " + std::to_string(there) +
+                  ", or --replicas where stages have several");
+  }
+}
+
 void execute(const ScheduleFlags& flags) {
   check_picture_files(flags);
   const systems::UnitWishes wishes = unit_wishes(flags);
@@ -100,7 +134,7 @@ void execute(const ScheduleFlags& flags) {
   if (flags.file.empty())
     own.schedule = systems::schedule_for(unit.plan, training);
   else
-    own = read_own_schedule(flags.file, unit.plan, unit.profile.graph);
+    own = read_for_stages(flags.file, unit);
   if (!flags.file.empty()) training.minibatches = own.extent.minibatches;
   const std::int64_t items = training.minibatches * unit.plan.microbatches;
   if (items * static_cast<std::int64_t>(unit.plan.stages.size()) > kMostOpsShown)

@@ -64,6 +64,8 @@ void execute(const SimulateFlags& flags) {
   plan::Plan plan = plan_of(flags, profile, cluster);
   systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
   take_over(wishes_of(flags), wishes);
+  for (const std::string& line : unused_stragglers(flags, wishes, {&plan}))
+    std::cerr << line << "\n";
   wishes.keep_timeline = flags.wants_any();
   OwnSchedule own;
   if (!flags.schedule.empty()) {
@@ -104,6 +106,7 @@ void add_simulate(CLI::App& app) {
       ->add_option("--schedule", flags->schedule,
                    "Your own schedule (text, docs/formats.md) instead of the system's")
       ->excludes("--minibatches")
+      ->excludes("--microbatches")
       ->excludes("--vertical-sync")
       ->excludes("--no-stash");
   add_picture_flags(*command, flags);

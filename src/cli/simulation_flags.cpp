@@ -1,10 +1,12 @@
 #include "cli/simulation_flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "cli/flags.h"
 #include "core/error.h"
+#include "report/plan_table.h"
 
 namespace pipedream::cli {
 namespace {
@@ -30,6 +32,12 @@ simulate::Straggler straggler_of(const std::string& text, const cluster::Cluster
       "--straggler: wanted WORKER:SPEED, e.g. 3:0.5 for half the speed (0.001 to 1000), "
       "found '" +
       text + "'");
+}
+
+bool uses(const plan::Plan& plan, WorkerId worker) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const plan::Stage& stage) {
+    return std::find(stage.workers.begin(), stage.workers.end(), worker) != stage.workers.end();
+  });
 }
 
 }  // namespace
@@ -66,6 +74,27 @@ void take_over(const WeightFlags& flags, systems::Training& training) {
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation) {
   simulation.conditions.exchange = planning.exchange;
   simulation.optimiser_copies = planning.optimiser_copies;
+}
+
+std::vector<std::string> unused_stragglers(const SimulationFlags& flags,
+                                           const systems::SimulationWishes& wishes,
+                                           const std::vector<const plan::Plan*>& plans) {
+  std::vector<std::string> lines;
+  const auto& stragglers = wishes.conditions.stragglers;
+  for (std::size_t i = 0; i < stragglers.size(); ++i) {
+    std::string names;
+    int count = 0;
+    for (const plan::Plan* plan : plans) {
+      if (uses(*plan, stragglers[i].worker)) continue;
+      names += (count++ == 0 ? "" : ", ") + plan->system + " " +
+               report::short_config(plan::config_text(*plan));
+    }
+    if (count > 0)
+      lines.push_back("--straggler " + flags.stragglers[i] + ": " + names +
+                      (count == 1 ? " does" : " do") +
+                      " not use that worker, so it changes nothing there");
+  }
+  return lines;
 }
 
 systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,

@@ -37,6 +37,11 @@ void take_over(const WeightFlags& flags, systems::Training& training);
 // optimiser keeps.
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation);
 
+// A line for each straggler that plans do not use, which names those plans.
+[[nodiscard]] std::vector<std::string> unused_stragglers(
+    const SimulationFlags& flags, const systems::SimulationWishes& wishes,
+    const std::vector<const plan::Plan*>& plans);
+
 // Throws BadUsage for a straggler that the cluster does not have.
 [[nodiscard]] systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                                           const cluster::Cluster& cluster);
