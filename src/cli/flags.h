@@ -2,9 +2,11 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +14,16 @@
 #include "profile/profile.h"
 
 namespace pipedream::cli {
+
+// 1048576, 0.001, 1e+30: with a power of ten only where it is too long to read without.
+template <class Number>
+[[nodiscard]] std::string bound_text(Number bound) {
+  if constexpr (std::is_integral_v<Number>)
+    return std::to_string(bound);
+  else
+    return bound == 0 || (bound >= 1e-6 && bound < 1e15) ? brief_number(bound)
+                                                         : exact_number(bound);
+}
 
 // CLI11's own range check says what it found in its own words.
 template <class Number>
@@ -21,10 +33,21 @@ template <class Number>
             const char* end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, number);
             if (error == std::errc{} && stop == end && number >= least && number <= most) return "";
-            return "wanted " + what + " from " + brief_number(static_cast<double>(least)) + " to " +
-                   brief_number(static_cast<double>(most)) + ", found '" + text + "'";
+            return "wanted " + what + " from " + bound_text(least) + " to " + bound_text(most) +
+                   ", found '" + text + "'";
           },
           ""};
+}
+
+// Any number above zero.
+[[nodiscard]] inline std::string check_positive(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const bool reads = error == std::errc{} && stop == end;
+  return reads && number > 0 && std::isfinite(number)
+             ? ""
+             : "wanted a number above 0, found '" + text + "'";
 }
 
 inline constexpr char kWholeNumber[] = "a whole number";

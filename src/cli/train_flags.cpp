@@ -54,7 +54,7 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
   command
       .add_option("--clip", flags->clip,
                   "The largest norm of all gradients of an update (systems that flush)")
-      ->check(range<double>(1e-6, 1e6, "a number"));
+      ->check(check_positive);
   add_weight_flags(command, flags);
 }
 
