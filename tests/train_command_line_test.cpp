@@ -59,8 +59,17 @@ TEST(TrainCommand, PrintsOneTableAndOneObject) {
         "accuracy", "bytes_per_sample", "utilisation", "idle", "recompute", "peak_memory_bytes",
         "staleness", "seconds"})
     EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_FALSE(json.contains("microbatches")) << "it cuts nothing";
   EXPECT_EQ(json.at("config"), "1-1");
   EXPECT_EQ(json.at("staleness").at(0).at("most"), 1);
+}
+
+TEST(TrainCommand, SaysHowManyMicrobatchesThereAre) {
+  const std::string gpipe = kMlp + "--workers 2 --system gpipe --microbatches 4 --minibatches 3 ";
+  const Answer table = call(gpipe);
+  EXPECT_NE(table.out.find("3 minibatches of 4 microbatches trained"), std::string::npos)
+      << table.out;
+  EXPECT_EQ(json_of(call(gpipe + "--json")).at("microbatches"), 4);
 }
 
 // The configuration that a run leaves behind gives the same weights again, on threads and on

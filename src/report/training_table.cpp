@@ -138,9 +138,11 @@ std::string training_line(const TrainingRun& run) {
 
 std::string training_table(const TrainingRun& run) {
   const Measured& measured = run.measured;
-  std::string text =
-      fmt::format("{}: {} {}, {} minibatches trained\n\n", run.model, run.plan.system,
-                  short_config(plan::config_text(run.plan)), grouped(measured.minibatches));
+  std::string text = fmt::format(
+      "{}: {} {}, {} minibatches{} trained\n\n", run.model, run.plan.system,
+      short_config(plan::config_text(run.plan)), grouped(measured.minibatches),
+      run.plan.microbatches > 1 ? fmt::format(" of {} microbatches", grouped(run.plan.microbatches))
+                                : "");
   text += fmt::format("speed        {}\n", speed_text(run));
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
@@ -160,6 +162,7 @@ ordered_json training_json(const TrainingRun& run) {
   json["simulated_samples_per_second"] = or_null(simulated_rate(run));
   json["samples_per_update"] = measured.samples_per_update;
   json["minibatches"] = measured.minibatches;
+  if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);
   if (measured.perplexity)
