@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "core/units.h"
 #include "report/table.h"
 
 namespace pipedream::cli {
@@ -14,7 +13,7 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr double kSmallestShare = 0.02;  // below it the time left would be a guess
 
-std::string time_left(double share, std::chrono::duration<double> used) {
+std::string time_left(double share, Seconds used) {
   if (share < kSmallestShare) return "";
   const double seconds = used.count() * (1 - share) / share;
   return ", about " + std::to_string(static_cast<int>(seconds + 0.5)) + " s left";
@@ -28,11 +27,11 @@ Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::show(double share, const std::string& what) {
+void Progress::show(double share, const std::string& what, std::optional<Seconds> used) {
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
-  const std::string text = what + time_left(share, now - began_);
+  const std::string text = what + time_left(share, used.value_or(now - began_));
   if (!terminal_) {
     log_info(title_ + ": " + report::percent(share) + ", " + text);
     return;

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+
+#include "core/units.h"
 
 namespace pipedream::cli {
 
@@ -14,8 +17,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share` from 0 to 1; drawn at most ten times a second (a line every five seconds).
-  void show(double share, const std::string& what);
+  // `share` from 0 to 1; drawn at most ten times a second (a line every five seconds). It took
+  // `used`, where that is not all the time since the beginning.
+  void show(double share, const std::string& what, std::optional<Seconds> used = std::nullopt);
   // A line that stays.
   void say(const std::string& line);
 

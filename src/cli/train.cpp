@@ -34,11 +34,13 @@ class Watcher {
   // Refers to this.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
+            .evaluating = [this](const train::EvaluationStep& done) { see(done); },
             .evaluation = [this](const train::Evaluation& done) { see(done); }};
   }
 
  private:
   void see(const train::Step& step);
+  void see(const train::EvaluationStep& step);
   void see(const train::Evaluation& evaluation);
 
   Progress progress_;
@@ -51,6 +53,11 @@ void Watcher::see(const train::Step& step) {
   progress_.show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
                  "loss " + report::four_digits(step.loss) + ", " +
                      report::grouped(static_cast<std::int64_t>(speed)) + " samples/s");
+}
+
+void Watcher::see(const train::EvaluationStep& step) {
+  progress_.show(static_cast<double>(step.done) / static_cast<double>(step.minibatches),
+                 "evaluating after epoch " + std::to_string(step.epoch + 1), step.seconds);
 }
 
 void Watcher::see(const train::Evaluation& evaluation) {

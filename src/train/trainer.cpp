@@ -189,6 +189,7 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
   const Batches batches(data_.held_out->samples(), course_.batch(), job_.seed, /*shuffle=*/false);
   const std::int64_t all = batches.per_epoch();
   const std::int64_t step = plan::worker_count(job_.plan);
+  const Seconds began = since_start();
   runtime::Pace pace(seat_.channels.control, job_.patience);
   for (std::int64_t first = 0; first < all; first += step) {
     if (first > 0) pace.next();
@@ -197,6 +198,8 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
     const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.sharing);
     const ItemFeed feed(*data_.held_out, batches, extent, first);
     worker_.run({schedule, extent, feed, first});
+    if (seat_.me == WorkerId{0})
+      observer_.evaluating({epoch, first + count, all, since_start() - began});
   }
   pace.finish();
   const runtime::Score score =

@@ -34,6 +34,14 @@ struct Step {
   Seconds seconds{0};  // since training began
 };
 
+// Some of the held-out minibatches were evaluated.
+struct EvaluationStep {
+  std::int64_t epoch = 0;        // the one that has ended, from 0
+  std::int64_t done = 0;         // minibatches
+  std::int64_t minibatches = 0;  // in all
+  Seconds seconds{0};            // since this evaluation began
+};
+
 // An epoch has ended and was evaluated.
 struct Evaluation {
   std::int64_t epoch = 0;        // from 0
@@ -49,6 +57,7 @@ struct Evaluation {
 // Who wants to know while it goes on; called in the process of worker 0, by one thread at a time.
 struct Observer {
   std::function<void(const Step&)> step = [](const Step&) {};
+  std::function<void(const EvaluationStep&)> evaluating = [](const EvaluationStep&) {};
   std::function<void(const Evaluation&)> evaluation = [](const Evaluation&) {};
 };
 

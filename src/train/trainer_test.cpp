@@ -41,6 +41,7 @@ plan::Plan straight(const model::Network& network, const std::string& system, st
 struct Trained {
   Outcome outcome;
   std::vector<Step> steps;
+  std::vector<EvaluationStep> evaluated;
   std::vector<Evaluation> evaluations;
 };
 
@@ -53,6 +54,7 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
   job.sharing = check_recipe(recipe, job);
   const Observer observer{
       .step = [&](const Step& step) { trained.steps.push_back(step); },
+      .evaluating = [&](const EvaluationStep& step) { trained.evaluated.push_back(step); },
       .evaluation = [&](const Evaluation& done) { trained.evaluations.push_back(done); }};
   trained.outcome = train_on_threads(recipe, job, data, observer, std::nullopt);
   return trained;
@@ -121,6 +123,19 @@ TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
   EXPECT_GT(trained.evaluations[2].score.accuracy(), 0.9);
   EXPECT_EQ(trained.outcome.measured.accuracy, trained.evaluations[2].score.accuracy());
   EXPECT_EQ(trained.outcome.measured.loss, trained.steps.back().loss);
+}
+
+// 512 held-out samples, two minibatches at a time.
+TEST(Trainer, TellsHowAnEvaluationGoesOn) {
+  const model::Network network = make_mlp(100);
+  const Trained trained = train(network, straight(network, "gpipe", 2),
+                                {.batch = 100, .minibatches = 50});  // 41 are an epoch
+  ASSERT_EQ(trained.evaluated.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(trained.evaluated[i].epoch, i < 3 ? 0 : 1);
+    EXPECT_EQ(trained.evaluated[i].done, 2 * static_cast<std::int64_t>(i % 3) + 2);
+    EXPECT_EQ(trained.evaluated[i].minibatches, 6);
+  }
 }
 
 TEST(Trainer, AShortLastMinibatchIsTrainedWithFewerMicrobatches) {
