@@ -97,6 +97,87 @@ TEST(TrainCommand, TheConfigurationOfARunRepeatsItBitForBit) {
   }
 }
 
+TEST(TrainCommand, TheConfigurationOfARunHasWhatItWasPlannedFrom) {
+  const std::string cluster =
+      write("two_slow_workers.toml",
+            "format = \"pipedream-cluster\"\nversion = 1\nname = \"two\"\n"
+            "[[level]]\nname = \"link\"\ncount = 2\nbandwidth = \"1Gbit/s\"\n"
+            "[device]\nmemory = \"1GiB\"\n");
+  for (const std::string& with : {std::string(), "--cluster " + cluster}) {
+    const std::string out = scratch(with.empty() ? "planned_here" : "planned_there").string();
+    const auto first = json_of(call(kMlp + with + " --workers 2 --system gpipe --stages 2 " +
+                                    "--minibatches 4 --json --out " + out));
+    EXPECT_EQ(std::filesystem::exists(out + "/cluster.toml"), !with.empty());
+    std::filesystem::rename(out, out + "_moved");
+    const Answer again =
+        call_with("cd / && ", "train --json --config " + out + "_moved/config.json");
+    EXPECT_EQ(again.err.find("profiling"), std::string::npos) << again.err;
+    for (const std::string key :
+         {"predicted_samples_per_second", "simulated_samples_per_second", "predicted_memory_bytes"})
+      EXPECT_EQ(json_of(again).at(key), first.at(key)) << key;
+  }
+}
+
+TEST(TrainCommand, APlanThatWasMadeForSomethingElseIsKeptWithoutItsPrediction) {
+  const std::string out = scratch("run_of_a_plan").string();
+  ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --stages 2 --microbatches 4 --minibatches 4 " +
+                 "--out " + out)
+                .code,
+            0);
+  const std::string again = "train --json --minibatches 3 --config " + out + "/config.json ";
+  const std::string kept = ": the plan was made for another; it is kept, without its prediction";
+  for (const std::string flag : {"--batch 8", "--link 100Mbit/s", "--optimiser adam", "--hidden 20",
+                                 "--batch 8, --link 1Gbit/s"}) {
+    std::string written = flag;
+    std::erase(written, ',');
+    const Answer answer = call(again + written);
+    EXPECT_NE(answer.err.find(flag + kept), std::string::npos) << answer.err;
+    const auto json = json_of(answer);
+    EXPECT_EQ(json.at("system"), "gpipe");
+    EXPECT_TRUE(json.at("predicted_samples_per_second").is_null()) << flag;
+    EXPECT_TRUE(json.at("simulated_samples_per_second").is_null()) << flag;
+  }
+  const Answer same =
+      call(again + "--batch 16 --hidden 16 --optimiser momentum --threads 1 --workers 2");
+  EXPECT_EQ(same.err.find("the plan was made"), std::string::npos) << same.err;
+  EXPECT_GT(json_of(same).at("predicted_samples_per_second"), 0);
+}
+
+// What is kept of a configuration where a flag asks for a new plan.
+TEST(TrainCommand, AProfileThatWasMeasuredWithSomethingElseIsMeasuredAnew) {
+  const std::string out = scratch("run_of_a_profile").string();
+  ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --stages 2 --minibatches 4 --out " + out).code,
+            0);
+  const std::string again = "train --json --config " + out + "/config.json --system dapple ";
+  const Answer same = call(again + "--link 1Gbit/s");
+  EXPECT_EQ(same.err.find("profiling"), std::string::npos) << same.err;
+  EXPECT_GT(json_of(same).at("predicted_samples_per_second"), 0);
+  const Answer other = call(again + "--batch 8");
+  EXPECT_NE(other.err.find("--batch 8: the profile was measured with another"), std::string::npos)
+      << other.err;
+  EXPECT_GT(json_of(other).at("predicted_samples_per_second"), 0);
+}
+
+TEST(TrainCommand, SaysHowManyWorkersAPlanLeavesIdle) {
+  const std::string out = scratch("run_of_two").string();
+  const Answer first =
+      call(kMlp + "--workers 4 --system gpipe --stages 2 --minibatches 2 --out " + out);
+  EXPECT_NE(first.err.find("gpipe 1-1: 2 of 4 workers have nothing to do"), std::string::npos)
+      << first.err;
+  const std::string again = "train --minibatches 2 --config " + out + "/config.json --workers ";
+  const Answer more = call(again + "3");
+  EXPECT_NE(more.err.find("1 of 3 workers has nothing to do"), std::string::npos) << more.err;
+  EXPECT_EQ(more.code, 0) << more.err;
+  const Answer fewer = call(again + "1");
+  EXPECT_EQ(fewer.code, 78) << fewer.err;
+  EXPECT_NE(fewer.err.find("needs 2 workers, and 1 are to train"), std::string::npos) << fewer.err;
+  if (std::string(PD_MPIRUN).empty()) return;
+  const Answer processes = call_with(mpirun(3), again + "3");
+  EXPECT_EQ(processes.code, 0) << processes.err;
+  EXPECT_NE(processes.err.find("1 of 3 workers has nothing to do"), std::string::npos)
+      << processes.err;
+}
+
 TEST(TrainCommand, ARunFolderCanBeMoved) {
   const std::string text = write("to_learn.txt", std::string(5000, 'a') + std::string(5000, 'b'));
   const std::string out = scratch("unmoved").string();
@@ -133,6 +214,27 @@ TEST(TrainCommand, ARunThatStopsLeavesWhatItWasMadeOf) {
   for (const std::string file : {"config.json", "plan.json", "profile.json", "metrics.jsonl"})
     EXPECT_TRUE(std::filesystem::exists(out / file)) << file;
   EXPECT_FALSE(std::filesystem::exists(out / "weights.safetensors"));
+}
+
+// With the configuration that it left there.
+TEST(TrainCommand, AFolderOfARunThatStoppedCanBeUsedAgain) {
+  const std::filesystem::path out = scratch("run_that_is_repeated");
+  ASSERT_EQ(call(kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe --out " +
+                 out.string())
+                .code,
+            1);
+  write_file_atomically(out / "worker1-last-ops.txt", "F0");
+  const std::string again =
+      "train --learning-rate 0.01 --config " + (out / "config.json").string() + " --out ";
+  const Answer answer = call(again + out.string());
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  for (const std::string file :
+       {"config.json", "plan.json", "profile.json", "metrics.jsonl", "summary.json"})
+    EXPECT_TRUE(std::filesystem::exists(out / file)) << file;
+  EXPECT_FALSE(std::filesystem::exists(out / "worker1-last-ops.txt"));
+  const Answer third = call(again + out.string());
+  EXPECT_EQ(third.code, 78) << third.err;
+  EXPECT_NE(third.err.find("name another folder"), std::string::npos) << third.err;
 }
 
 TEST(TrainCommand, RunsTheConfigurationInTheDocument) {
@@ -246,6 +348,11 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe", 1,
         "try a smaller --learning-rate"},
        {kMlp + "--workers 2 --link fast", 2, "fast"},
+       {kMlp + "--workers 2 --link 1Gbit/s --cluster a.toml", 2, "excludes"},
+       {kMlp + "--schedule a.txt --microbatches 2", 2, "excludes"},
+       {kMlp + "--optimiser adam --momentum 0.5", 2, "--momentum is for --optimiser momentum"},
+       {kMlp + "--clip 0", 2, "wanted a number above 0, found '0'"},
+       {kMlp + "--clip inf", 2, "wanted a number above 0, found 'inf'"},
        {"train --model mlp --inputs 21 --hidden 16 --batch 16 --profile " + mlp_profile(), 78,
         "is of a network of other sizes: 'features' makes 1.25 KiB there, wanted 1.312 KiB"},
        {kMlp + "--workers 2 --exchange ps", 78, "training averages gradients by a ring"},
@@ -264,6 +371,11 @@ TEST(TrainCommand, SaysWhatIsMisspeltBeforeItProfiles) {
   EXPECT_EQ(answer.code, 2);
   EXPECT_NE(answer.err.find("did you mean 'pipedream'?"), std::string::npos) << answer.err;
   EXPECT_EQ(answer.err.find("profiling"), std::string::npos) << answer.err;
+}
+
+TEST(TrainCommand, ClipsAtAnyNormAboveZero) {
+  for (const std::string norm : {"1e-30", "1e30"})
+    EXPECT_EQ(call(kMlp + "--workers 1 --system gpipe --minibatches 2 --clip " + norm).code, 0);
 }
 
 TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {

@@ -1,20 +1,60 @@
 #include "cli/run_folder.h"
 
+#include <set>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/file.h"
 
 namespace pipedream::cli {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+constexpr char kMetrics[] = "metrics.jsonl";
+constexpr char kSummary[] = "summary.json";
+
+// Whether a training writes files of that name.
+bool is_of_a_run(const std::string& name) {
+  static const std::set<std::string> names{
+      "config.json",  "plan.json",     "profile.json",        "cluster.toml", kMetrics,
+      "timeline.svg", "timeline.json", "weights.safetensors", kSummary};
+  return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
+}
+
+void remove_run(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> left;
+  try {
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (is_of_a_run(entry.path().filename().string())) left.push_back(entry.path());
+    for (const std::filesystem::path& file : left) std::filesystem::remove(file);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw IoError("cannot remove what a failed training left: " + std::string(error.what()));
+  }
+}
+
+}  // namespace
+
 void make_run_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError("cannot make the folder " + folder.string() + ": " + error.message());
-  if (std::filesystem::exists(folder / "metrics.jsonl"))
+  if (std::filesystem::exists(folder / kSummary))
     throw CannotMeet("--out " + folder.string() +
                      " holds the results of another training: name another folder");
+}
+
+void begin_run_folder(const std::filesystem::path& folder,
+                      const std::map<std::string, std::string>& files) {
+  if (std::filesystem::exists(folder / kMetrics)) remove_run(folder);
+  for (const auto& [name, content] : files) write_file_atomically(folder / name, content);
+}
+
+void end_run_folder(const std::filesystem::path& folder, const std::string& summary) {
+  write_file_atomically(folder / kSummary, summary);
 }
 
 Metrics::Metrics(const std::filesystem::path& file) : name_(file.string()), file_(file) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "train/trainer.h"
@@ -23,7 +24,17 @@ class Metrics {
   std::ofstream file_;
 };
 
-// Makes the folder. One that has a training's results already is refused: they are not to be mixed.
+// Makes the folder. One that has the results of a training that ended is refused: they are not to
+// be mixed.
 void make_run_folder(const std::filesystem::path& folder);
+
+// A training begins: removes what one that failed has left there, and writes what this one was made
+// of, by file name. All that the folder was read for must have been read: its configuration may be
+// the one in use.
+void begin_run_folder(const std::filesystem::path& folder,
+                      const std::map<std::string, std::string>& files);
+
+// The last thing that a training writes: with it the run is complete.
+void end_run_folder(const std::filesystem::path& folder, const std::string& summary);
 
 }  // namespace pipedream::cli

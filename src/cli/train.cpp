@@ -1,5 +1,6 @@
 // pipedream train: trains a network, on threads of this machine or as one process under mpirun.
 #include <iostream>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,7 @@
 #include "cli/own_schedule.h"
 #include "cli/progress.h"
 #include "cli/run_folder.h"
+#include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_plans.h"
 #include "core/error.h"
@@ -23,6 +25,11 @@
 
 namespace pipedream::cli {
 namespace {
+
+// Files of a run folder that its configuration names.
+constexpr char kPlanFile[] = "plan.json";
+constexpr char kProfileFile[] = "profile.json";
+constexpr char kClusterFile[] = "cluster.toml";
 
 // Shows how a training goes on, and writes it to a file if one is named.
 class Watcher {
@@ -86,9 +93,10 @@ class Training {
   [[nodiscard]] train::Outcome outcome_of(const train::Recipe& recipe, const runtime::Job& job);
   [[nodiscard]] report::TrainingRun train(const Prepared& prepared, train::Outcome& outcome);
   void show(const report::TrainingRun& run, const train::Outcome& outcome) const;
+  void tell_idle(const plan::Plan& plan) const;
   void write_inputs(const Prepared& prepared) const;
   void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
-  [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
+  [[nodiscard]] std::string configuration() const;
 
   TrainFlags& flags_;
   CLI::App& command_;
@@ -203,25 +211,30 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
   }
   const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
   const runtime::Job job = job_of(run.plan, recipe);
+  if (speaks()) tell_idle(run.plan);
   if (speaks() && !flags_.out.empty()) write_inputs(prepared);  // a run that fails has them too
   outcome = outcome_of(recipe, job);
   run.measured = outcome.measured;
   return run;
 }
 
-std::string Training::configuration(const plan::Plan& plan) const {
+std::string Training::configuration() const {
   ModelOptions options;
   const model::Options resolved(entry_.options, flags_.options);
   for (const model::OptionSpec& spec : entry_.options)
     options[spec.name] = exact_number(resolved.real(spec.name));
-  return configuration_text(command_, options,
-                            {{"model", entry_.name},
-                             {"batch", std::to_string(network_.batch)},
-                             {"workers", std::to_string(plan::worker_count(plan))},
-                             {"seed", std::to_string(flags_.seed)},
-                             {"optimiser", train::to_text(optimiser_.kind)},
-                             {"learning-rate", exact_number(optimiser_.learning_rate)},
-                             {"plan", "plan.json"}});
+  std::vector<std::pair<std::string, std::string>> decided{
+      {"model", entry_.name},
+      {"batch", std::to_string(network_.batch)},
+      {"workers", std::to_string(workers())},
+      {"threads", std::to_string(flags_.threads)},
+      {"seed", std::to_string(flags_.seed)},
+      {"optimiser", train::to_text(optimiser_.kind)},
+      {"learning-rate", exact_number(optimiser_.learning_rate)},
+      {"plan", kPlanFile}};
+  if (preparation_.profile) decided.emplace_back("profile", kProfileFile);
+  if (!flags_.cluster.empty()) decided.emplace_back("cluster", kClusterFile);
+  return configuration_text(command_, options, decided);
 }
 
 model::NamedTensors all_of(const runtime::Weights& weights) {
@@ -232,26 +245,35 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
 
 Preparation Training::prepare() const {
   check_network();
+  if (speaks())
+    for (const std::string& note : flags_.notes) std::cerr << note << "\n";
   const PlanningTask task{flags_, network_, optimiser_, workers()};
   return world_ ? shared_plans(task, *world_) : prepare_plans(task);
 }
 
+void Training::tell_idle(const plan::Plan& plan) const {
+  const int idle = workers() - plan::worker_count(plan);
+  if (idle > 0)
+    std::cerr << plan.system << " " << plan::config_text(plan) << ": " << idle << " of "
+              << workers() << " workers " << (idle == 1 ? "has" : "have") << " nothing to do\n";
+}
+
 void Training::write_inputs(const Prepared& prepared) const {
-  const std::filesystem::path folder(flags_.out);
-  write_file_atomically(folder / "plan.json", plan::to_json(prepared.file, network_.graph));
-  write_file_atomically(folder / "config.json", configuration(prepared.file.plan));
-  if (preparation_.profile)
-    write_file_atomically(folder / "profile.json", profile::to_json(*preparation_.profile));
+  std::map<std::string, std::string> files{
+      {"config.json", configuration()}, {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
+  if (preparation_.profile) files[kProfileFile] = profile::to_json(*preparation_.profile);
+  if (!flags_.cluster.empty()) files[kClusterFile] = read_file(flags_.cluster);
+  begin_run_folder(flags_.out, files);
 }
 
 void Training::write_results(const report::TrainingRun& run, const train::Outcome& outcome) const {
   const std::filesystem::path folder(flags_.out);
-  write_file_atomically(folder / "summary.json", report::training_json(run).dump(2) + "\n");
   const PictureFlags pictures{(folder / "timeline.svg").string(),
                               (folder / "timeline.json").string()};
   write_pictures(pictures, outcome.measured.timeline, entry_.name + ": " + run.plan.system,
                  report::training_line(run));
   model::write_weights(folder / "weights.safetensors", all_of(outcome.weights));
+  end_run_folder(folder, report::training_json(run).dump(2) + "\n");
 }
 
 void Training::show(const report::TrainingRun& run, const train::Outcome& outcome) const {
@@ -319,15 +341,16 @@ void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
 }
 
 void execute(TrainFlags& flags, CLI::App& command) {
-  ModelOptions from_file;
-  if (!flags.config.empty()) read_configuration(flags.config, command, from_file);
+  std::optional<Configuration> configuration;
+  if (!flags.config.empty()) configuration.emplace(flags.config, command);
+  if (flags.model.empty() && configuration) flags.model = configuration->model();
   if (flags.model.empty()) {
     (void)model_options(command.remaining(), {}, flag_names(command));  // names what was misspelt
     throw BadUsage("train: wanted --model NAME ('pipedream models' lists them)");
   }
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
-  flags.options.merge(from_file);
+  if (configuration) configuration->fill_in(command, flags);
   if (transport::launched_by_mpirun())
     train_under_mpirun(flags, command);
   else

@@ -1,9 +1,10 @@
-// The flags of `train`, and the configuration file that holds them.
+// The flags of `train`.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -28,7 +29,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
   std::optional<double> learning_rate;
-  double momentum = 0.9;
+  std::optional<double> momentum;
   double weight_decay = 0;
   std::optional<double> clip;
   bool no_evaluation = false;
@@ -38,25 +39,17 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string out;
   std::string weights_file;
   bool as_json = false;
+  // What follows from a configuration and flags beside it (cli/train_configuration.h).
+  bool forgets_prediction = false;  // the plan's: it was made for something else
+  std::vector<std::string> notes;   // lines for the user
 };
 
 void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags);
 
-// The flags with which exactly this training can be repeated, as text (docs/formats.md): those that
-// were given and those that were decided, which `resolved` has by name. Flags that only say where
-// results go are left out, and those that a decided one excludes: how the plan was made.
-[[nodiscard]] std::string configuration_text(
-    const CLI::App& command, const ModelOptions& options,
-    const std::vector<std::pair<std::string, std::string>>& resolved);
-
-// Gives each flag that the command line left open the value that the file has for it; a flag is not
-// open where one that excludes it is given. Throws BadFile for a file that is none, or has a flag
-// that `train` does not know.
-void read_configuration(const std::string& file, CLI::App& command, ModelOptions& options);
-
 // --link, where it is given. Throws BadValue.
 [[nodiscard]] std::optional<Bandwidth> link_of(const TrainFlags& flags);
 
+// Throws BadUsage for a flag that means nothing to the optimiser.
 [[nodiscard]] train::OptimiserOptions optimiser_options(const TrainFlags& flags);
 
 }  // namespace pipedream::cli

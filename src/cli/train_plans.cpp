@@ -96,16 +96,24 @@ Prepared prepared(const PlanningTask& task, const profile::Profile& profile,
           simulated(task, profile, cluster, planned.plan)};
 }
 
+void forget_speed(plan::Predicted& predicted) {
+  predicted.samples_per_second.reset();
+  predicted.speedup_over_dp.reset();
+  predicted.gap.reset();
+}
+
 Preparation given_plan(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
   Preparation preparation;
   plan::PlanFile file = read_plan_for(flags.plan, task.network.graph, task.workers,
                                       "and " + std::to_string(task.workers) + " are to train");
+  if (flags.forgets_prediction) forget_speed(file.predicted);
+  const cluster::Cluster cluster = cluster_for(task);
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
   preparation.runs.push_back({std::move(file), {}});
   Prepared& run = preparation.runs.back();
   if (preparation.profile)
-    run.simulated = simulated(task, *preparation.profile, cluster_for(task), run.file.plan);
+    run.simulated = simulated(task, *preparation.profile, cluster, run.file.plan);
   return preparation;
 }
 
