@@ -366,11 +366,36 @@ TEST(TrainCommand, SaysWhatIsWrong) {
         65, "did you mean '--epochs'?"}});
 }
 
-TEST(TrainCommand, SaysWhatIsMisspeltBeforeItProfiles) {
-  const Answer answer = call(kMlp + "--workers 2 --system pipdream");
-  EXPECT_EQ(answer.code, 2);
-  EXPECT_NE(answer.err.find("did you mean 'pipedream'?"), std::string::npos) << answer.err;
-  EXPECT_EQ(answer.err.find("profiling"), std::string::npos) << answer.err;
+TEST(TrainCommand, RefusesWhatNoProfileChangesBeforeItProfiles) {
+  const std::vector<Failure> failures{
+      {"--system pipdream", 2, "did you mean 'pipedream'?"},
+      {"--system pipedream --clip 1", 78, "a system that flushes"},
+      {"--system gpipe --microbatches 17", 78, "a minibatch has only 16 samples"},
+      {"--system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
+      {"--system gpipe --stages 3", 78, "at most 2 are possible here"},
+      {"--system auto --stages 3", 78, "at most 2 are possible here"},
+      {"--system gpipe --split 2,1", 2, "--split: wanted ascending numbers"},
+      {"--system dapple --stages 2", 2, "--stages means nothing to dapple"},
+      {"--system dp-asp", 78, "not trained with yet"}};
+  for (const Failure& failure : failures) {
+    const Answer answer = call(kMlp + "--workers 2 " + failure.arguments);
+    EXPECT_EQ(answer.code, failure.code) << failure.arguments << "\n" << answer.err;
+    EXPECT_NE(answer.err.find(failure.message), std::string::npos) << answer.err;
+    EXPECT_EQ(answer.err.find("profiling"), std::string::npos) << answer.err;
+  }
+  const Answer fine =
+      call(kMlp + "--workers 2 --minibatches 2 --system pipedream --vertical-sync " + "--straight");
+  EXPECT_NE(fine.err.find("profiling"), std::string::npos) << "which is what one looks for above";
+}
+
+TEST(TrainCommand, SystemsThatCannotClipAreLeftOutOfAComparison) {
+  const auto json =
+      json_of(call(kMlp + "--workers 2 --system all --minibatches 2 --clip 1 --json"));
+  for (const auto& run : json.at("runs"))
+    EXPECT_EQ(run.at("measured").is_object(), run.at("system") != "pipedream" &&
+                                                  run.at("system") != "2bw" &&
+                                                  run.at("system") != "dp-asp")
+        << run;
 }
 
 TEST(TrainCommand, ClipsAtAnyNormAboveZero) {

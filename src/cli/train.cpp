@@ -247,7 +247,10 @@ Preparation Training::prepare() const {
   check_network();
   if (speaks())
     for (const std::string& note : flags_.notes) std::cerr << note << "\n";
-  const PlanningTask task{flags_, network_, optimiser_, workers()};
+  const auto check = [this](const plan::Plan& plan) {
+    if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
+  };
+  const PlanningTask task{flags_, network_, optimiser_, workers(), check};
   return world_ ? shared_plans(task, *world_) : prepare_plans(task);
 }
 

@@ -117,6 +117,54 @@ Preparation given_plan(const PlanningTask& task) {
   return preparation;
 }
 
+// The network as if all layers took equally long.
+profile::Profile made_up_profile(const model::Network& network) {
+  constexpr Nanos kForward = std::chrono::milliseconds(1);
+  profile::Profile profile;
+  profile.model = network.name;
+  profile.batch = network.batch;
+  profile.graph = network.graph;
+  for (const graph::Layer& layer : network.graph.layers()) {
+    profile::LayerCost& cost = profile.costs.emplace_back();
+    if (layer.is_input) continue;
+    cost.forward = kForward;
+    cost.backward = 2 * kForward;
+  }
+  return profile;
+}
+
+// Plans once with a made-up profile and memory without end: a refusal that no profile changes comes
+// before the seconds that measuring one takes. Whatever depends on times is left to the real one:
+// the choice of `auto`, and replicas, which vertical sync does not know.
+void rehearse(const PlanningTask& task, cluster::Cluster cluster) {
+  const TrainFlags& flags = task.flags;
+  const systems::Wishes wishes = wishes_of(flags);
+  const bool named = flags.system != "auto" && flags.system != "all";
+  if (!named && !wishes.stages && wishes.split.empty()) return;  // some system has a plan
+  const profile::Profile profile = made_up_profile(task.network);
+  for (cluster::Device& device : cluster.devices) device.memory = profile::kLargestInAll;
+  TrainFlags asked = flags;
+  asked.memory.clear();
+  if (!named) asked.system = "auto";
+  if (named && flags.vertical_sync &&
+      systems::find_system(flags.system).rule == cost::Rule::kPipedream)
+    asked.wishes.straight = true;
+  std::string table;
+  const Planned planned = planned_for(asked, systems::Model(profile), cluster, table);
+  if (named) task.check(planned.plan);
+}
+
+// Whether it can be trained with; else it is put down among the refused.
+bool can_train(const PlanningTask& task, const plan::Plan& plan, Preparation& preparation) {
+  try {
+    task.check(plan);
+    return true;
+  } catch (const CannotMeet& refusal) {
+    preparation.refused.push_back({plan.system, refusal.what()});
+    return false;
+  }
+}
+
 void prepare_all(const PlanningTask& task, const systems::Model& model,
                  const cluster::Cluster& cluster, Preparation& preparation) {
   const systems::Choice choice = systems::plan_for_all(model, cluster, wishes_of(task.flags));
@@ -127,9 +175,9 @@ void prepare_all(const PlanningTask& task, const systems::Model& model,
       preparation.refused.push_back({name, refusal->why});
     else if (candidate.system->rule == cost::Rule::kAsynchronous)
       preparation.refused.push_back({name, "can be simulated, but not trained with yet"});
-    else
-      preparation.runs.push_back(
-          prepared(task, model.profile, cluster, std::get<Planned>(candidate.result)));
+    else if (const auto& planned = std::get<Planned>(candidate.result);
+             can_train(task, planned.plan, preparation))
+      preparation.runs.push_back(prepared(task, model.profile, cluster, planned));
   }
 }
 
@@ -139,10 +187,7 @@ Preparation prepare_plans(const PlanningTask& task) {
   if (!task.flags.plan.empty()) return given_plan(task);
   Preparation preparation;
   const cluster::Cluster cluster = cluster_for(task);
-  // What is misspelt is said before the seconds that a profile takes.
-  (void)wishes_of(task.flags);
-  if (task.flags.system != "all" && task.flags.system != "auto")
-    (void)systems::find_system(task.flags.system);
+  if (task.flags.profile.empty()) rehearse(task, cluster);
   preparation.profile = profile_for(task);
   const systems::Model model(*preparation.profile);
   if (task.flags.system == "all") {

@@ -1,6 +1,7 @@
 // What `train` does before it trains: profile the network, plan, simulate the plan.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct PlanningTask {
   const model::Network& network;
   const train::OptimiserOptions& optimiser;
   int workers = 1;
+  // Throws BadUsage or CannotMeet where the plan cannot be trained with as the flags say.
+  std::function<void(const plan::Plan&)> check;
 };
 
 // A plan and what is known of it before it runs.
@@ -35,7 +38,8 @@ struct Preparation {
   std::optional<profile::Profile> profile;  // where there is one
 };
 
-// Throws CannotMeet where there is no plan.
+// Throws CannotMeet where there is no plan; before the network is profiled, where no profile could
+// change that.
 [[nodiscard]] Preparation prepare_plans(const PlanningTask& task);
 
 // For processes: the first prepares, the others get its plans and nothing else. When it fails, all
