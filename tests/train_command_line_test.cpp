@@ -374,7 +374,7 @@ TEST(TrainCommand, RefusesWhatNoProfileChangesBeforeItProfiles) {
       {"--system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
       {"--system gpipe --stages 3", 78, "at most 2 are possible here"},
       {"--system auto --stages 3", 78, "at most 2 are possible here"},
-      {"--system gpipe --split 2,1", 2, "--split: wanted ascending numbers"},
+      {"--system gpipe --split 20", 2, "--split: wanted ascending numbers"},
       {"--system dapple --stages 2", 2, "--stages means nothing to dapple"},
       {"--system dp-asp", 78, "not trained with yet"}};
   for (const Failure& failure : failures) {
