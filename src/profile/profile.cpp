@@ -49,6 +49,12 @@ Nanos total_time(const Profile& profile) {
   return total_forward(profile) + total_backward(profile) + total_update(profile);
 }
 
+Nanos total_fixed(const Profile& profile) {
+  Nanos sum{0};
+  for (const LayerCost& cost : profile.costs) sum += cost.fixed_forward + cost.fixed_backward;
+  return sum;
+}
+
 Bytes total_weights(const Profile& profile) {
   Bytes sum;
   for (const LayerCost& cost : profile.costs) sum += cost.weights;

@@ -28,6 +28,10 @@ struct LayerCost {
   // The most that is allocated while its forward or its backward runs, besides what it keeps and
   // its weights' gradients: gradients of its inputs and outputs, and whatever it computes with.
   std::optional<Bytes> working{};
+  // What of forward and backward a pass takes however few samples it has, so that a microbatch
+  // takes it too (cost/compute.h); at most as long as those. 0 where not known.
+  Nanos fixed_forward{0};
+  Nanos fixed_backward{0};
 
   // What a minibatch costs besides its forward. A replica updates its weights once per minibatch's
   // worth of its own compute, so the cost rules count the update with the backward
@@ -74,6 +78,8 @@ void check_totals(const Profile& profile);
 [[nodiscard]] Nanos total_update(const Profile& profile);
 // All three together.
 [[nodiscard]] Nanos total_time(const Profile& profile);
+// What of it is fixed.
+[[nodiscard]] Nanos total_fixed(const Profile& profile);
 [[nodiscard]] Bytes total_weights(const Profile& profile);
 // Over these.
 [[nodiscard]] Bytes total_weights(const Profile& profile, std::span<const LayerId> layers);

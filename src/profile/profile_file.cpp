@@ -44,9 +44,21 @@ std::vector<bool> read_keeps_output(const Node& outputs) {
   return keeps;
 }
 
+// What of `whole`, the time under the key `of`, is fixed.
+Nanos read_fixed(const Node& layer, std::string_view key, const std::string& of, Nanos whole) {
+  const auto found = layer.find(key);
+  if (!found) return Nanos(0);
+  const Nanos fixed = found->seconds();
+  if (fixed > whole)
+    found->fail("wanted at most the " + to_text(whole) + " of '" + of + "', found " +
+                to_text(fixed));
+  return fixed;
+}
+
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
-  node.expect_keys({"name", "kind", "input", "forward", "backward", "update_seconds",
-                    "weight_bytes", "stash_bytes", "working_bytes", "keeps_input", "outputs"});
+  node.expect_keys({"name", "kind", "input", "forward", "backward", "fixed_forward_seconds",
+                    "fixed_backward_seconds", "update_seconds", "weight_bytes", "stash_bytes",
+                    "working_bytes", "keeps_input", "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -59,6 +71,8 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       builder.add_layer(name, node.at("kind").text(), std::move(outputs));
       cost.forward = node.at("forward").seconds();
       cost.backward = node.at("backward").seconds();
+      cost.fixed_forward = read_fixed(node, "fixed_forward_seconds", "forward", cost.forward);
+      cost.fixed_backward = read_fixed(node, "fixed_backward_seconds", "backward", cost.backward);
       if (const auto update = node.find("update_seconds")) cost.update = update->seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
@@ -115,6 +129,10 @@ Json layer_json(const Profile& profile, LayerId id) {
     json["kind"] = layer.kind;
     json["forward"] = to_seconds(cost.forward);
     json["backward"] = to_seconds(cost.backward);
+    if (cost.fixed_forward > Nanos(0))
+      json["fixed_forward_seconds"] = to_seconds(cost.fixed_forward);
+    if (cost.fixed_backward > Nanos(0))
+      json["fixed_backward_seconds"] = to_seconds(cost.fixed_backward);
     if (cost.update > Nanos(0)) json["update_seconds"] = to_seconds(cost.update);
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;

@@ -119,6 +119,26 @@ TEST(ParseProfileJson, AnUpdateIsReadWrittenAndCounted) {
   EXPECT_EQ(difference(parse_profile_json(json, "again.json"), profile), "");
 }
 
+TEST(ParseProfileJson, WhatIsFixedIsReadAndWrittenWhereThereIsAny) {
+  std::string layer = kLayerA;
+  layer.replace(layer.find("\"weight_bytes\""), 0,
+                "\"fixed_forward_seconds\": 0.25, \"fixed_backward_seconds\": 2, ");
+  const Profile profile = parse_profile_json(file_of("", layer + "," + kLayerB, kEdge), "p.json");
+  EXPECT_EQ(profile.costs[0].fixed_forward, Nanos(250'000'000));
+  EXPECT_EQ(profile.costs[0].fixed_backward, profile.costs[0].backward) << "all of it may be";
+  EXPECT_EQ(profile.costs[1].fixed_forward, Nanos(0));
+  EXPECT_EQ(profile.costs[1].fixed_backward, Nanos(0));
+  EXPECT_EQ(total_fixed(profile), Nanos(2'250'000'000));
+  EXPECT_EQ(total_time(profile), std::chrono::seconds(6)) << "it is part of the times";
+  const std::string json = to_json(profile);
+  EXPECT_NE(
+      json.find(R"("backward":2.0,"fixed_forward_seconds":0.25,"fixed_backward_seconds":2.0,)"),
+      std::string::npos)
+      << json;
+  EXPECT_EQ(json.find("fixed_forward"), json.rfind("fixed_forward")) << "0 is left out";
+  EXPECT_EQ(difference(parse_profile_json(json, "again.json"), profile), "");
+}
+
 TEST(ParseProfileJson, WorkingMemoryIsReadAndWrittenWhereItIsKnown) {
   const auto with_working = [](std::string layer) {
     return layer.replace(layer.find("\"weight_bytes\""), 0, "\"working_bytes\": 70, ");
@@ -172,6 +192,12 @@ TEST(ParseProfileJson, RefusesBadLayers) {
             "p.json: layers[0].backward: wanted a number from 0 to 1000000, found \"2s\"");
   EXPECT_EQ(changed("\"weight_bytes\": 3", "\"update_seconds\": -1, \"weight_bytes\": 3"),
             "p.json: layers[0].update_seconds: wanted a number from 0 to 1000000, found -1");
+  EXPECT_EQ(changed("\"weight_bytes\": 3", "\"fixed_forward_seconds\": 1.5, \"weight_bytes\": 3"),
+            "p.json: layers[0].fixed_forward_seconds: wanted at most the 1 s of 'forward', "
+            "found 1.5 s");
+  EXPECT_EQ(changed("\"weight_bytes\": 3", "\"fixed_backward_seconds\": 3, \"weight_bytes\": 3"),
+            "p.json: layers[0].fixed_backward_seconds: wanted at most the 2 s of 'backward', "
+            "found 3 s");
   EXPECT_EQ(changed("\"weight_bytes\": 3", "\"weight_bytes\": 9007199254740993"),
             "p.json: layers[0].weight_bytes: wanted a whole number from 0 to 9007199254740992, "
             "found 9007199254740993");

@@ -57,6 +57,10 @@ Profile any_profile() {
       outputs_of.push_back(outputs_count);
       cost.forward = any_time();
       cost.backward = any_time();
+      if (any_of_range(0, 2) == 1)
+        cost.fixed_forward = Nanos(any_of_range<std::int64_t>(0, cost.forward.count() + 1));
+      if (any_of_range(0, 2) == 1)
+        cost.fixed_backward = Nanos(any_of_range<std::int64_t>(0, cost.backward.count() + 1));
       if (any_of_range(0, 2) == 1) cost.update = any_time();
       cost.weights = Bytes{any_count(48)};
       cost.stash = Bytes{any_count(48)};
