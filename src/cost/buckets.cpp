@@ -1,27 +1,31 @@
 #include "cost/buckets.h"
 
+#include "cost/compute.h"
+
 namespace pipedream::cost {
 
-std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers) {
+std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers,
+                            double share) {
   Nanos update{0};
   Nanos backward{0};
+  Nanos fixed{0};
   for (const LayerId layer : layers) {
     update += profile.cost(layer).update;
     backward += profile.cost(layer).backward;
+    fixed += profile.cost(layer).fixed_backward;
   }
-  const Nanos all = update + backward;
-  const auto share = [&](Nanos done) {
-    return all > Nanos{0} ? to_seconds(done) / to_seconds(all) : 1.0;
-  };
+  const Seconds all = time_in_parts(update + backward, fixed, share);
   std::vector<Bucket> found;
   Bucket open{Bytes{0}, 0};
   Nanos done = update;
+  Nanos fixed_done{0};
   for (std::size_t i = layers.size(); i-- > 0;) {
     const profile::LayerCost& cost = profile.cost(layers[i]);
     done += cost.backward;
+    fixed_done += cost.fixed_backward;
     if (cost.weights == Bytes{0}) continue;
     open.weights += cost.weights;
-    open.released = share(done);
+    open.released = all > Seconds(0) ? time_in_parts(done, fixed_done, share) / all : 1;
     if (open.weights < kFullBucket) continue;
     found.push_back(open);
     open = {Bytes{0}, 0};

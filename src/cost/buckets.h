@@ -24,8 +24,9 @@ struct Bucket {
 inline constexpr Bytes kFullBucket{25 << 20};
 
 // Of a stage of these layers, producers first: in the order in which a backward releases them, from
-// the last layer to the first. At least one.
+// the last layer to the first. At least one. The backward is that of an item which is so large a
+// share of a minibatch, above 0.
 [[nodiscard]] std::vector<Bucket> buckets(const profile::Profile& profile,
-                                          std::span<const LayerId> layers);
+                                          std::span<const LayerId> layers, double share = 1);
 
 }  // namespace pipedream::cost

@@ -66,6 +66,18 @@ TEST(Buckets, AreReleasedByTheBackwardWithAllUpdatesBeforeIt) {
   EXPECT_EQ(buckets_of({{kFull, 0, 5}}), (Buckets{{Bytes{kFull}, 1}})) << "a backward of no time";
 }
 
+// 20 + 60/4 and 40/4 of backward, and 20/4 of update before them.
+TEST(Buckets, OfAPartAreReleasedByWhatAPartTakes) {
+  profile::Profile profile;
+  profile.costs = {{.backward = Nanos(80), .weights = Bytes{kFull}, .fixed_backward = Nanos(20)},
+                   {.backward = Nanos(40), .weights = Bytes{kFull}, .update = Nanos(20)}};
+  const std::vector<LayerId> stage{LayerId{0}, LayerId{1}};
+  ASSERT_EQ(buckets(profile, stage, 0.25).size(), 2U);
+  EXPECT_DOUBLE_EQ(buckets(profile, stage, 0.25)[0].released, (5 + 10) / 50.0);
+  EXPECT_EQ(buckets(profile, stage, 0.25)[1].released, 1);
+  EXPECT_DOUBLE_EQ(buckets(profile, stage)[0].released, (20 + 40) / 140.0) << "of the whole";
+}
+
 TEST(Buckets, WithoutAnyWeightsAreOneOfNothing) {
   ASSERT_EQ(buckets_of({{0}, {0}}).size(), 1U);
   EXPECT_EQ(buckets_of({{0}, {0}})[0].weights, Bytes{0});

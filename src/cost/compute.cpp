@@ -10,6 +10,8 @@ StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>
   for (const LayerId layer : layers) {
     time.forward += profile.cost(layer).forward;
     time.backward += profile.cost(layer).backward_with_update();
+    time.fixed_forward += profile.cost(layer).fixed_forward;
+    time.fixed_backward += profile.cost(layer).fixed_backward;
   }
   return time;
 }

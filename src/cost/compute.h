@@ -10,9 +10,24 @@
 
 namespace pipedream::cost {
 
+// A pass takes some time however few samples it has: launching its layers, reading their weights,
+// adding to their gradients. `whole` is the time of a minibatch and `fixed` that part of it; what
+// is not fixed grows with the samples. These two are the only place that says what a part costs.
+//
+// A minibatch that is run in parts of that `share` of it, above 0 (1/M: in M parts), in all.
+[[nodiscard]] constexpr Seconds time_in_parts(Seconds whole, Seconds fixed, double share) {
+  return whole + fixed * (1 / share - 1);
+}
+// One part: fixed + (whole − fixed)·share; nothing where there is nothing to run.
+[[nodiscard]] constexpr Seconds time_of_part(Seconds whole, Seconds fixed, double share) {
+  return share > 0 ? time_in_parts(whole, fixed, share) * share : Seconds(0);
+}
+
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};  // and the update
+  Nanos backward{0};       // and the update
+  Nanos fixed_forward{0};  // of the forward
+  Nanos fixed_backward{0};
 };
 
 // One minibatch through these layers on a device of speed 1: the sum of their measured times.

@@ -5,14 +5,42 @@
 namespace pipedream::cost {
 namespace {
 
+TEST(TimeOfPart, IsWhatIsFixedAndItsShareOfTheRest) {
+  EXPECT_EQ(time_of_part(Seconds(10), Seconds(2), 0.5), Seconds(2 + 8 * 0.5));
+  EXPECT_EQ(time_of_part(Seconds(10), Seconds(2), 0.125), Seconds(2 + 8 * 0.125));
+  EXPECT_EQ(time_of_part(Seconds(10), Seconds(10), 0.125), Seconds(10)) << "all of it is fixed";
+  EXPECT_EQ(time_of_part(Seconds(10), Seconds(2), 3), Seconds(2 + 8 * 3)) << "of three minibatches";
+}
+
+TEST(TimeOfPart, WithoutAnythingFixedIsTheShareToTheLastBit) {
+  for (const double share : {1.0 / 3, 0.1, 0.7, 2.0})
+    EXPECT_EQ(time_of_part(Seconds(0.3), Seconds(0), share), Seconds(0.3 * share));
+}
+
+TEST(TimeOfPart, IsNothingWhereThereIsNothingToRun) {
+  EXPECT_EQ(time_of_part(Seconds(10), Seconds(2), 0), Seconds(0));
+}
+
+TEST(TimeInParts, IsThatOfAllPartsTogether) {
+  EXPECT_EQ(time_in_parts(Seconds(10), Seconds(2), 1), Seconds(10));
+  EXPECT_EQ(time_in_parts(Seconds(10), Seconds(2), 0.25), Seconds(10 + 3 * 2));
+  EXPECT_EQ(time_in_parts(Seconds(10), Seconds(2), 2), Seconds(9))
+      << "half of what two take at once";
+}
+
 TEST(StageTime, SumsTheLayersOfTheStage) {
   profile::Profile profile;
-  profile.costs = {{.forward = Nanos(1), .backward = Nanos(10)},
-                   {.forward = Nanos(200), .backward = Nanos(3000)},
-                   {.forward = Nanos(40'000), .backward = Nanos(500'000)}};
+  profile.costs = {{.forward = Nanos(1), .backward = Nanos(10), .fixed_forward = Nanos(1)},
+                   {.forward = Nanos(200), .backward = Nanos(3000), .fixed_forward = Nanos(70)},
+                   {.forward = Nanos(40'000),
+                    .backward = Nanos(500'000),
+                    .fixed_forward = Nanos(30'000),
+                    .fixed_backward = Nanos(200'000)}};
   const StageTime time = stage_time(profile, {LayerId{0}, LayerId{2}});
   EXPECT_EQ(time.forward, Nanos(40'001));
   EXPECT_EQ(time.backward, Nanos(500'010));
+  EXPECT_EQ(time.fixed_forward, Nanos(30'001));
+  EXPECT_EQ(time.fixed_backward, Nanos(200'000));
 }
 
 TEST(StageTime, CountsUpdatesWithTheBackward) {

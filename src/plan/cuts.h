@@ -61,6 +61,13 @@ class Cuts {
   [[nodiscard]] double compute(std::size_t a, std::size_t b) const {
     return (forward_[b] - forward_[a] + backward_[b] - backward_[a]) / kNanosPerSecond;
   }
+  // What of that is fixed (cost/compute.h).
+  [[nodiscard]] double fixed_forward(std::size_t a, std::size_t b) const {
+    return (fixed_forward_[b] - fixed_forward_[a]) / kNanosPerSecond;
+  }
+  [[nodiscard]] double fixed_backward(std::size_t a, std::size_t b) const {
+    return (fixed_backward_[b] - fixed_backward_[a]) / kNanosPerSecond;
+  }
   [[nodiscard]] double weights(std::size_t a, std::size_t b) const {
     return weights_[b] - weights_[a];
   }
@@ -115,7 +122,7 @@ class Cuts {
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> below_;
   // Of all layers of a cut: whole nanoseconds and bytes, so that differences are exact.
   static constexpr double kNanosPerSecond = 1e9;
-  std::vector<double> forward_, backward_, weights_, held_;
+  std::vector<double> forward_, backward_, fixed_forward_, fixed_backward_, weights_, held_;
   std::vector<std::vector<std::size_t>> crossing_;  // per cut, indices into values_
   std::vector<double> crossing_bytes_;
   std::vector<std::vector<double>> working_;  // in line: by power of two; else one row per cut

@@ -26,6 +26,7 @@ inline profile::Profile any_profile(const Limits& limits) {
   const int count = any_of_range(1, limits.layers + 1);
   const bool chain = any_of_range(0, 2) == 0;
   const bool knows_working = any_of_range(0, 2) == 0;
+  const bool knows_fixed = any_of_range(0, 2) == 0;
   graph::Builder builder;
   profile::Profile profile;
   profile.model = "any";
@@ -37,6 +38,10 @@ inline profile::Profile any_profile(const Limits& limits) {
     profile::LayerCost cost;
     cost.forward = Nanos(any_of_range(0, 12));
     cost.backward = Nanos(any_of_range(i == 0 ? 1 : 0, 20));
+    if (knows_fixed) {
+      cost.fixed_forward = Nanos(any_of_range<std::int64_t>(0, cost.forward.count() + 1));
+      cost.fixed_backward = Nanos(any_of_range<std::int64_t>(0, cost.backward.count() + 1));
+    }
     cost.weights = Bytes{any_of_range(0, 3) == 0 ? 0 : any_of_range(0, 60)};
     cost.stash = Bytes{any_of_range(0, 10)};
     if (knows_working) cost.working = Bytes{any_of_range(0, 60)};

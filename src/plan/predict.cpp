@@ -8,7 +8,6 @@
 
 #include "core/check.h"
 #include "cost/buckets.h"
-#include "cost/compute.h"
 #include "cost/interleaving.h"
 #include "cost/pipeline.h"
 #include "plan/placement.h"
@@ -26,9 +25,10 @@ constexpr int kMostDepthsTried = 16;
 // What does not depend on microbatches, depths and re-computation.
 struct Predictor::Shape {
   struct Part {
-    double forward;  // seconds, one minibatch on the slowest replica
-    double backward;
-    double speed;  // of that replica's device
+    Seconds forward;  // one minibatch in one part on the slowest replica
+    Seconds backward;
+    Seconds fixed_forward;
+    Seconds fixed_backward;
     int replicas;
     cost::StageSize size;
     Bytes memory_limit;
@@ -105,9 +105,11 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
     // replicas share each item.
     const double updates = 1 / (split ? first_count : static_cast<double>(workers.size()));
     loads.add_exchange(workers, weights, conditions_.exchange, updates);
-    shape.parts.push_back({cuts_.forward(a, b) / speed, cuts_.backward(a, b) / speed, speed,
-                           static_cast<int>(workers.size()), cuts_.size(a, b), limit,
-                           cost::exchange_time(network_, workers, weights, conditions_.exchange)});
+    shape.parts.push_back(
+        {Seconds(cuts_.forward(a, b) / speed), Seconds(cuts_.backward(a, b) / speed),
+         Seconds(cuts_.fixed_forward(a, b) / speed), Seconds(cuts_.fixed_backward(a, b) / speed),
+         static_cast<int>(workers.size()), cuts_.size(a, b), limit,
+         cost::exchange_time(network_, workers, weights, conditions_.exchange)});
   }
   for (const Cuts::Flow& flow : cuts_.flows(layout.ends)) {
     const auto& from = layout.workers[flow.from];
@@ -248,7 +250,18 @@ std::vector<int> Predictor::depths_of(const Shape& shape, const Choice& choice) 
   return cost::pipeline_depths(replicas, choice.slack);
 }
 
-// Depths, re-computation and memory of every stage.
+// Only dapple has replicas that share each item; an update is then of one minibatch for each
+// replica of the first stage.
+cost::ItemShare Predictor::item_share(const Shape& shape, std::size_t stage,
+                                      int microbatches) const {
+  const bool split = cost::replicas_split_items(conditions_.rule);
+  return {.minibatches = split ? shape.parts.front().replicas : 1,
+          .microbatches = microbatches,
+          .replicas = split ? shape.parts[stage].replicas : 1,
+          .batch = cuts_.profile().batch};
+}
+
+// Depths, re-computation, memory and compute of every stage.
 void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const {
   prediction.stages.reserve(shape.parts.size());
   const std::vector<int> depths = depths_of(shape, choice);
@@ -288,8 +301,10 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
     const Bytes over = stage.memory.total() - part.memory_limit;
     if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
       prediction.miss = MemoryMiss{id_at<StageId>(s), over};
-    stage.forward = Seconds(part.forward);
-    stage.backward = Seconds(part.backward + (stage.recompute ? part.forward : 0));
+    const double of_minibatch = item_share(shape, s, choice.microbatches).on_replica(0);
+    stage.forward = cost::time_in_parts(part.forward, part.fixed_forward, of_minibatch);
+    stage.backward = cost::time_in_parts(part.backward, part.fixed_backward, of_minibatch);
+    if (stage.recompute) stage.backward += stage.forward;
     stage.exchange = part.exchange;
     prediction.stages.push_back(stage);
   }
@@ -371,7 +386,7 @@ void Predictor::time_inner_loops(const Shape& shape, Prediction& prediction) con
   }
 }
 
-// mp is gpipe with one item; only dapple has replicas, which share each item.
+// mp is gpipe with one item.
 void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) const {
   const int items = prediction.microbatches;
   const double first = shape.parts.front().replicas;
@@ -386,11 +401,7 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
       steps.push_back({arriving, arriving});
       exchange.emplace_back(0);
     }
-    const cost::ItemShare item{.minibatches = shape.parts.front().replicas,
-                               .microbatches = items,
-                               .replicas = shape.parts[s].replicas,
-                               .batch = cuts_.profile().batch};
-    const double share = item.on_replica(0);
+    const double share = item_share(shape, s, items).on_replica(0);
     const StagePrediction& stage = prediction.stages[s];
     steps.push_back({stage.forward * share, stage.backward * share});
     exchange.push_back(stage.exchange);
@@ -414,18 +425,20 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
       last.forward = steps.front().forward;
       last.backward = steps.front().backward;
       const Seconds before = (items - 1) * (last.forward + last.backward);
-      prediction.per_minibatch = (before + step_with(shape, last, 1)) / first;
+      prediction.per_minibatch =
+          (before + step_with(shape, last, 1, item_share(shape, 0, items).on_replica(0))) / first;
     }
   }
   raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
 }
 
-Seconds Predictor::step_with(const Shape& shape, const StagePrediction& stage,
-                             double volume) const {
+Seconds Predictor::step_with(const Shape& shape, const StagePrediction& stage, double volume,
+                             double share) const {
   std::vector<PipelineStep> steps{{stage.forward, Seconds(0)}};
   std::vector<Seconds> exchange{Seconds(0)};
   double done = 0;  // steps are in forward order, buckets are released from the end
-  for (const cost::Bucket& bucket : cost::buckets(cuts_.profile(), cuts_.layers(0, cuts_.last()))) {
+  const std::vector<LayerId> layers = cuts_.layers(0, cuts_.last());
+  for (const cost::Bucket& bucket : cost::buckets(cuts_.profile(), layers, share)) {
     steps.insert(steps.begin() + 1, {Seconds(0), stage.backward * (bucket.released - done)});
     const double bytes = static_cast<double>(bucket.weights.count) * volume;
     exchange.insert(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cost/compute.h"
 #include "cost/links.h"
 #include "cost/memory.h"
 #include "plan/cuts.h"
@@ -43,8 +44,8 @@ struct Conditions {
   int most_depth = 0;  // for Depth::kUpTo: of the first stage
 };
 
-// GPipe's advice: with 4·S microbatches the bubble is small. A profile does not say how much less
-// efficient small batches are, so more are taken only when asked for.
+// GPipe's advice: with 4·S microbatches the bubble is small. Not every profile says what small
+// batches lose, so more are taken only when asked for.
 inline constexpr int kMicrobatchesPerStage = 4;
 
 enum class Limit {
@@ -56,7 +57,7 @@ enum class Limit {
 };
 
 struct StagePrediction {
-  Seconds forward{0};     // one minibatch on one replica
+  Seconds forward{0};     // one minibatch on one replica, in parts as large as its items
   Seconds backward{0};    // update and re-computation included
   Seconds exchange{0};    // one averaging of the gradients
   Seconds transfer{0};    // one item's values to the stages that follow
@@ -116,6 +117,8 @@ class Predictor {
   [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
   [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;
   [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
+  [[nodiscard]] cost::ItemShare item_share(const Shape& shape, std::size_t stage,
+                                           int microbatches) const;
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
   void time_steady(const Shape& shape, Prediction& prediction) const;
   void time_inner_loops(const Shape& shape, Prediction& prediction) const;
@@ -124,8 +127,9 @@ class Predictor {
   void time_asynchronous(const Shape& shape, Prediction& prediction) const;
   void time_interleaved(const Shape& shape, Prediction& prediction) const;
   // A backward whose buckets are averaged, or pushed, as they are released.
-  [[nodiscard]] Seconds step_with(const Shape& shape, const StagePrediction& stage,
-                                  double volume) const;
+  // `share` of a minibatch is what it is the backward of.
+  [[nodiscard]] Seconds step_with(const Shape& shape, const StagePrediction& stage, double volume,
+                                  double share = 1) const;
   void check_workers(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;

@@ -429,6 +429,48 @@ TEST(PredictGpipe, LatencySpeaksForFewMicrobatches) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 18 + 2 * 12);
 }
 
+// What is fixed of the first stage's 4 + 8: 1 + 2. In 4 parts it takes 3 and 6 more.
+profile::Profile two_stages_with_fixed() {
+  profile::Profile profile = two_stages();
+  profile.costs[1].fixed_forward = std::chrono::seconds(1);
+  profile.costs[1].fixed_backward = std::chrono::seconds(2);
+  return profile;
+}
+
+TEST(PredictGpipe, EveryMicrobatchTakesWhatIsFixed) {
+  const Prediction found = predict(two_stages_with_fixed(), flat(2), straight(2),
+                                   {.rule = Rule::kGpipe, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4 + 3);
+  EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 8 + 6);
+  EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 2);
+  // Items of 1.75 + 3.5 and 0.5 + 1, half a second between them.
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(),
+                   (1.75 + 0.5 + 0.5) + (1 + 0.5 + 3.5) + 3 * (1.75 + 3.5));
+}
+
+TEST(PredictGpipe, RecomputationTakesWhatIsFixedOfTheForwardAgain) {
+  const Prediction found =
+      predict(two_stages_with_fixed(), flat(2), straight(2),
+              {.rule = Rule::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), (8 + 6) + (4 + 3));
+  EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 4 + 2);
+}
+
+TEST(PredictGpipe, WhatIsFixedSpeaksForFewMicrobatches) {
+  profile::Profile profile = two_stages();
+  for (profile::LayerCost& cost : profile.costs) {
+    cost.fixed_forward = cost.forward;
+    cost.fixed_backward = cost.backward;
+  }
+  EXPECT_EQ(predict(profile, flat(2), straight(2), {.rule = Rule::kGpipe}).microbatches, 1);
+}
+
+TEST(PredictPipedream, WhatIsFixedChangesNothingForWholeMinibatches) {
+  const Prediction found = predict(two_stages_with_fixed(), flat(2), straight(2));
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 12);
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4);
+}
+
 // Items of 1 + 2 and 2 + 3. The last stage is the pivot: it waits for one forward, works for four
 // items, and the last backward passes stage 0.
 TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
@@ -461,6 +503,19 @@ TEST(PredictDapple, ReplicasShareEveryMicrobatch) {
   EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
   EXPECT_EQ(found.stages[0].memory.activations, Bytes{4});  // 2 items of 8 / 4
   EXPECT_EQ(found.stages[1].memory.activations, Bytes{4});  // 1 item of 2·8 / 4
+}
+
+// As above; of stage 0 a quarter of a minibatch on each replica, of stage 1 half of one.
+TEST(PredictDapple, EveryReplicaThatSharesAnItemTakesWhatIsFixed) {
+  profile::Profile profile =
+      chain({{.forward = 8, .backward = 16, .weights = 4}, {.forward = 4, .backward = 4}});
+  profile.costs[1].fixed_forward = std::chrono::seconds(4);
+  profile.costs[2].fixed_backward = std::chrono::seconds(2);
+  const Prediction found = predict(profile, flat(3), layer_by_layer({{0, 1}, {2}}),
+                                   {.rule = Rule::kDapple, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 8 + 3 * 4);
+  EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 4 + 2);
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (5 + 3 * (5 + 4) + 4 + 4) / 2.0);
 }
 
 // Both replicas of stage 0 send their halves to one worker: two minibatches of 4 bytes.
@@ -524,6 +579,15 @@ TEST(PredictTwoBuffered, KeepsTwoVersionsAndAsManyMicrobatchesAsStages) {
   }
   EXPECT_EQ(found.stages[0].memory.activations, Bytes{12});  // 3 items of a third
   EXPECT_EQ(found.stages[2].memory.activations, Bytes{4});
+}
+
+TEST(PredictTwoBuffered, EveryMicrobatchTakesWhatIsFixed) {
+  profile::Profile profile = chain({{.forward = 4, .backward = 8}, {.forward = 2, .backward = 4}});
+  profile.costs[2].fixed_backward = std::chrono::seconds(3);
+  const Prediction found =
+      predict(profile, flat(2), straight(2), {.rule = Rule::kTwoBuffered, .microbatches = 4});
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2 + 4 + 3 * 3);
+  EXPECT_EQ(found.limiting_stage, 1U);
 }
 
 TEST(PredictTwoBuffered, ReplicasNeedASecondGradient) {

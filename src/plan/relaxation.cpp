@@ -34,11 +34,11 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
     : cuts_(predictor.cuts()),
       workers_(predictor.network().workers()),
       straight_(straight),
-      speed_(0) {
+      speed_(0),
+      largest_item_(cost::replicas_split_items(predictor.conditions().rule) ? workers_ : 1) {
   for (const cluster::Device& device : predictor.cluster().devices)
     speed_ = std::max(speed_, device.speed);
-  for (std::size_t cut = 0; cut < cuts_.count(); ++cut)
-    time_.push_back(cuts_.compute(0, cut) / speed_);
+  for (std::size_t cut = 0; cut < cuts_.count(); ++cut) time_.push_back(compute(0, cut));
   const bool once_a_round = cost::never_flushes(predictor.conditions().rule);
   for (int m = 1; m <= workers_; ++m)
     exchange_.push_back(
@@ -48,17 +48,24 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
     levels_end_.push_back(predictor.network().inside(k) * predictor.network().level(k).count);
   if (!cuts_.complete()) {
     // Stages need not follow this order of the layers: only what holds for any partition counts.
-    bound_ = cuts_.compute(0, cuts_.last()) / speed_ / workers_ * kBelowRounding;
+    bound_ = time_.back() / workers_ * kBelowRounding;
     return;
   }
   fill_table();
   bound_ = table_.empty() ? bisect(1, &whole_) : rest(0, workers_);
 }
 
+// One minibatch on one worker: in one part, or, where replicas share items, as part of an item of
+// many minibatches, which takes what is fixed once for all of them.
+double Relaxation::compute(std::size_t a, std::size_t b) const {
+  const Seconds fixed(cuts_.fixed_forward(a, b) + cuts_.fixed_backward(a, b));
+  return cost::time_in_parts(Seconds(cuts_.compute(a, b)), fixed, largest_item_).count() / speed_;
+}
+
 double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
-  const double compute = cuts_.compute(a, b) / speed_ / workers;
+  const double alone = compute(a, b) / workers;
   const double exchange = cuts_.weights(a, b) * exchange_[static_cast<std::size_t>(workers - 1)];
-  return std::max(compute, exchange) * kBelowRounding;
+  return std::max(alone, exchange) * kBelowRounding;
 }
 
 // The smallest multiple of `copies` with stage(a, b, ·) ≤ time; more than there are: none.
@@ -119,7 +126,7 @@ std::vector<Relaxation::Step> Relaxation::within(double time, int copies) const 
 // Narrows down between a time that is too short for sure and one that is long enough; returns the
 // first.
 double Relaxation::bisect(int copies, std::vector<Step>* steps) const {
-  double low = cuts_.compute(0, cuts_.last()) / speed_ / workers_ * kBelowRounding;
+  double low = time_.back() / workers_ * kBelowRounding;
   double high = std::max(stage(0, cuts_.last(), copies), low);
   std::vector<Step> found = within(low, copies);
   if (found.empty()) {

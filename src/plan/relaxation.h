@@ -31,6 +31,7 @@ class Relaxation {
   [[nodiscard]] std::vector<Step> solution(int copies) const;
 
  private:
+  [[nodiscard]] double compute(std::size_t a, std::size_t b) const;
   [[nodiscard]] int fewest_workers(std::size_t a, std::size_t b, double time, int copies) const;
   // The stages that take the fewest workers within `time`; empty: more than there are.
   [[nodiscard]] std::vector<Step> within(double time, int copies) const;
@@ -41,6 +42,7 @@ class Relaxation {
   int workers_;
   bool straight_;
   double speed_;                  // of the fastest device
+  double largest_item_;           // that a stage may run at once, in minibatches; at least 1
   std::vector<double> time_;      // compute of all layers of a cut on it
   std::vector<double> exchange_;  // seconds per byte and minibatch, by workers − 1
   std::vector<int> levels_end_;   // the most workers that the levels up to the k-th join

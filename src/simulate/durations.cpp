@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/philox.h"
-#include "cost/compute.h"
 
 namespace pipedream::simulate {
 namespace {
@@ -28,6 +27,15 @@ double input_share(const profile::Profile& profile, const plan::Stage& stage) {
 
 }  // namespace
 
+cost::ItemShare item_share(const schedule::Routes& routes, const profile::Profile& profile,
+                           StageId stage) {
+  const bool together = routes.sharing() == schedule::Sharing::kTogether;
+  return {.minibatches = together ? routes.replicas({0}) : 1,
+          .microbatches = routes.plan().microbatches,
+          .replicas = together ? routes.replicas(stage) : 1,
+          .batch = profile.batch};
+}
+
 ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& profile,
                      const cluster::Cluster& cluster, const Conditions& conditions, StageId stage,
                      int replica) {
@@ -36,16 +44,15 @@ ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& pro
   double speed = cluster.devices.at(worker.index()).speed;
   for (const Straggler& straggler : conditions.stragglers)
     if (straggler.worker == worker) speed *= straggler.speed;
-  const bool together = routes.sharing() == schedule::Sharing::kTogether;
-  const cost::ItemShare item{.minibatches = together ? routes.replicas({0}) : 1,
-                             .microbatches = routes.plan().microbatches,
-                             .replicas = together ? routes.replicas(stage) : 1,
-                             .batch = profile.batch};
-  const double share = item.on_replica(together ? replica : 0);
-  const cost::StageTime whole = cost::stage_time(profile, layers.layers);
+  const cost::ItemShare item = item_share(routes, profile, stage);
+  const double share = item.on_replica(item.replicas > 1 ? replica : 0);
+  const cost::StageTime of = cost::stage_time(profile, layers.layers);
+  const auto time = [&](Nanos whole, Nanos fixed) {
+    return from_seconds(cost::time_of_part(whole, fixed, share).count() / speed);
+  };
   ItemTimes times;
-  times.forward = from_seconds(to_seconds(whole.forward) * share / speed);
-  times.backward = from_seconds(to_seconds(whole.backward) * share / speed);
+  times.forward = time(of.forward, of.fixed_forward);
+  times.backward = time(of.backward, of.fixed_backward);
   times.bytes_share = item.of_minibatch();
   if (routes.loads(stage) && conditions.loading)
     times.load = from_seconds(to_seconds(profile.input) * share * input_share(profile, layers));

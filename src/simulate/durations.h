@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cluster/cluster.h"
+#include "cost/compute.h"
 #include "profile/profile.h"
 #include "schedule/routes.h"
 #include "simulate/simulate.h"
@@ -15,6 +16,10 @@ struct ItemTimes {
   Nanos load{0};
   double bytes_share = 1;  // of a value's bytes that a whole item has
 };
+
+// What one item of a stage is.
+[[nodiscard]] cost::ItemShare item_share(const schedule::Routes& routes,
+                                         const profile::Profile& profile, StageId stage);
 
 [[nodiscard]] ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& profile,
                                    const cluster::Cluster& cluster, const Conditions& conditions,

@@ -67,7 +67,8 @@ Engine::Engine(const schedule::Schedule& schedule, const plan::Plan& plan,
     if (stage.workers.size() < 2 || schedule.rules.asynchronous) continue;
     Group& group = groups_[s];
     group.path = lanes_.path(cost::exchange_uses(network_, stage.workers, conditions.exchange));
-    group.buckets = cost::buckets(profile, stage.layers);
+    group.buckets = cost::buckets(profile, stage.layers,
+                                  item_share(routes_, profile, id_at<StageId>(s)).on_replica(0));
     group.lane =
         lanes_.add(cost::exchange_latency(network_, stage.workers, conditions.exchange), true);
     owners_.push_back({Owner::Kind::kGroup, static_cast<std::uint32_t>(s)});

@@ -53,6 +53,8 @@ profile::Profile any_profile(const graph::Graph& graph) {
     if (layer.is_input) continue;
     cost.forward = Nanos(any_of_range(0, 1000));
     cost.backward = Nanos(any_of_range(0, 1000));
+    cost.fixed_forward = cost.forward * any_of_range(0, 4) / 3;
+    cost.fixed_backward = cost.backward * any_of_range(0, 4) / 3;
     cost.weights = Bytes{any_of_range(0, 1000)};
   }
   return profile;
