@@ -137,6 +137,10 @@ std::string sums(const profile::Profile& profile) {
         fmt::format(", {:.1f} samples/s", static_cast<double>(*profile.batch) / to_seconds(total));
   text += fmt::format("; {} of weights, {} kept for backward\n", to_text(total_weights(profile)),
                       to_text(total_held(profile)));
+  if (total_fixed(profile) > Nanos(0))
+    text += fmt::format("fixed, however few samples: {} of it, {}; each microbatch takes that\n",
+                        to_text(total_fixed(profile)),
+                        percent(to_seconds(total_fixed(profile)) / to_seconds(total)));
   if (profile.whole && *profile.whole > Nanos(0))
     text += fmt::format("the whole model in one go: {}; the sum of its layers is {:.1f} % {}\n",
                         to_text(*profile.whole), std::abs(sum_error(profile)) * 100,

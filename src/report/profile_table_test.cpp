@@ -105,6 +105,18 @@ TEST(ProfileTable, ShowsUpdatesWhereThereAreAny) {
       "reading a minibatch: 0 ns\n");
 }
 
+TEST(ProfileTable, SaysHowMuchIsFixedWhereThatIsKnown) {
+  profile::Profile profile = tiny_profile();
+  EXPECT_EQ(profile_table(profile, 10).find("fixed"), std::string::npos);
+  profile.costs[1].fixed_forward = Nanos(20'000);
+  profile.costs[3].fixed_backward = Nanos(100'000);
+  const std::string table = profile_table(profile, 10);
+  EXPECT_NE(table.find("kept for backward\nfixed, however few samples: 120 us of it, 12.0 %; each "
+                       "microbatch takes that\n"),
+            std::string::npos)
+      << table;
+}
+
 TEST(ProfileTable, ShowsOnlyTheHeaviestOfMoreLayersThanWanted) {
   profile::Profile profile = tiny_profile();
   profile.costs[1] = profile.costs[3];  // conv and fc tie at 46.2 %
