@@ -216,7 +216,6 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
   // The least seen: a pass that had to wait for room in the device's queue shows more than it took.
   const auto used = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
   queueing_ = queueing_.count() == 0 ? used : std::min(queueing_, used);
-  model_.clear_gradients();
   std::vector<LayerTime> times(graph.layers().size());
   for (auto& [id, one] : ran)
     times[id.index()] = {one.forward->length(), one.backward->length(),

@@ -21,7 +21,8 @@ struct LayerTime {
 
 // Passes that run each layer on its own, forward in order and then backward; then, unless `update`
 // is empty, the updates of all layers, as a stage in training has all its gradients before its
-// weights are updated. They are the model's, and change.
+// weights are updated. They are the model's, and change. Gradients add to those that are there, and
+// stay: whoever wants none clears them.
 class LayerByLayer {
  public:
   LayerByLayer(WholeModel& model, Update update)

@@ -11,6 +11,7 @@
 #include "model/out_of_memory.h"
 #include "model/threads.h"
 #include "profiler/company.h"
+#include "profiler/fixed_time.h"
 #include "profiler/passes.h"
 
 namespace pipedream::profiler {
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
 constexpr double kStable = 0.01;  // spread of the middle half of the passes
+constexpr std::int64_t kPartsOfBatch = 8;
 
 template <class Number>
 Number median(std::vector<Number> numbers) {
@@ -30,7 +32,8 @@ Number median(std::vector<Number> numbers) {
 // One entry per pass.
 struct Measured {
   std::vector<std::vector<LayerTime>> layers;
-  std::vector<Nanos> sums;  // of all layers of a pass
+  std::vector<std::vector<LayerTime>> part;  // the same for a part of the minibatch, if it has any
+  std::vector<Nanos> sums;                   // of all layers of a pass
   std::vector<Nanos> whole;
   std::vector<Nanos> input;
 
@@ -52,11 +55,32 @@ Values load_timed(const WholeModel& model, std::int64_t minibatch, Measured& mea
   return values;
 }
 
-void run_pass(WholeModel& model, LayerByLayer& layers, const Update& update, std::int64_t minibatch,
+std::int64_t samples_of_part(std::int64_t batch) {
+  return std::max<std::int64_t>(1, batch / kPartsOfBatch);
+}
+
+Values first_samples(Values inputs, std::int64_t samples) {
+  for (auto& [value, tensor] : inputs) tensor = tensor.narrow(0, 0, samples);
+  return inputs;
+}
+
+// Layer by layer: of whole minibatches with the update, and of parts without.
+struct Passes {
+  LayerByLayer whole;
+  LayerByLayer part;
+};
+
+void run_pass(WholeModel& model, Passes& passes, const Update& update, std::int64_t minibatch,
               Measured& measured) {
   const Values inputs = load_timed(model, minibatch, measured);
+  const std::int64_t batch = model.network().batch;
   measured.whole.push_back(run_whole(model, inputs, minibatch, update));
-  measured.layers.push_back(layers.run(inputs, minibatch));
+  measured.layers.push_back(passes.whole.run(inputs, minibatch));
+  // Like every microbatch but the first, it finds gradients to add to.
+  if (batch > 1)
+    measured.part.push_back(
+        passes.part.run(first_samples(inputs, samples_of_part(batch)), minibatch));
+  model.clear_gradients();
   Nanos sum{0};
   for (const LayerTime& time : measured.layers.back())
     sum += time.forward + time.backward + time.update;
@@ -69,38 +93,51 @@ Measured measure(WholeModel& model, const Update& update, const ProfileOptions& 
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
   };
   Measured measured;
-  LayerByLayer layers(model, update);
+  Passes passes{{model, update}, {model, {}}};
   options.progress(0, "warm-up");
-  run_pass(model, layers, update, 0, measured);
+  run_pass(model, passes, update, 0, measured);
   const double one_pass = used();
-  if (one_pass > 0.5) return measured;  // a pass is two runs of the model
+  if (one_pass > 0.5) return measured;  // a pass is two runs of the model, and a short one
   measured.clear();                     // it was the warm-up
   for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
     options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, layers, update, pass, measured);
+    run_pass(model, passes, update, pass, measured);
     if (measured.stable() || used() + one_pass > 1) break;
   }
   return measured;
 }
 
-profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory, Bytes weights,
-                           std::size_t layer) {
+// Medians, each over all passes.
+LayerTime time_of(const std::vector<std::vector<LayerTime>>& passes, std::size_t layer) {
   std::vector<Nanos> forward;
   std::vector<Nanos> backward;
   std::vector<Nanos> update;
-  for (const auto& pass : measured.layers) {
+  for (const auto& pass : passes) {
     forward.push_back(pass[layer].forward);
     backward.push_back(pass[layer].backward);
     update.push_back(pass[layer].update);
   }
-  return {.forward = median(forward),
-          .backward = median(backward),
-          .weights = weights,
-          .stash = memory.stash,
-          .keeps_input = memory.keeps_input,
-          .keeps_output = memory.keeps_output,
-          .update = median(update),
-          .working = memory.working};
+  return {median(forward), median(backward), median(update)};
+}
+
+profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
+                           const model::Network& network, std::size_t layer) {
+  const LayerTime whole = time_of(measured.layers, layer);
+  profile::LayerCost cost{.forward = whole.forward,
+                          .backward = whole.backward,
+                          .weights = model::weight_bytes(network.specs[layer]),
+                          .stash = memory.stash,
+                          .keeps_input = memory.keeps_input,
+                          .keeps_output = memory.keeps_output,
+                          .update = whole.update,
+                          .working = memory.working};
+  if (measured.part.empty()) return cost;
+  const LayerTime part = time_of(measured.part, layer);
+  const double share =
+      static_cast<double>(samples_of_part(network.batch)) / static_cast<double>(network.batch);
+  cost.fixed_forward = fixed_time(whole.forward, part.forward, share);
+  cost.fixed_backward = fixed_time(whole.backward, part.backward, share);
+  return cost;
 }
 
 void require_device(at::Device device) {
@@ -159,9 +196,8 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
     const graph::Layer& layer = network.graph.layers()[i];
     for (std::size_t o = 0; o < layer.outputs.size(); ++o)
       PD_CHECK(memory[i].outputs.at(o) == network.graph.value(layer.outputs[o]).bytes);
-    profile.costs.push_back(
-        layer.is_input ? profile::LayerCost{}
-                       : cost_of(measured, memory[i], model::weight_bytes(network.specs[i]), i));
+    profile.costs.push_back(layer.is_input ? profile::LayerCost{}
+                                           : cost_of(measured, memory[i], network, i));
   }
   return profile;
 }

@@ -11,8 +11,11 @@
 
 #include "core/error.h"
 #include "core/testing.h"
+#include "model/blocks.h"
+#include "model/network_builder.h"
 #include "model/zoo.h"
 #include "profile/profile_file.h"
+#include "profiler/fixed_time.h"
 
 namespace pipedream::profiler {
 namespace {
@@ -189,6 +192,72 @@ TEST(Profiler, WhatOthersThrowReachesTheCaller) {
           network("mlp", {{"inputs", "64"}}, 4),
           {.budget = std::chrono::duration<double>(0.1), .make_update = make_update, .workers = 2}),
       BadValue);
+}
+
+// A layer that takes kNap for its forward, however few samples it has, and says how many it had.
+constexpr std::chrono::milliseconds kNap(20);
+
+model::Network napping(std::int64_t batch, std::vector<std::int64_t>& samples) {
+  model::NetworkBuilder net("napping", batch);
+  model::Wire x = net.input("features", {batch, 4}, at::kFloat);
+  x = net.add("linear", model::linear(4, 3), {x});
+  x = net.add("nap",
+              {.kind = "Nap",
+               .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
+               .forward =
+                   [&samples](const model::Tensors& in, const model::Weights&, const model::Pass&) {
+                     samples.push_back(in[0].size(0));
+                     std::this_thread::sleep_for(kNap);
+                     return in[0] * 2;
+                   }},
+              {x});
+  const model::Wire labels = net.input("labels", {batch}, at::kLong, 3);
+  const model::Wire loss = net.add("loss", model::cross_entropy(), {x, labels});
+  return std::move(net).build(loss);
+}
+
+TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
+  std::vector<std::int64_t> samples;
+  const auto profile = profile_quickly(napping(32, samples));
+  std::map<std::int64_t, int> passes;  // by samples
+  for (const std::int64_t count : samples) ++passes[count];
+  ASSERT_EQ(passes.size(), 2U);
+  EXPECT_GE(passes.at(4), *profile.passes);
+  EXPECT_EQ(passes.at(32), 2 * passes.at(4) + 1) << "in one go, by layers; once for memory";
+  const profile::LayerCost& nap = cost(profile, "nap");
+  EXPECT_GE(nap.forward, kNap);
+  EXPECT_GE(nap.fixed_forward, fixed_time(nap.forward, kNap, 4.0 / 32)) << "no part took less";
+  for (const profile::LayerCost& layer : profile.costs) {
+    EXPECT_GE(layer.fixed_forward, Nanos(0));
+    EXPECT_GE(layer.fixed_backward, Nanos(0));
+    EXPECT_LE(layer.fixed_forward, layer.forward);
+    EXPECT_LE(layer.fixed_backward, layer.backward);
+  }
+}
+
+TEST(Profiler, OfFewSamplesRunsOneToFindWhatIsFixed) {
+  std::vector<std::int64_t> samples;
+  const auto profile = profile_quickly(napping(3, samples));
+  EXPECT_EQ(std::set(samples.begin(), samples.end()), (std::set<std::int64_t>{1, 3}));
+  EXPECT_GE(cost(profile, "nap").fixed_forward,
+            fixed_time(cost(profile, "nap").forward, kNap, 1.0 / 3));
+}
+
+TEST(Profiler, OfOneSampleDoesNotKnowWhatIsFixed) {
+  std::vector<std::int64_t> samples;
+  const auto profile = profile_quickly(napping(1, samples));
+  EXPECT_EQ(std::set(samples.begin(), samples.end()), std::set<std::int64_t>{1});
+  EXPECT_EQ(total_fixed(profile), Nanos(0));
+}
+
+// Values of the size of a batch are cut by samples in every network.
+TEST(Profiler, RunsPartsOfEveryKindOfNetwork) {
+  const auto profile = profile_quickly(
+      network("resnet50", {{"image-size", "32"}, {"classes", "10"}}, 2));  // norms of one sample
+  EXPECT_LE(total_fixed(profile), total_forward(profile) + total_backward(profile));
+  const auto recurrent = profile_quickly(
+      network("gnmt8", {{"hidden", "16"}, {"vocabulary", "20"}, {"length", "4"}}, 8));
+  EXPECT_LE(total_fixed(recurrent), total_forward(recurrent) + total_backward(recurrent));
 }
 
 TEST(Profiler, HandlesValuesWithSeveralConsumers) {
