@@ -17,6 +17,7 @@ std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const Lay
   const Seconds all = time_in_parts(update + backward, fixed, share);
   std::vector<Bucket> found;
   Bucket open{Bytes{0}, 0};
+  BucketRule rule;
   Nanos done = update;
   Nanos fixed_done{0};
   for (std::size_t i = layers.size(); i-- > 0;) {
@@ -26,7 +27,7 @@ std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const Lay
     if (cost.weights == Bytes{0}) continue;
     open.weights += cost.weights;
     open.released = all > Seconds(0) ? time_in_parts(done, fixed_done, share) / all : 1;
-    if (open.weights < kFullBucket) continue;
+    if (!rule.fills(cost.weights)) continue;
     found.push_back(open);
     open = {Bytes{0}, 0};
   }

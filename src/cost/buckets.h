@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/buckets.h"
 #include "core/units.h"
 #include "profile/profile.h"
 
@@ -20,12 +21,9 @@ struct Bucket {
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };
 
-// A bucket is full from this size on, as in PyTorch's data parallelism.
-inline constexpr Bytes kFullBucket{25 << 20};
-
 // Of a stage of these layers, producers first: in the order in which a backward releases them, from
-// the last layer to the first. At least one. The backward is that of an item which is so large a
-// share of a minibatch, above 0.
+// the last layer to the first, by the rule of core/buckets.h. At least one. The backward is that of
+// an item which is so large a share of a minibatch, above 0.
 [[nodiscard]] std::vector<Bucket> buckets(const profile::Profile& profile,
                                           std::span<const LayerId> layers, double share = 1);
 

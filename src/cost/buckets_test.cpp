@@ -5,6 +5,7 @@
 namespace pipedream::cost {
 namespace {
 
+constexpr std::int64_t kFirst = 1 << 20;
 constexpr std::int64_t kFull = 25 << 20;
 
 struct Layer {
@@ -29,17 +30,22 @@ using Buckets = std::vector<Bucket>;
 
 TEST(Buckets, AreFilledFromTheLastLayerToTheFirst) {
   EXPECT_EQ(buckets_of({{10}, {kFull}, {20}, {kFull - 20}}),
-            (Buckets{{Bytes{kFull}, 0.5}, {Bytes{kFull}, 0.75}, {Bytes{10}, 1}}));
+            (Buckets{{Bytes{kFull - 20}, 0.25}, {Bytes{kFull + 20}, 0.75}, {Bytes{10}, 1}}));
+}
+
+TEST(Buckets, AreFullSoonerWhileThereIsNoneYet) {
+  EXPECT_EQ(buckets_of({{kFull}, {kFirst}, {0}, {kFirst}}),
+            (Buckets{{Bytes{kFirst}, 0.25}, {Bytes{kFirst + kFull}, 1}}));
 }
 
 TEST(Buckets, OfSmallLayersAreOneThatIsThereAtTheEnd) {
-  EXPECT_EQ(buckets_of({{1}, {2}, {3}, {kFull - 7}}), (Buckets{{Bytes{kFull - 1}, 1}}));
+  EXPECT_EQ(buckets_of({{1}, {2}, {3}, {kFirst - 7}}), (Buckets{{Bytes{kFirst - 1}, 1}}));
 }
 
 TEST(Buckets, NeverCutALayer) {
   EXPECT_EQ(buckets_of({{10 * kFull}, {5 * kFull}}),
             (Buckets{{Bytes{5 * kFull}, 0.5}, {Bytes{10 * kFull}, 1}}));
-  EXPECT_EQ(buckets_of({{3 * kFull}, {kFull - 1}}), (Buckets{{Bytes{4 * kFull - 1}, 1}}))
+  EXPECT_EQ(buckets_of({{3 * kFull}, {kFirst - 1}}), (Buckets{{Bytes{3 * kFull + kFirst - 1}, 1}}))
       << "one that is almost full takes the whole next layer";
 }
 

@@ -8,16 +8,12 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "core/exchange.h"
 #include "core/units.h"
 
 namespace pipedream::cost {
 
-// How m replicas average W bytes of gradients:
-//   ring             neighbours, in worker order; each sends 2(m−1)/m·W in 2(m−1) steps
-//   all-to-all       everyone sends every other his shard, then the sum; 2(m−1)/m·W in 2 steps
-//   parameter server the weights are sharded over the replicas, which push and pull: the volume
-//                    and the links are those of all-to-all
-enum class Exchange { kRing, kAllToAll, kParameterServer };
+using pipedream::Exchange;
 
 // What each of m members sends, per byte that they average.
 [[nodiscard]] constexpr double exchange_share(int m) { return 2.0 * (m - 1) / m; }

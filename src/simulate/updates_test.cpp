@@ -52,7 +52,7 @@ Nanos round_of(Nanos update, double bandwidth) {
         builder.add_layer("l" + std::to_string(i), "", {{"out", {}, Bytes{0}}}));
     with.profile.costs.push_back({.forward = Nanos(1'000'000),
                                   .backward = Nanos(10'000'000),
-                                  .weights = cost::kFullBucket,
+                                  .weights = BucketSizes{}.others,
                                   .update = update / 2});
   }
   builder.add_edge(LayerId{0}, 0, LayerId{1});

@@ -1,7 +1,6 @@
 #include "transport/collective.h"
 
 #include "core/check.h"
-#include "transport/ring.h"
 
 namespace pipedream::transport {
 namespace {
@@ -15,7 +14,8 @@ std::string text_of(const std::vector<WorkerId>& workers) {
 
 }  // namespace
 
-Reducer::Reducer(Transport& channel) : channel_(channel), thread_([this] { run(); }) {}
+Reducer::Reducer(Transport& channel, Way way)
+    : channel_(channel), way_(std::move(way)), thread_([this] { run(); }) {}
 
 Reducer::~Reducer() {
   bool unfinished = false;
@@ -86,7 +86,10 @@ std::optional<Reducer::Sum> Reducer::next() {
 Reduction Reducer::reduce(const Sum& sum) {
   Reduction reduction;
   reduction.began = std::chrono::steady_clock::now();
-  reduction.waited = ring_all_reduce(channel_, sum.members, sum.tag, sum.values, Deadline::max());
+  const Summed summed =
+      all_reduce(channel_, sum.members, sum.tag, sum.values, way_, Deadline::max());
+  reduction.waited = summed.waited;
+  reduction.sent = summed.sent;
   reduction.ended = std::chrono::steady_clock::now();
   return reduction;
 }

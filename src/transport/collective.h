@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/units.h"
+#include "transport/all_reduce.h"
 #include "transport/transport.h"
 
 namespace pipedream::transport {
@@ -23,16 +24,17 @@ struct Reduction {
   Deadline began;
   Deadline ended;
   Nanos waited{0};
+  Bytes sent;  // by this worker
 };
 
-// Sums values over workers (ring.h), one sum after another in the order of start(), on a thread and
-// a channel of its own. Workers must start sums that they share in the same order. Owned by one
-// worker and used from its thread; only abort() may come from another. A failed sum fails all after
-// it: the channel is then out of step.
+// Sums values over workers (all_reduce.h), one sum after another in the order of start(), on a
+// thread and a channel of its own. Workers must start sums that they share in the same order. Owned
+// by one worker and used from its thread; only abort() may come from another. A failed sum fails
+// all after it: the channel is then out of step.
 class Reducer {
  public:
   // The channel is for nobody else while this lives, and outlives it.
-  explicit Reducer(Transport& channel);
+  explicit Reducer(Transport& channel, Way way = {});
 
   // Never hangs: if sums are unfinished, aborts the channel, which fails them at the other workers
   // too.
@@ -74,6 +76,7 @@ class Reducer {
   void fail(const std::exception_ptr& failure);
 
   Transport& channel_;
+  const Way way_;
   std::mutex mutex_;  // of all below but the thread
   std::condition_variable changed_;
   std::deque<Sum> queue_;

@@ -1,6 +1,6 @@
 // The suite that every backend passes, and what its tests are written with. The tests are in
-// transport_test.cpp, abort_test.cpp, ring_test.cpp and collective_test.cpp; each backend's test
-// file names itself to them by INSTANTIATE_TEST_SUITE_P. Only *_test.cpp files include this.
+// transport_test.cpp, abort_test.cpp, all_reduce_test.cpp and collective_test.cpp; each backend's
+// test file names itself to them by INSTANTIATE_TEST_SUITE_P. Only *_test.cpp files include this.
 #pragma once
 
 #include <chrono>
@@ -92,13 +92,13 @@ class TransportContract : public testing::TestWithParam<Backend> {
     GetParam().run(workers, channels, body);
   }
 };
-class RingContract : public TransportContract {};
+class SumContract : public TransportContract {};
 class ReducerContract : public TransportContract {};
 
 // For the file of a backend: holds it to all contracts.
 #define PD_HOLD_TO_CONTRACTS(prefix, backend)                                             \
   INSTANTIATE_TEST_SUITE_P(prefix, TransportContract, testing::Values(backend), name_of); \
-  INSTANTIATE_TEST_SUITE_P(prefix, RingContract, testing::Values(backend), name_of);      \
+  INSTANTIATE_TEST_SUITE_P(prefix, SumContract, testing::Values(backend), name_of);       \
   INSTANTIATE_TEST_SUITE_P(prefix, ReducerContract, testing::Values(backend), name_of)
 
 }  // namespace pipedream::transport

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "core/check.h"
+#include "transport/inbox.h"
 
 namespace pipedream::transport {
 namespace {
@@ -30,25 +34,75 @@ class Emulated final : public Transport {
 
   Ticket receive(WorkerId from, int tag) override {
     const Ticket ticket = inner_->receive(from, tag);
-    asked_.emplace(ticket.number, from);
+    asked_.emplace(ticket.number, Asked{from, {}});
     return ticket;
   }
 
   Message wait(Ticket ticket, Deadline deadline) override {
-    const auto asked = asked_.extract(ticket.number);
-    Message message = inner_->wait(ticket, deadline);
-    const Deadline arrival{Nanos{message.header.back()}};
-    message.header.pop_back();
-    sleep_until(std::min(arrival, deadline));
-    if (arrival > deadline && arrival > std::chrono::steady_clock::now())
-      throw WorkerLost("worker " + std::to_string(asked.mapped().value) +
-                       " sent nothing before the deadline");
-    return message;
+    try {
+      return wait_any({&ticket, 1}, deadline).message;
+    } catch (...) {
+      asked_.erase(ticket.number);
+      throw;
+    }
+  }
+
+  // What the backend has is held until its time has come; another may come sooner meanwhile.
+  Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
+    for (;;) {
+      const std::optional<std::size_t> next = next_held(tickets);
+      const Deadline arrival =
+          next ? asked_.at(tickets[*next].number).held->first : Deadline::max();
+      if (arrival <= std::chrono::steady_clock::now()) return hand_over(tickets, *next);
+      hold_another(tickets, std::min(arrival, deadline));
+      if (arrival > deadline && deadline <= std::chrono::steady_clock::now())
+        throw WorkerLost(nothing_from(tickets));
+    }
   }
 
   void abort(const std::string& reason) noexcept override { inner_->abort(reason); }
 
  private:
+  struct Asked {
+    WorkerId from;
+    std::optional<std::pair<Deadline, Message>> held;  // with the time of its arrival
+  };
+
+  // The place of the ticket whose message is there and arrives first.
+  [[nodiscard]] std::optional<std::size_t> next_held(std::span<const Ticket> tickets) const {
+    std::optional<std::size_t> next;
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+      const auto& held = asked_.at(tickets[i].number).held;
+      if (held && (!next || held->first < asked_.at(tickets[*next].number).held->first)) next = i;
+    }
+    return next;
+  }
+  [[nodiscard]] Arrival hand_over(std::span<const Ticket> tickets, std::size_t place) {
+    auto asked = asked_.extract(tickets[place].number);
+    return {place, std::move(asked.mapped().held->second)};
+  }
+  // Waits until then, or until the backend has one more of the messages.
+  void hold_another(std::span<const Ticket> tickets, Deadline until) {
+    std::vector<Ticket> open;
+    for (const Ticket ticket : tickets)
+      if (!asked_.at(ticket.number).held) open.push_back(ticket);
+    if (open.empty()) return sleep_until(until);
+    try {
+      Arrival arrival = inner_->wait_any(open, until);
+      const Deadline time{Nanos{arrival.message.header.back()}};
+      arrival.message.header.pop_back();
+      asked_.at(open[arrival.ticket].number).held.emplace(time, std::move(arrival.message));
+    } catch (const Aborted&) {
+      throw;
+    } catch (const WorkerLost&) {  // it is time
+    }
+  }
+  [[nodiscard]] std::string nothing_from(std::span<const Ticket> tickets) const {
+    std::set<WorkerId> workers;
+    for (const Ticket ticket : tickets) workers.insert(asked_.at(ticket.number).from);
+    return sent_nothing(workers);
+  }
+
   // Waits for a message that never comes: a sleep that abort() ends whatever the backend.
   void sleep_until(Deadline time) {
     if (time <= std::chrono::steady_clock::now()) return;
@@ -62,7 +116,7 @@ class Emulated final : public Transport {
 
   std::unique_ptr<Transport> inner_;
   std::shared_ptr<LinkQueues> queues_;
-  std::unordered_map<std::uint64_t, WorkerId> asked_;  // from whom, by ticket
+  std::unordered_map<std::uint64_t, Asked> asked_;  // by ticket
 };
 
 }  // namespace

@@ -34,6 +34,9 @@ class InProcess final : public Transport {
   Message wait(Ticket ticket, Deadline deadline) override {
     return inbox(me_).wait(ticket, deadline);
   }
+  Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
+    return inbox(me_).wait_any(tickets, deadline);
+  }
 
   void abort(const std::string& reason) noexcept override {
     const std::lock_guard lock(exchange_->aborting);

@@ -1,8 +1,18 @@
 #include "transport/inbox.h"
 
+#include <vector>
+
 #include "core/check.h"
 
 namespace pipedream::transport {
+
+std::string sent_nothing(const std::set<WorkerId>& workers) {
+  std::string names;
+  for (const WorkerId worker : workers)
+    names += (names.empty() ? "" : ", ") + std::to_string(worker.value);
+  return (workers.size() == 1 ? "worker " : "workers ") + names +
+         " sent nothing before the deadline";
+}
 
 std::uint64_t MessageNumbers::next(WorkerId peer, int tag) {
   PD_CHECK(tag >= 0 && tag < kTagLimit);
@@ -12,7 +22,7 @@ std::uint64_t MessageNumbers::next(WorkerId peer, int tag) {
 void Inbox::put(WorkerId from, int tag, std::uint64_t number, Message message) {
   {
     const std::lock_guard lock(mutex_);
-    arrived_.emplace(Place{from, tag, number}, std::move(message));
+    arrived_.emplace(Place{from, tag, number}, Arrived{++put_, std::move(message)});
   }
   changed_.notify_one();
 }
@@ -32,19 +42,50 @@ Ticket Inbox::receive(WorkerId from, int tag) {
   return {last_ticket_};
 }
 
-Message Inbox::wait(Ticket ticket, Deadline deadline) {
+Inbox::Place Inbox::place_of(Ticket ticket) const {
   const auto asked = asked_.find(ticket.number);
   PD_CHECK(asked != asked_.end());
-  const Place place = asked->second;
-  asked_.erase(asked);
+  return asked->second;
+}
+
+Message Inbox::wait(Ticket ticket, Deadline deadline) {
+  try {
+    return wait_any({&ticket, 1}, deadline).message;
+  } catch (...) {
+    asked_.erase(ticket.number);
+    throw;
+  }
+}
+
+Arrival Inbox::wait_any(std::span<const Ticket> tickets, Deadline deadline) {
+  std::vector<Place> places;
+  for (const Ticket ticket : tickets) places.push_back(place_of(ticket));
+  PD_CHECK(!places.empty());
   std::unique_lock lock(mutex_);
-  const bool woken = changed_.wait_until(
-      lock, deadline, [&] { return aborted_.has_value() || arrived_.contains(place); });
+  // Of those that are there the one that was put here first.
+  auto first = arrived_.end();
+  std::size_t index = 0;
+  const auto has_come = [&] {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto found = arrived_.find(places[i]);
+      if (found == arrived_.end()) continue;
+      if (first != arrived_.end() && first->second.number < found->second.number) continue;
+      first = found;
+      index = i;
+    }
+    return aborted_.has_value() || first != arrived_.end();
+  };
+  const bool woken = changed_.wait_until(lock, deadline, has_come);
   if (aborted_) throw Aborted(*aborted_);
-  if (!woken)
-    throw WorkerLost("worker " + std::to_string(std::get<0>(place).value) +
-                     " sent nothing before the deadline");
-  return std::move(arrived_.extract(place).mapped());
+  if (!woken) {
+    std::set<WorkerId> workers;
+    for (const Place& place : places) workers.insert(std::get<0>(place));
+    throw WorkerLost(sent_nothing(workers));
+  }
+  Arrival arrival{index, std::move(first->second.message)};
+  arrived_.erase(first);
+  asked_.erase(tickets[index].number);
+  return arrival;
 }
 
 }  // namespace pipedream::transport

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -14,6 +16,9 @@
 #include "transport/transport.h"
 
 namespace pipedream::transport {
+
+// "worker 1 sent nothing before the deadline": what every backend's WorkerLost says.
+[[nodiscard]] std::string sent_nothing(const std::set<WorkerId>& workers);
 
 // Counts messages from 0, per peer and tag: a sender those that it sent, a receiver those that it
 // asked for. Equal numbers belong together, so backends may deliver in any order.
@@ -37,13 +42,20 @@ class Inbox {
   // As in Transport.
   [[nodiscard]] Ticket receive(WorkerId from, int tag);
   [[nodiscard]] Message wait(Ticket ticket, Deadline deadline);
+  [[nodiscard]] Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline);
 
  private:
   using Place = std::tuple<WorkerId, int, std::uint64_t>;  // from, tag, number
+  struct Arrived {
+    std::uint64_t number;  // in the order of put()
+    Message message;
+  };
+  [[nodiscard]] Place place_of(Ticket ticket) const;
 
-  std::mutex mutex_;  // of the three below
+  std::mutex mutex_;  // of the four below
   std::condition_variable changed_;
-  std::map<Place, Message> arrived_;
+  std::map<Place, Arrived> arrived_;
+  std::uint64_t put_ = 0;
   std::optional<std::string> aborted_;
 
   std::uint64_t last_ticket_ = 0;

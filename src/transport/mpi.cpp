@@ -31,6 +31,9 @@ class MpiEndpoint final : public Transport {
 
   Ticket receive(WorkerId from, int tag) override { return inbox_.receive(from, tag); }
   Message wait(Ticket ticket, Deadline deadline) override { return inbox_.wait(ticket, deadline); }
+  Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
+    return inbox_.wait_any(tickets, deadline);
+  }
   void abort(const std::string& reason) noexcept override { engine_.abort(channel_, reason); }
 
  private:
@@ -47,6 +50,7 @@ MpiWorld::~MpiWorld() = default;
 
 int MpiWorld::rank() const { return engine_->rank(); }
 int MpiWorld::size() const { return engine_->size(); }
+const std::vector<int>& MpiWorld::hosts() const { return engine_->hosts(); }
 
 void MpiWorld::abort(const std::string& reason) { engine_->abort_all(reason); }
 bool MpiWorld::leave() { return engine_->leave(); }

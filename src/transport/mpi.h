@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "transport/transport.h"
 
@@ -48,6 +49,8 @@ class MpiWorld {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
+  // The host of each rank: the lowest rank there.
+  [[nodiscard]] const std::vector<int>& hosts() const;
 
   // One more channel between all ranks: the n-th call here is connected with the n-th call on every
   // other rank. Does not wait for them. Its abort() is heard at the other ranks within about 1 ms;

@@ -43,6 +43,7 @@ class MpiEngine {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const std::vector<int>& hosts() const { return hosts_; }
 
   [[nodiscard]] std::int32_t next_channel() { return next_channel_++; }
   [[nodiscard]] Inbox& inbox(std::int32_t channel);
@@ -56,6 +57,7 @@ class MpiEngine {
   // All on the thread.
   void run();
   void start();
+  void find_hosts();
   void send_abort(std::int32_t channel, const std::string& reason);
   [[nodiscard]] bool leave_with_the_others();
   [[nodiscard]] bool nothing_under_way();
@@ -79,6 +81,7 @@ class MpiEngine {
   std::int32_t next_channel_ = 0;
   int rank_ = 0;
   int size_ = 0;
+  std::vector<int> hosts_;  // by rank: the lowest rank on its host
 
   // The thread's.
   MPI_Comm comm_ = MPI_COMM_NULL;

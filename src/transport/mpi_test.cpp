@@ -53,6 +53,10 @@ PD_HOLD_TO_CONTRACTS(EmulatedMpi, on_ranks("emulated_over_mpi", over_a_fast_link
 
 TEST(MpiWorld, KnowsThatItWasLaunched) { EXPECT_TRUE(launched_by_mpirun()); }
 
+TEST(MpiWorld, KnowsWhichRanksShareAHost) {
+  EXPECT_EQ(world->hosts(), std::vector<int>(static_cast<std::size_t>(world->size()), 0));
+}
+
 TEST(MpiWorld, StartsOnlyOnce) {
   EXPECT_EQ(message_of<CannotMeet>([] { const MpiWorld again; }),
             "MPI starts once in a process, and has been started before");

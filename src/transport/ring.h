@@ -1,29 +1,30 @@
-// Sums over workers by a ring: each worker sends and receives 2·n·(r−1)/r values, which no
-// algorithm betters.
-#pragma once
-
-#include <span>
-
-#include "core/units.h"
-#include "transport/transport.h"
-
-namespace pipedream::transport {
-
-// Replaces `values` by their sums over `members`, who all call this with the same members (in the
-// same order, the caller among them), the same tag and as many values. One member: nothing to do.
+// Sums over workers by a ring. Users call transport/all_reduce.h.
 //
-// The order of summation. Let r = members.size() and v[m] the values of member m, counted as in
-// `members`. Chunk c of the n values, c = 0 … r−1, is [n·c/r, n·(c+1)/r) (rounded down, maybe
-// empty). Its sums start at member c and go once around:
+// One level: members stand in a ring. Let r be their number and v[m] the values of member m. Chunk
+// c of the n values, c = 0 … r−1, is [n·c/r, n·(c+1)/r) (rounded down, maybe empty). Its sums start
+// at member c and go once around:
 //
 //   ((v[c] + v[c+1]) + v[c+2]) + … + v[c+r−1]       members modulo r, additions in float
 //
-// All members end with the same bits.
-//
-// Returns how long it waited for the first message of the member before: how late the others were.
-// Throws as Transport::wait; `values` then holds sums in some chunks and what it held in the
-// others.
-Nanos ring_all_reduce(Transport& transport, std::span<const WorkerId> members, int tag,
-                      std::span<float> values, Deadline deadline);
+// Two levels: h hosts with k members each. First the members of every host sum among themselves as
+// above, so that member j of a host (in the order of members) then holds chunk (j+1) mod k of the
+// host's sums; then the members j of all hosts sum that chunk over the hosts, in the order of
+// hosts, as above (its own n values cut into h); then every host's members hand their chunks
+// around.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "transport/sums.h"
+
+namespace pipedream::transport {
+
+// Replaces the values by their sums over the members, the caller among them.
+void sum_by_ring(Exchanger& exchanger, std::span<const WorkerId> members, std::span<float> values);
+
+// The same where members are on hosts of as many members each; by host, in the same order for all.
+void sum_by_two_rings(Exchanger& exchanger, const std::vector<std::vector<WorkerId>>& hosts,
+                      std::span<float> values);
 
 }  // namespace pipedream::transport

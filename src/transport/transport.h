@@ -29,6 +29,12 @@ struct Ticket {
   std::uint64_t number = 0;
 };
 
+// What came for one of several tickets.
+struct Arrival {
+  std::size_t ticket = 0;  // its place among them
+  Message message;
+};
+
 // Tags are 0 … kTagLimit − 1. Each one used costs a counter for good: use few.
 constexpr int kTagLimit = 1 << 28;
 
@@ -61,6 +67,10 @@ class Transport {
   // The message asked for. Throws WorkerLost when it has not come by the deadline, and Aborted
   // after an abort(). The ticket is spent in any case.
   [[nodiscard]] virtual Message wait(Ticket ticket, Deadline deadline) = 0;
+
+  // The message that comes first of those asked for. Only its ticket is spent; the others may be
+  // waited for again, also after WorkerLost. Requires a ticket.
+  [[nodiscard]] virtual Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) = 0;
 
   // From now on every wait of every worker throws Aborted at once, even for messages that are
   // there. Only the first call counts.

@@ -199,6 +199,43 @@ TEST_P(TransportContract, AWaitPastItsDeadlineNamesThePeer) {
   });
 }
 
+TEST_P(TransportContract, OfSeveralTheOneThatComesFirstIsHandedOver) {
+  run(3, [](Transport& me) {
+    if (me.me() == kA) {
+      std::vector<Ticket> tickets{me.receive(kB, 0), me.receive(kC, 0)};
+      Arrival first = me.wait_any(tickets, soon());
+      EXPECT_EQ(first.ticket, 1u);
+      EXPECT_EQ(text_of(first.message), "from C");
+      tickets[1] = me.receive(kC, 0);
+      me.send(kB, 1, make_message({}, "go on"));
+      EXPECT_EQ(text_of(me.wait_any(tickets, soon()).message), "from B");
+      EXPECT_EQ(message_of<WorkerLost>([&] {
+                  (void)me.wait_any({&tickets[1], 1}, std::chrono::steady_clock::now() + 20ms);
+                }),
+                "worker 2 sent nothing before the deadline");
+      me.send(kC, 1, make_message({}, "go on"));
+      EXPECT_EQ(text_of(me.wait(tickets[1], soon())), "again from C") << "the ticket is still good";
+    } else {
+      const bool is_late = me.me() == kB;
+      EXPECT_EQ(is_late ? next_text(me, kA, 1) : "", is_late ? "go on" : "");
+      me.send(kA, 0, make_message({}, is_late ? "from B" : "from C"));
+      if (is_late) return;
+      EXPECT_EQ(next_text(me, kA, 1), "go on");
+      me.send(kA, 0, make_message({}, "again from C"));
+    }
+  });
+}
+
+TEST_P(TransportContract, WhoWaitsForSeveralIsToldOfAllThatSentNothing) {
+  run(3, [](Transport& me) {
+    if (me.me() != kA) return;
+    const std::vector<Ticket> tickets{me.receive(kC, 0), me.receive(kB, 0), me.receive(kC, 5)};
+    EXPECT_EQ(message_of<WorkerLost>(
+                  [&] { (void)me.wait_any(tickets, std::chrono::steady_clock::now() + 20ms); }),
+              "workers 1, 2 sent nothing before the deadline");
+  });
+}
+
 TEST_P(TransportContract, AMessageOutlivesTheEndpointAndTheOwnerOfItsSender) {
   run_with_channels(2, 2, [](Endpoints& mine) {
     Transport& other_channel = *mine[1];

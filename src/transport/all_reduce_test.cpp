@@ -1,0 +1,190 @@
+#include "transport/all_reduce.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "transport/all_reduce_testing.h"
+#include "transport/contract_testing.h"
+#include "transport/sums.h"
+
+namespace pipedream::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Values of very different size, so that every other order of summation gives other bits.
+std::vector<float> values_of(std::size_t member, std::size_t count) {
+  std::vector<float> values(count);
+  std::uint32_t state = 12345U + 977U * static_cast<std::uint32_t>(member);
+  for (float& value : values) {
+    state = state * 1664525U + 1013904223U;
+    const auto mantissa = static_cast<float>(state >> 8) / 16777216.0F - 0.5F;
+    value = std::ldexp(mantissa, static_cast<int>(state % 25U));
+  }
+  return values;
+}
+
+std::vector<std::vector<float>> values_of_all(std::size_t members, std::size_t count) {
+  std::vector<std::vector<float>> values;
+  for (std::size_t member = 0; member < members; ++member)
+    values.push_back(values_of(member, count));
+  return values;
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+std::vector<WorkerId> first_workers(int count) {
+  std::vector<WorkerId> workers;
+  for (int worker = 0; worker < count; ++worker) workers.push_back(WorkerId{worker});
+  return workers;
+}
+
+TEST(RingOrder, IsTheOneOfTheHeader) {
+  // Each chunk starts at the member of its number; 1 is lost beside 2^24 unless 1 + 1 comes first.
+  constexpr float kBig = 16777216.0F;
+  EXPECT_EQ(ring_order_sum({{kBig, 1, 1}, {1, kBig, 1}, {1, 1, kBig}}),
+            (std::vector<float>{kBig, kBig, kBig}));
+  EXPECT_EQ(ring_order_sum({{1, 1, kBig}, {1, kBig, 1}, {kBig, 1, 1}}),
+            (std::vector<float>{kBig + 2, kBig, kBig}));
+}
+
+constexpr std::array kExchanges{Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer};
+
+TEST_P(SumContract, SumsInTheStatedOrderForTwoToFiveMembersAndOddSizes) {
+  for (int count = 2; count <= std::min(5, GetParam().most_workers); ++count) {
+    run(count, [&](Transport& me) {
+      const std::vector<WorkerId> members = first_workers(count);
+      for (const Exchange exchange : kExchanges)
+        for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 7U, 64U, 1001U, 100'003U}) {
+          std::vector<float> values = values_of(me.me().index(), size);
+          const Summed summed = all_reduce(me, members, 3, values, {exchange, {}}, soon());
+          EXPECT_GE(summed.waited, Nanos{0});
+          EXPECT_EQ(bits_of(values),
+                    bits_of(ordered_sum(values_of_all(members.size(), size), exchange)))
+              << count << " members, " << size << " values";
+        }
+    });
+  }
+}
+
+TEST_P(SumContract, PiecesOfLongValuesFindTheirPlace) {
+  constexpr std::size_t kSize = 3 * kPieceFloats + 17;
+  run(2, [&](Transport& me) {
+    const std::vector<WorkerId> members = first_workers(2);
+    for (const Exchange exchange : kExchanges) {
+      std::vector<float> values = values_of(me.me().index(), kSize);
+      all_reduce(me, members, 3, values, {exchange, {}}, soon());
+      EXPECT_EQ(bits_of(values), bits_of(ordered_sum(values_of_all(2, kSize), exchange)));
+    }
+  });
+}
+
+// Summed over the members, whatever the way: 2 (r − 1) times the values' bytes.
+TEST_P(SumContract, TellsWhatItSent) {
+  const int count = std::min(4, GetParam().most_workers);
+  run(count, [&](Transport& me) {
+    const std::vector<WorkerId> members = first_workers(count);
+    const auto hosts = count == 4 ? std::vector<int>{0, 0, 1, 1} : std::vector<int>{};
+    for (const Way& way :
+         {Way{Exchange::kRing, {}}, Way{Exchange::kAllToAll, {}}, Way{Exchange::kRing, hosts}}) {
+      constexpr std::size_t kSize = 1003;
+      std::vector<float> values(kSize);
+      const Summed mine = all_reduce(me, members, 0, values, way, soon());
+      std::vector<float> sent{static_cast<float>(mine.sent.count)};
+      all_reduce(me, members, 1, sent, {}, soon());
+      EXPECT_EQ(sent[0], 2.0F * static_cast<float>(count - 1) * kSize * sizeof(float));
+    }
+  });
+}
+
+TEST_P(SumContract, ARingOverHostsHasTwoLevels) {
+  if (GetParam().most_workers < 4) GTEST_SKIP() << "too few workers";
+  run(4, [](Transport& me) {
+    const std::vector<WorkerId> members = first_workers(4);
+    const Way way{Exchange::kRing, {7, 3, 7, 3}};
+    for (const std::size_t size : {0U, 1U, 5U, 1001U}) {
+      std::vector<float> values = values_of(me.me().index(), size);
+      all_reduce(me, members, 3, values, way, soon());
+      const auto all = values_of_all(4, size);
+      EXPECT_EQ(bits_of(values), bits_of(two_ring_order_sum({{all[0], all[2]}, {all[1], all[3]}})));
+    }
+  });
+}
+
+TEST(TwoLevels, NeedAsManyMembersOnEachOfSeveralHosts) {
+  const std::vector<WorkerId> members = first_workers(4);
+  const auto levels = [&](const std::vector<int>& host_of, Exchange exchange = Exchange::kRing) {
+    return two_levels(members, {exchange, host_of}).size();
+  };
+  EXPECT_EQ(levels({0, 0, 1, 1}), 2u);
+  EXPECT_EQ(levels({}), 0u);
+  EXPECT_EQ(levels({5, 5, 5, 5}), 0u);
+  EXPECT_EQ(levels({0, 1, 2, 3}), 0u) << "the same as one level";
+  EXPECT_EQ(levels({0, 0, 0, 1}), 0u);
+  EXPECT_EQ(levels({0, 0, 1, 1}, Exchange::kAllToAll), 0u);
+}
+
+TEST_P(SumContract, MembersMayBeSomeWorkersInAnyOrder) {
+  run(3, [](Transport& me) {
+    if (me.me() == kB) return;
+    const std::vector<WorkerId> members{kC, kA};
+    for (const Exchange exchange : kExchanges) {
+      std::vector<float> values = values_of(me.me() == kC ? 0 : 1, 11);
+      all_reduce(me, members, 0, values, {exchange, {}}, soon());
+      EXPECT_EQ(bits_of(values), bits_of(ordered_sum(values_of_all(2, 11), exchange)));
+    }
+  });
+}
+
+TEST_P(SumContract, AloneThereIsNothingToDo) {
+  run(2, [](Transport& me) {
+    std::vector<float> values{1, 2, 3};
+    const std::vector<WorkerId> members{me.me()};
+    const Summed summed = all_reduce(me, members, 0, values, {}, Deadline::min());
+    EXPECT_EQ(summed.waited, Nanos{0});
+    EXPECT_EQ(summed.sent, Bytes{0});
+    EXPECT_EQ(values, (std::vector<float>{1, 2, 3}));
+  });
+}
+
+TEST_P(SumContract, AMissingMemberIsNamed) {
+  run(2, [](Transport& me) {
+    if (me.me() == kB) return;
+    const std::vector<WorkerId> members{kA, kB};
+    for (const Exchange exchange : kExchanges) {
+      std::vector<float> values{1, 2, 3};
+      EXPECT_EQ(message_of<WorkerLost>([&] {
+                  all_reduce(me, members, 0, values, {exchange, {}},
+                             std::chrono::steady_clock::now() + 50ms);
+                }),
+                "worker 1 sent nothing before the deadline");
+    }
+  });
+}
+
+TEST_P(SumContract, TellsHowLongItWaitedForTheMemberBefore) {
+  run(2, [](Transport& me) {
+    std::vector<float> values{1, 2, 3};
+    const std::vector<WorkerId> members{kA, kB};
+    if (me.me() == kB) {
+      EXPECT_EQ(next_text(me, kA, 1), "nearly there");
+      std::this_thread::sleep_for(200ms);
+    } else {
+      me.send(kB, 1, make_message({}, "nearly there"));
+    }
+    const Nanos waited = all_reduce(me, members, 0, values, {}, soon()).waited;
+    if (me.me() == kA) {
+      EXPECT_GE(waited, 10ms) << "of 200 ms, less what we were late ourselves";
+    }
+  });
+}
+
+}  // namespace
+}  // namespace pipedream::transport
