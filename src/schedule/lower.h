@@ -112,10 +112,10 @@ class OwnProgram {
  public:
   OwnProgram(const Schedule& schedule, const Routes& routes, WorkerId worker);
 
-  // The next op; nullptr: there is none, or the worker has no program.
-  [[nodiscard]] const Op* peek() {
+  // The next op, or one further ahead; nullptr: there is none, or the worker has no program.
+  [[nodiscard]] const Op* peek(std::size_t ahead = 0) {
     if (!program_) return nullptr;
-    const Op* op = lowering_.peek(*program_);
+    const Op* op = lowering_.peek(*program_, ahead);
     lowering_.drop_others(*program_);
     return op;
   }

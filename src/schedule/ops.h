@@ -140,6 +140,20 @@ struct Work {
 };
 [[nodiscard]] std::optional<Work> work_of(const Op& op);
 
+// What the backward of a stage may begin while it still runs: the stage's Reduce or Push, where
+// nothing but sends and receives stands between. `peek` gives the ops behind the backward by their
+// number, and nullptr behind the last; so does this where there is none.
+template <class Peek>
+[[nodiscard]] const Op* release_of_backward(StageId stage, Peek peek) {
+  for (std::size_t ahead = 0;; ++ahead) {
+    const Op* op = peek(ahead);
+    if (op == nullptr) return nullptr;
+    if (const auto* reduce = std::get_if<Reduce>(op)) return reduce->stage == stage ? op : nullptr;
+    if (const auto* push = std::get_if<Push>(op)) return push->stage == stage ? op : nullptr;
+    if (!std::holds_alternative<Send>(*op) && !std::holds_alternative<Recv>(*op)) return nullptr;
+  }
+}
+
 // The minibatch an op is about, the last one for an update; none for those about weights alone.
 [[nodiscard]] std::optional<std::int64_t> minibatch_of(const Op& op);
 

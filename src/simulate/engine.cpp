@@ -379,17 +379,13 @@ void Engine::deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now) 
 void Engine::release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration,
                                Nanos now) {
   if (!schedule_.rules.asynchronous && groups_[part.stage.index()].buckets.empty()) return;
-  for (std::size_t ahead = 1;; ++ahead) {
-    const Op* op = programs_.peek(w, ahead);
-    if (op == nullptr) return;
-    if (const auto* reduce = std::get_if<Reduce>(op); reduce != nullptr) {
-      if (reduce->stage == part.stage) join_averaging(part, reduce->update, begin, duration, now);
-      return;
-    }
-    if (const auto* push = std::get_if<Push>(op); push != nullptr && push->stage == part.stage)
-      return start_push(w, part, *push, begin, duration, now);
-    if (!std::holds_alternative<Send>(*op) && !std::holds_alternative<Recv>(*op)) return;
-  }
+  const Op* release = schedule::release_of_backward(
+      part.stage, [&](std::size_t ahead) { return programs_.peek(w, ahead + 1); });
+  if (release == nullptr) return;
+  if (const auto* reduce = std::get_if<Reduce>(release))
+    join_averaging(part, reduce->update, begin, duration, now);
+  else
+    start_push(w, part, std::get<Push>(*release), begin, duration, now);
 }
 
 namespace {
