@@ -28,7 +28,7 @@
 #include "runtime/results.h"
 #include "runtime/score.h"
 #include "schedule/schedule.h"
-#include "transport/ring_testing.h"
+#include "transport/all_reduce_testing.h"
 
 namespace pipedream::test {
 
@@ -67,11 +67,12 @@ class Reference {
   // Of the plan it looks at each stage's layers and its number of replicas. These take minibatches
   // in turn or share every item, `together`.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
-            bool together = false)
+            bool together = false, const runtime::Averaging& averaging = {})
       : network_(network),
         plan_(plan),
         seed_(seed),
         together_(together),
+        averaging_(averaging),
         order_(network.graph, plan::stage_of_each_layer(plan, network.graph)) {
     model::use_threads(1);
     layers_.resize(network.graph.layers().size());
@@ -283,25 +284,59 @@ class Reference {
       for (const at::Tensor& each : parameters[0]) gradients.push_back(each.grad());
       return gradients;
     }
+    gradients.resize(parameters[0].size());
+    for (const std::vector<std::size_t>& bucket : buckets_of(stage))
+      add_sums(parameters, bucket, gradients);
+    if (!together_)
+      for (at::Tensor& gradient : gradients) gradient = gradient / static_cast<double>(minibatches);
+    return gradients;
+  }
+
+  // Which parameters are summed together, in which order: whole layers from the last to the first,
+  // until a bucket is full (core/buckets.h).
+  [[nodiscard]] std::vector<std::vector<std::size_t>> buckets_of(std::size_t stage) const {
+    const auto& layers = plan_.stages[stage].layers;
+    std::vector<std::vector<std::size_t>> buckets;
+    std::size_t next = stages_[stage].parameters[0].size();
+    std::int64_t open = -1;  // bytes in the last bucket; none is open
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+      const std::size_t count = network_.spec(*layer).parameters.size();
+      if (count == 0) continue;
+      if (open < 0) {
+        buckets.emplace_back();
+        open = 0;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        buckets.back().push_back(--next);
+        open += static_cast<std::int64_t>(stages_[stage].parameters[0][next].nbytes());
+      }
+      const BucketSizes& sizes = averaging_.buckets;
+      if (Bytes{open} >= (buckets.size() == 1 ? sizes.first : sizes.others)) open = -1;
+    }
+    return buckets;
+  }
+
+  // The sums of one bucket's gradients over the replicas.
+  void add_sums(const std::vector<model::Tensors>& parameters,
+                const std::vector<std::size_t>& bucket, model::Tensors& gradients) const {
     std::vector<std::vector<float>> flat(parameters.size());
     for (std::size_t r = 0; r < parameters.size(); ++r)
-      for (const at::Tensor& each : parameters[r]) {
+      for (const std::size_t p : bucket) {
+        const at::Tensor& each = parameters[r][p];
         const at::Tensor gradient =
             (each.grad().defined() ? each.grad() : at::zeros_like(each)).contiguous();
         const auto* begin = gradient.const_data_ptr<float>();
         flat[r].insert(flat[r].end(), begin, begin + gradient.numel());
       }
-    const std::vector<float> sums = transport::ring_order_sum(flat);
+    const std::vector<float> sums = transport::ordered_sum(flat, averaging_.way.exchange);
     std::size_t next = 0;
-    for (const at::Tensor& each : parameters[0]) {
-      at::Tensor gradient = at::zeros_like(each.detach());
-      const auto count = static_cast<std::size_t>(gradient.numel());
+    for (const std::size_t p : bucket) {
+      gradients[p] = at::zeros_like(parameters[0][p].detach());
+      const auto count = static_cast<std::size_t>(gradients[p].numel());
       std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(next), count,
-                  gradient.data_ptr<float>());
+                  gradients[p].data_ptr<float>());
       next += count;
-      gradients.push_back(together_ ? gradient : gradient / static_cast<double>(minibatches));
     }
-    return gradients;
   }
 
   // Updates the stages whose round the minibatch ends.
@@ -352,6 +387,7 @@ class Reference {
   plan::Plan plan_;
   std::uint64_t seed_;
   bool together_;
+  runtime::Averaging averaging_;
   runtime::GradientOrder order_;
   std::vector<std::vector<std::unique_ptr<model::Layer>>> layers_;  // by layer and replica
   std::vector<std::size_t> stage_of_;                               // by layer

@@ -130,10 +130,13 @@ struct Case {
         feed(network, extent, kSeed, 0, last_samples) {}
 
   [[nodiscard]] runtime::TestRun run() const {
-    return runtime::run_schedule(make_job(network, plan), schedule, extent, feed);
+    runtime::Job job = make_job(network, plan);
+    job.averaging = averaging;
+    return runtime::run_schedule(job, schedule, extent, feed);
   }
   [[nodiscard]] Reference reference() const {
-    return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether};
+    return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,
+            averaging};
   }
   // The weights that training by the rule gives.
   [[nodiscard]] runtime::Weights trained_by(const Rule& rule) const {
@@ -147,6 +150,8 @@ struct Case {
   schedule::Extent extent;
   schedule::Schedule schedule;
   runtime::SampleFeed feed;
+  // Buckets so small that the small networks have several.
+  runtime::Averaging averaging{.buckets = {Bytes{256}, Bytes{1024}}};
 };
 
 // Runs the case and demands the rule's bits, its losses and the schedule's ops.

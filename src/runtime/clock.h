@@ -11,9 +11,10 @@ namespace pipedream::runtime {
 // Counts from the moment that the run began.
 struct Clock {
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-  [[nodiscard]] Nanos now() const {
-    return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
+  [[nodiscard]] Nanos at(std::chrono::steady_clock::time_point time) const {
+    return std::chrono::duration_cast<Nanos>(time - began);
   }
+  [[nodiscard]] Nanos now() const { return at(std::chrono::steady_clock::now()); }
 };
 
 // A clock that all workers of the channel have in common though each has a steady clock of its own:

@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "runtime/feed.h"
 #include "runtime/optimiser.h"
+#include "runtime/replicas.h"
 #include "schedule/schedule.h"
 
 namespace pipedream::runtime {
@@ -34,6 +35,7 @@ struct Job {
   std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
   // A fresh optimiser for a stage.
   std::function<std::unique_ptr<Optimiser>()> make_optimiser;
+  Averaging averaging;              // among replicas, and what dp-asp's workers push
   std::optional<double> clip_norm;  // of all gradients of an update together
   bool keep_timeline = false;       // all events, not just those of compute
   // Where each worker writes its last ops when somebody was waited for too long; empty: nowhere.

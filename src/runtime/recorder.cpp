@@ -7,6 +7,12 @@ void Recorder::add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfe
     events_.push_back({worker_, op, start, end, transfer, wait});
 }
 
+void Recorder::amend(std::size_t place, Nanos start, Nanos end) {
+  if (!records_ || !everything_) return;  // only compute was kept
+  events_.at(place).start = start;
+  events_.at(place).end = end;
+}
+
 void Recorder::enter(const schedule::Op& op) {
   const Begun begun{op, clock_.now()};
   if (recent_.size() < kRecent)

@@ -24,7 +24,14 @@ class Recorder {
 
   void add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer = Nanos{0},
            Nanos wait = Nanos{0});
+  // Of an op that goes on beside compute: it really was from `start` to `end`. `place` counts the
+  // events of this schedule, as size() did before it was added.
+  void amend(std::size_t place, Nanos start, Nanos end);
+  [[nodiscard]] std::size_t size() const { return events_.size(); }
   [[nodiscard]] Nanos now() const { return clock_.now(); }
+  [[nodiscard]] Nanos at(std::chrono::steady_clock::time_point time) const {
+    return clock_.at(time);
+  }
 
   // An op that the worker is in: the last of recent().
   void enter(const schedule::Op& op);

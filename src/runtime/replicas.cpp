@@ -2,57 +2,70 @@
 
 #include <algorithm>
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-
 #include "core/check.h"
+#include "runtime/stage.h"
 
 namespace pipedream::runtime {
+namespace {
 
-ReplicaGradients::ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                                   std::chrono::milliseconds patience)
-    : routes_(routes), patience_(patience) {
-  for (std::size_t s = 0; s < routes.plan().stages.size(); ++s) {
-    const auto stage = id_at<StageId>(s);
-    if (routes.replicas(stage) > 1 && routes.replica(stage, channel.me()) && !reducer_)
-      reducer_ = std::make_unique<transport::Reducer>(channel);
-  }
+using transport::Deadline;
+
+// How much of the one stretch lies in the other.
+Nanos common(Deadline begin, Deadline end, Deadline from, Deadline to) {
+  return std::max(Nanos{0}, Nanos(std::min(end, to) - std::max(begin, from)));
 }
 
-void ReplicaGradients::start(const schedule::Reduce& reduce, const model::Tensors& gradients,
-                             const model::Tensors& parameters) {
-  const at::NoGradGuard no_grad;
-  std::int64_t count = 0;
-  for (const at::Tensor& parameter : parameters) count += parameter.numel();
-  Round round{at::empty({count}), {}, {}};
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::int64_t size = parameters[i].numel();
-    round.views.push_back(round.flat.slice(0, begin, begin + size).view(parameters[i].sizes()));
-    if (gradients[i].defined())
-      round.views[i].copy_(gradients[i]);
-    else
-      round.views[i].zero_();
-    begin += size;
-  }
-  const auto& members = routes_.plan().stage(reduce.stage).workers;
-  const auto replicas = static_cast<std::int64_t>(members.size());
-  sent_ += Bytes{2 * (replicas - 1) * count / replicas * static_cast<std::int64_t>(sizeof(float))};
-  round.ticket = reducer_->start(members, reduce.stage.value,
-                                 {round.flat.data_ptr<float>(), static_cast<std::size_t>(count)},
-                                 std::make_shared<at::Tensor>(round.flat));
-  const bool fresh = rounds_.emplace(std::pair(reduce.stage, reduce.update), round).second;
-  PD_CHECK(fresh);
+}  // namespace
+
+ReplicaGradients::ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
+                                   const Averaging& averaging, std::chrono::milliseconds patience)
+    : channel_(channel), routes_(routes), averaging_(averaging), patience_(patience) {}
+
+void ReplicaGradients::add(StageId id, Stage& stage) {
+  if (!reducer_) reducer_ = std::make_unique<transport::Reducer>(channel_, averaging_.way);
+  buckets_[id] = std::make_unique<GradientBuckets>(stage.weights().parameters(),
+                                                   stage.bucket_layout(averaging_.buckets));
+}
+
+void ReplicaGradients::begin(const schedule::Reduce& reduce) {
+  const auto [round, is_new] = rounds_.try_emplace({reduce.stage, reduce.update});
+  PD_CHECK(is_new);
+  buckets_.at(reduce.stage)
+      ->begin([this, reduce, sums = &round->second.sums](std::size_t, const at::Tensor& flat) {
+        const std::span<float> values(flat.data_ptr<float>(),
+                                      static_cast<std::size_t>(flat.numel()));
+        sums->push_back(reducer_->start(routes_.plan().stage(reduce.stage).workers,
+                                        reduce.stage.value, values,
+                                        std::make_shared<at::Tensor>(flat)));
+      });
+}
+
+void ReplicaGradients::expect(const schedule::Reduce& reduce) {
+  if (buckets_.contains(reduce.stage)) begin(reduce);
+}
+
+void ReplicaGradients::start(const schedule::Reduce& reduce) {
+  GradientBuckets& buckets = *buckets_.at(reduce.stage);
+  if (!buckets.is_open()) begin(reduce);
+  rounds_.at({reduce.stage, reduce.update}).views = buckets.finish().views;
 }
 
 ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
   const Round& round = rounds_.at({await.stage, await.update});
-  const auto before = std::chrono::steady_clock::now();
-  const transport::Reduction sum = reducer_->wait(round.ticket, before + patience_);
-  const auto after = std::chrono::steady_clock::now();
-  const auto all_there = std::clamp(sum.began + sum.waited, before, after);
-  return {std::chrono::duration_cast<Nanos>(all_there - before),
-          std::chrono::duration_cast<Nanos>(after - all_there)};
+  const Deadline before = std::chrono::steady_clock::now();
+  std::vector<transport::Reduction> sums;
+  for (const transport::Ticket ticket : round.sums)
+    sums.push_back(reducer_->wait(ticket, before + patience_));
+  const Deadline after = std::chrono::steady_clock::now();
+  Waited waited{.began = after, .ended = after};
+  for (const transport::Reduction& sum : sums) {
+    waited.others += common(sum.began, sum.began + sum.waited, before, after);
+    waited.began = std::min(waited.began, sum.began);
+    sent_ += sum.sent;
+  }
+  if (!sums.empty()) waited.ended = sums.back().ended;
+  waited.transfer = Nanos(after - before) - waited.others;
+  return waited;
 }
 
 model::Tensors ReplicaGradients::take(StageId stage, WeightVersion update) {

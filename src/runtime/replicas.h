@@ -5,27 +5,45 @@
 #include <map>
 #include <memory>
 
-#include "model/layer.h"
+#include "runtime/gradient_buckets.h"
 #include "schedule/ops.h"
 #include "schedule/routes.h"
 #include "transport/collective.h"
 
 namespace pipedream::runtime {
 
-// Owned and used by one worker. At most as many buffers exist as averagings are under way.
+class Stage;
+
+// How replicas average.
+struct Averaging {
+  transport::Way way;
+  BucketSizes buckets;
+};
+
+// Owned and used by one worker. At most as many buffers exist as averagings are under way. A sum's
+// order is that of `way` (transport/all_reduce.h), bucket by bucket.
 class ReplicaGradients {
  public:
   ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                   std::chrono::milliseconds patience);
+                   const Averaging& averaging, std::chrono::milliseconds patience);
 
-  // Begins to sum the gradients over all replicas. Those not defined count as zero; `parameters`
-  // say their shapes.
-  void start(const schedule::Reduce& reduce, const model::Tensors& gradients,
-             const model::Tensors& parameters);
-  // How long a worker waited: for other replicas to begin, and for bytes on their way.
+  // A stage of the worker that has replicas, which outlives this.
+  void add(StageId id, Stage& stage);
+  [[nodiscard]] bool has(StageId id) const { return buckets_.contains(id); }
+
+  // The backward that the worker runs next completes the gradients of that averaging: it begins
+  // while the backward runs.
+  void expect(const schedule::Reduce& reduce);
+  // Begins to sum, over all replicas, what has not begun already. Gradients that are not defined
+  // count as zero.
+  void start(const schedule::Reduce& reduce);
+  // How long a worker waited: for other replicas to begin, and for bytes on their way; and when the
+  // averaging really was.
   struct Waited {
     Nanos others{0};
     Nanos transfer{0};
+    transport::Deadline began;
+    transport::Deadline ended;
   };
   // Waits until that is done.
   Waited wait(const schedule::Await& await);
@@ -41,15 +59,19 @@ class ReplicaGradients {
 
  private:
   struct Round {
-    at::Tensor flat;
     model::Tensors views;  // one per parameter
-    transport::Ticket ticket;
+    std::vector<transport::Ticket> sums;
   };
+  void begin(const schedule::Reduce& reduce);
+
+  transport::Transport& channel_;
   const schedule::Routes& routes_;
+  Averaging averaging_;
   std::chrono::milliseconds patience_;
-  std::unique_ptr<transport::Reducer> reducer_;  // null where no stage has replicas
+  std::map<StageId, std::unique_ptr<GradientBuckets>> buckets_;
   std::map<std::pair<StageId, WeightVersion>, Round> rounds_;
   Bytes sent_;
+  std::unique_ptr<transport::Reducer> reducer_;  // null where no stage has replicas
 };
 
 }  // namespace pipedream::runtime

@@ -57,6 +57,7 @@ class Unpacker {
 struct Totals {
   Bytes sent;
   Bytes memory;
+  Lateness lateness;
 };
 // The stages of which this worker is the first replica.
 std::vector<Stage*> stages_to_tell(Worker& worker, const plan::Plan& plan) {
@@ -106,7 +107,8 @@ Score sum_scores(const Score& own, transport::Transport& control,
 
 std::vector<WorkerResult> gather(Worker& worker, Bytes peak_memory, transport::Transport& control,
                                  std::chrono::milliseconds patience) {
-  WorkerResult own{worker.id(), worker.recorder().events(), {}, worker.sent(), peak_memory};
+  WorkerResult own{worker.id(), worker.recorder().events(), {}, worker.sent(),
+                   peak_memory, worker.lateness()};
   for (auto& [id, stage] : worker.stages())
     own.peaks.push_back({id, static_cast<std::int64_t>(stage.weights().peak()),
                          static_cast<std::int64_t>(stage.peak_items())});
@@ -114,7 +116,7 @@ std::vector<WorkerResult> gather(Worker& worker, Bytes peak_memory, transport::T
     Packer packer;
     packer.add(own.events);
     packer.add(own.peaks);
-    packer.add(std::vector<Totals>{{own.sent, own.peak_memory}});
+    packer.add(std::vector<Totals>{{own.sent, own.peak_memory, own.lateness}});
     control.send(kCollector, kResults, std::move(packer).message());
     return {};
   }
@@ -129,6 +131,7 @@ std::vector<WorkerResult> gather(Worker& worker, Bytes peak_memory, transport::T
     const Totals totals = unpacker.next<Totals>().at(0);
     result.sent = totals.sent;
     result.peak_memory = totals.memory;
+    result.lateness = totals.lateness;
   }
   return results;
 }

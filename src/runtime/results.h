@@ -24,6 +24,7 @@ struct WorkerResult {
   std::vector<StagePeaks> peaks;        // in the order of stages
   Bytes sent;
   Bytes peak_memory;
+  Lateness lateness;
 };
 
 struct Weights {

@@ -17,30 +17,35 @@ using Endpoints = std::vector<std::unique_ptr<Transport>>;
 struct Ends {
   std::unique_ptr<Transport> values;
   std::unique_ptr<Transport> collectives;
+  std::unique_ptr<Transport> served;
   std::unique_ptr<Transport> control;
   std::unique_ptr<Transport> news;
 
-  [[nodiscard]] Channels channels() const { return {*values, *collectives, *control, *news}; }
+  [[nodiscard]] Channels channels() const {
+    return {*values, *collectives, *served, *control, *news};
+  }
   void slow_down(const std::shared_ptr<transport::LinkQueues>& queues) {
     values = transport::connect_emulated(std::move(values), queues);
     collectives = transport::connect_emulated(std::move(collectives), queues);
+    served = transport::connect_emulated(std::move(served), queues);
   }
   void abort(const std::string& reason) const noexcept {
-    for (const auto* end : {&values, &collectives, &control, &news}) (*end)->abort(reason);
+    for (const auto* end : {&values, &collectives, &served, &control, &news}) (*end)->abort(reason);
   }
 };
 
 std::vector<Ends> connect_threads(int workers, const std::optional<transport::Links>& link) {
   Endpoints values = transport::connect_in_process(workers);
   Endpoints collectives = transport::connect_in_process(workers);
+  Endpoints served = transport::connect_in_process(workers);
   Endpoints control = transport::connect_in_process(workers);
   Endpoints news = transport::connect_in_process(workers);
   std::shared_ptr<transport::LinkQueues> queues;
   if (link) queues = std::make_shared<transport::LinkQueues>(*link, workers);
   std::vector<Ends> ends;
   for (std::size_t w = 0; w < values.size(); ++w) {
-    ends.push_back({std::move(values[w]), std::move(collectives[w]), std::move(control[w]),
-                    std::move(news[w])});
+    ends.push_back({std::move(values[w]), std::move(collectives[w]), std::move(served[w]),
+                    std::move(control[w]), std::move(news[w])});
     if (queues) ends.back().slow_down(queues);
   }
   return ends;
@@ -78,7 +83,7 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
 
 void run_as_process(transport::MpiWorld& world, const std::optional<transport::Links>& link,
                     const Body& body) {
-  Ends ends{world.connect(), world.connect(), world.connect(), world.connect()};
+  Ends ends{world.connect(), world.connect(), world.connect(), world.connect(), world.connect()};
   if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
   try {
     body({WorkerId{world.rank()}, ends.channels(), agreed_clock(*ends.control)});

@@ -296,6 +296,12 @@ Values Stage::backward(const schedule::Backward& op, const Gradients& gradients,
   return results;
 }
 
+BucketLayout Stage::bucket_layout(const BucketSizes& sizes) const {
+  std::vector<std::size_t> per_layer;
+  for (const auto& layer : layers_) per_layer.push_back(layer->parameters().size());
+  return {weights_->parameters(), per_layer, sizes};
+}
+
 std::map<std::string, at::Tensor> Stage::buffers() const {
   std::map<std::string, at::Tensor> named;
   for (std::size_t i = 0; i < order_.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "model/network.h"
 #include "plan/plan.h"
+#include "runtime/gradient_buckets.h"
 #include "runtime/gradient_order.h"
 #include "runtime/score.h"
 #include "runtime/weight_store.h"
@@ -63,6 +64,8 @@ class Stage {
                                 double loss_weight);
 
   [[nodiscard]] WeightStore& weights() { return *weights_; }
+  // How its gradients are cut into buckets.
+  [[nodiscard]] BucketLayout bucket_layout(const BucketSizes& sizes) const;
   // The layers' state without gradients by name.
   [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
   [[nodiscard]] const std::vector<LayerId>& layers() const { return order_; }

@@ -33,12 +33,13 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
                std::function<void(const Loss&)> on_loss)
     : job_(job),
       me_(me),
+      channels_(channels),
       on_loss_(std::move(on_loss)),
       routes_(job.plan, job.network.graph, job.sharing),
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
       recorder_(me, clock, job.keep_timeline),
       mailbox_(channels.values, routes_, order_, job.device, clock, job.patience),
-      replicas_(channels.collectives, routes_, job.patience) {
+      replicas_(channels.collectives, routes_, job.averaging, job.patience) {
   model::use_threads(job.threads);
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
@@ -52,6 +53,25 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
   }
 }
 
+Bytes Worker::sent() const {
+  return mailbox_.sent() + replicas_.sent() + (served_ ? served_->sent() : Bytes{0}) - untrained_;
+}
+
+// The channel among replicas is for sums or for servers, never for both.
+void Worker::begin_averaging(const schedule::Rules& rules) {
+  if (rules.asynchronous) {
+    const StageId stage{0};
+    if (!served_)
+      served_ = std::make_unique<AsynchronousWeights>(
+          AsynchronousWeights::Channels{channels_.collectives, channels_.served},
+          job_.plan.stage(stage).workers, stages_.at(stage), job_.averaging.buckets,
+          job_.make_optimiser(), job_.patience);
+    return;
+  }
+  for (auto& [id, stage] : stages_)
+    if (rules.trains && parts_.at(id).replicas > 1 && !replicas_.has(id)) replicas_.add(id, stage);
+}
+
 void Worker::run(const Segment& segment) {
   segment_ = &segment;
   recorder_.begin(segment.schedule.rules.trains);
@@ -60,20 +80,49 @@ void Worker::run(const Segment& segment) {
   clipped_ = {0};
   mailbox_.begin([&segment](const Item& item) { return segment.feed.samples(item); });
   for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
-  schedule::OwnProgram program(segment.schedule, routes_, me_);
+  begin_averaging(segment.schedule.rules);
+  run_program();
+  if (segment.schedule.rules.asynchronous) settle();
+  if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
+}
+
+void Worker::run_program() {
+  schedule::OwnProgram program(segment_->schedule, routes_, me_);
   while (const schedule::Op* next = program.peek()) {
     const schedule::Op op = *next;
     program.pop();
     recorder_.enter(op);
     try {
       if (job_.before_op) job_.before_op(me_, op);
+      if (const auto* backward = std::get_if<schedule::Backward>(&op))
+        expect_release(backward->stage, program);
       run_op(op);
     } catch (const std::exception& error) {
       if (is_stall(error)) note_stall();
       fail_at(op);
     }
   }
-  if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
+}
+
+void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
+  const schedule::Op* release =
+      schedule::release_of_backward(stage, [&](std::size_t ahead) { return program.peek(ahead); });
+  if (release == nullptr) return;
+  if (const auto* reduce = std::get_if<schedule::Reduce>(release))
+    replicas_.expect(*reduce);
+  else
+    served_->expect();
+}
+
+void Worker::settle() {
+  try {
+    served_->settle();
+  } catch (const transport::Aborted&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (is_stall(error)) note_stall();
+    rethrow_at("worker " + std::to_string(me_.value) + ", when all had trained: ");
+  }
 }
 
 // "0:F3@3 (stage 0, minibatch 3)"
@@ -244,8 +293,8 @@ void Worker::run(const schedule::Recv& recv) {
 
 void Worker::run(const schedule::Reduce& reduce) {
   const Nanos start = recorder_.now();
-  WeightStore& weights = stages_.at(reduce.stage).weights();
-  replicas_.start(reduce, weights.take_gradients(), weights.parameters());
+  replicas_.start(reduce);
+  reduces_[{reduce.stage, reduce.update}] = recorder_.size();
   recorder_.add(reduce, start, recorder_.now());
 }
 
@@ -254,11 +303,23 @@ void Worker::run(const schedule::Await& await) {
   waited_ += waited.others;
   came_ += waited.transfer;
   record(await, recorder_.now());
+  const auto place = reduces_.extract({await.stage, await.update});
+  recorder_.amend(place.mapped(), recorder_.at(waited.began), recorder_.at(waited.ended));
 }
 
-// train::check_recipe refuses schedules that have these.
-void Worker::run(const schedule::Push&) { PD_CHECK(false && "Push in a run"); }
-void Worker::run(const schedule::Pull&) { PD_CHECK(false && "Pull in a run"); }
+void Worker::run(const schedule::Push& push) {
+  const Nanos start = recorder_.now();
+  served_->push();
+  recorder_.add(push, start, recorder_.now());
+}
+
+void Worker::run(const schedule::Pull& pull) {
+  const Nanos start = recorder_.now();
+  served_->pull(pull.to);
+  const Nanos end = recorder_.now();
+  came_ += end - start;
+  recorder_.add(pull, start, end);
+}
 
 void Worker::run(const schedule::Update& update) {
   const Nanos start = recorder_.now();

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "runtime/asynchronous.h"
 #include "runtime/clipping.h"
 #include "runtime/job.h"
 #include "runtime/mailbox.h"
@@ -11,13 +12,15 @@
 #include "runtime/replicas.h"
 #include "runtime/score.h"
 #include "runtime/stage.h"
+#include "schedule/lower.h"
 
 namespace pipedream::runtime {
 
 // One worker's ends of the channels to all others. Each is used by one thread at a time.
 struct Channels {
   transport::Transport& values;       // between stages
-  transport::Transport& collectives;  // among replicas
+  transport::Transport& collectives;  // among replicas: sums, or gradients to their servers
+  transport::Transport& served;       // weights from servers
   transport::Transport& control;      // norms, results
   transport::Transport& news;         // losses as they come
 };
@@ -40,7 +43,9 @@ class Worker {
   // Of all that was evaluated since the last segment that trained.
   [[nodiscard]] const Score& score() const { return score_; }
   // By all training so far; evaluation does not count.
-  [[nodiscard]] Bytes sent() const { return mailbox_.sent() + replicas_.sent() - untrained_; }
+  [[nodiscard]] Bytes sent() const;
+  // Of asynchronous data parallelism; none (zero) elsewhere.
+  [[nodiscard]] Lateness lateness() const { return served_ ? served_->lateness() : Lateness{}; }
 
  private:
   struct Part {  // of a stage
@@ -54,7 +59,11 @@ class Worker {
     int items = 0;
   };
 
+  void begin_averaging(const schedule::Rules& rules);
+  void run_program();
+  void settle();
   void run_op(const schedule::Op& op);
+  void expect_release(StageId stage, schedule::OwnProgram& program);
   void run(const schedule::Load& load);
   void run(const schedule::Forward& forward);
   void run(const schedule::Recompute& recompute);
@@ -80,17 +89,20 @@ class Worker {
 
   const Job& job_;
   WorkerId me_;
+  Channels channels_;
   std::function<void(const Loss&)> on_loss_;
   schedule::Routes routes_;
   GradientOrder order_;
   Recorder recorder_;
   Mailbox mailbox_;
-  ReplicaGradients replicas_;
   std::optional<Clipper> clipper_;
   WeightVersion clipped_{0};  // the last update that the factor was found for
   double clip_factor_ = 1;
   std::map<StageId, Stage> stages_;
   std::map<StageId, Part> parts_;
+  ReplicaGradients replicas_;
+  std::map<std::pair<StageId, WeightVersion>, std::size_t> reduces_;  // places of their events
+  std::unique_ptr<AsynchronousWeights> served_;  // once a schedule is asynchronous
   const Segment* segment_ = nullptr;
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
   std::map<std::int64_t, Running> losses_;

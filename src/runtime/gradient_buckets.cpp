@@ -1,0 +1,121 @@
+#include "runtime/gradient_buckets.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "core/check.h"
+
+namespace pipedream::runtime {
+namespace {
+
+// What autograd calls when it has added to a parameter's gradient.
+class GradientHook final : public torch::autograd::PostAccumulateGradHook {
+ public:
+  explicit GradientHook(std::function<void()> call) : call_(std::move(call)) {}
+  void operator()(const torch::autograd::Variable&) override { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
+
+}  // namespace
+
+BucketLayout::BucketLayout(const model::Tensors& parameters,
+                           const std::vector<std::size_t>& per_layer, const BucketSizes& sizes)
+    : bucket_of_(parameters.size()) {
+  for (const at::Tensor& parameter : parameters) shapes_.push_back(parameter.sizes().vec());
+  BucketRule rule(sizes);
+  bool full = true;
+  std::size_t next = parameters.size();
+  for (std::size_t layer = per_layer.size(); layer-- > 0;) {
+    if (per_layer[layer] == 0) continue;
+    if (full) {
+      members_.emplace_back();
+      floats_.push_back(0);
+    }
+    const std::int64_t before = floats_.back();
+    for (std::size_t i = 0; i < per_layer[layer]; ++i) {
+      members_.back().push_back(--next);
+      bucket_of_[next] = members_.size() - 1;
+      floats_.back() += parameters[next].numel();
+    }
+    full = rule.fills(Bytes{(floats_.back() - before) * static_cast<std::int64_t>(sizeof(float))});
+  }
+  PD_CHECK(next == 0);
+}
+
+Buckets BucketLayout::allocate() const {
+  Buckets made;
+  made.views.resize(shapes_.size());
+  for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
+    made.flat.push_back(at::empty({floats_[bucket]}));
+    std::int64_t begin = 0;
+    for (const std::size_t parameter : members_[bucket]) {
+      const std::int64_t size = c10::multiply_integers(shapes_[parameter]);
+      made.views[parameter] =
+          made.flat.back().slice(0, begin, begin + size).view(shapes_[parameter]);
+      begin += size;
+    }
+  }
+  return made;
+}
+
+GradientBuckets::GradientBuckets(model::Tensors parameters, BucketLayout layout)
+    : parameters_(std::move(parameters)), layout_(std::move(layout)) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    torch::autograd::impl::set_post_acc_grad_hooks(parameters_[i],
+                                                   std::make_unique<GradientHook>([this, i] {
+                                                     if (round_) take(i);
+                                                   }));
+}
+
+GradientBuckets::~GradientBuckets() {
+  for (const at::Tensor& parameter : parameters_)
+    torch::autograd::impl::set_post_acc_grad_hooks(parameter, nullptr);
+}
+
+void GradientBuckets::begin(Full on_full) {
+  PD_CHECK(!round_);
+  const at::NoGradGuard no_grad;
+  round_ = layout_.allocate();
+  on_full_ = std::move(on_full);
+  taken_.assign(parameters_.size(), false);
+  missing_.clear();
+  for (std::size_t b = 0; b < layout_.buckets(); ++b)
+    missing_.push_back(layout_.parameters(b).size());
+  handed_over_ = 0;
+}
+
+void GradientBuckets::take(std::size_t parameter) {
+  PD_CHECK(!taken_[parameter]);
+  const at::NoGradGuard no_grad;
+  at::Tensor& gradient = parameters_[parameter].mutable_grad();
+  if (gradient.defined())
+    round_->views[parameter].copy_(gradient);
+  else
+    round_->views[parameter].zero_();
+  gradient.reset();
+  taken_[parameter] = true;
+  --missing_[layout_.bucket_of(parameter)];
+  hand_over();
+}
+
+// All members of a group hand them over in the same order, whatever order autograd works in.
+void GradientBuckets::hand_over() {
+  for (; handed_over_ < missing_.size() && missing_[handed_over_] == 0; ++handed_over_)
+    on_full_(handed_over_, round_->flat[handed_over_]);
+}
+
+Buckets GradientBuckets::finish() {
+  PD_CHECK(round_);
+  for (std::size_t b = 0; b < layout_.buckets(); ++b)
+    for (const std::size_t parameter : layout_.parameters(b))
+      if (!taken_[parameter]) take(parameter);
+  Buckets done = std::move(*round_);
+  round_.reset();
+  return done;
+}
+
+}  // namespace pipedream::runtime

@@ -1,0 +1,105 @@
+#include "runtime/gradient_buckets.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd.h>
+
+namespace pipedream::runtime {
+namespace {
+
+using Members = std::vector<std::size_t>;
+
+model::Tensors parameters_of(const std::vector<std::int64_t>& sizes) {
+  model::Tensors parameters;
+  for (const std::int64_t size : sizes)
+    parameters.push_back(at::ones({size}).set_requires_grad(true));
+  return parameters;
+}
+
+constexpr BucketSizes kSmall{Bytes{8}, Bytes{40}};
+
+TEST(BucketLayout, JoinsWholeLayersFromTheLastToTheFirst) {
+  const model::Tensors parameters = parameters_of({6, 1, 4, 5, 2});
+  const BucketLayout layout(parameters, {1, 0, 1, 2, 1}, kSmall);
+  ASSERT_EQ(layout.buckets(), 3u);
+  EXPECT_EQ(layout.parameters(0), (Members{4})) << "the first is full sooner";
+  EXPECT_EQ(layout.parameters(1), (Members{3, 2, 1})) << "9 floats do not fill it, 10 do";
+  EXPECT_EQ(layout.parameters(2), (Members{0}));
+  EXPECT_EQ(layout.floats(1), 10);
+  EXPECT_EQ(layout.bucket_of(4), 0u);
+  EXPECT_EQ(layout.bucket_of(0), 2u);
+}
+
+TEST(BucketLayout, GivesEachParameterItsPartOfABucket) {
+  const model::Tensors parameters{at::ones({2, 3}), at::ones({4})};
+  const BucketLayout layout(parameters, {2}, kSmall);
+  const Buckets made = layout.allocate();
+  ASSERT_EQ(made.flat.size(), 1u);
+  made.views[1].fill_(1);
+  made.views[0].fill_(2);
+  EXPECT_EQ(made.views[0].sizes(), parameters[0].sizes());
+  const std::vector<float> wanted{1, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_EQ(made.flat[0][static_cast<std::int64_t>(i)].item<float>(), wanted[i]);
+}
+
+TEST(GradientBuckets, AreHandedOverWhileABackwardRuns) {
+  const model::Tensors parameters = parameters_of({2, 20, 2});
+  GradientBuckets buckets(parameters, {parameters, {1, 1, 1}, kSmall});
+  ASSERT_EQ(buckets.layout().buckets(), 3u);
+  Members order;
+  std::vector<float> first;
+  buckets.begin([&](std::size_t bucket, const at::Tensor& flat) {
+    order.push_back(bucket);
+    first.push_back(flat[0].item<float>());
+  });
+  // The last parameter is used last.
+  const at::Tensor sum =
+      ((parameters[0].sum() * 3 + parameters[1].sum()) * 5 + parameters[2].sum()) * 2;
+  torch::autograd::backward({sum});
+  EXPECT_EQ(order, (Members{0, 1, 2}));
+  EXPECT_EQ(first, (std::vector<float>{2, 10, 30}));
+  const auto round = buckets.finish();
+  EXPECT_TRUE(at::equal(round.views[0], at::full({2}, 30.0)));
+  EXPECT_FALSE(buckets.is_open());
+  for (const at::Tensor& parameter : parameters) EXPECT_FALSE(parameter.grad().defined());
+}
+
+TEST(GradientBuckets, KeepTheirOrderWhateverAutogradDoes) {
+  const model::Tensors parameters = parameters_of({2, 2});
+  GradientBuckets buckets(parameters, {parameters, {1, 1}, kSmall});
+  Members order;
+  buckets.begin([&](std::size_t bucket, const at::Tensor&) { order.push_back(bucket); });
+  torch::autograd::backward({parameters[0].sum()});  // bucket 1
+  EXPECT_TRUE(order.empty());
+  torch::autograd::backward({parameters[1].sum()});
+  EXPECT_EQ(order, (Members{0, 1}));
+  (void)buckets.finish();
+}
+
+TEST(GradientBuckets, TakeWhatIsThereWhereNoBackwardWasExpected) {
+  const model::Tensors parameters = parameters_of({2, 3});
+  GradientBuckets buckets(parameters, {parameters, {1, 1}, kSmall});
+  torch::autograd::backward({parameters[0].sum() * 7});
+  EXPECT_TRUE(parameters[0].grad().defined()) << "no round is open";
+  Members order;
+  buckets.begin([&](std::size_t bucket, const at::Tensor&) { order.push_back(bucket); });
+  const auto round = buckets.finish();
+  EXPECT_EQ(order, (Members{0, 1}));
+  EXPECT_TRUE(at::equal(round.views[0], at::full({2}, 7.0)));
+  EXPECT_TRUE(at::equal(round.views[1], at::zeros({3}))) << "it got no gradient";
+}
+
+TEST(GradientBuckets, LeaveParametersAloneWhenTheyAreGone) {
+  const model::Tensors parameters = parameters_of({2});
+  { const GradientBuckets buckets(parameters, {parameters, {1}, kSmall}); }
+  torch::autograd::backward({parameters[0].sum()});
+  EXPECT_TRUE(at::equal(parameters[0].grad(), at::ones({2})));
+}
+
+}  // namespace
+}  // namespace pipedream::runtime

@@ -1,0 +1,100 @@
+#include "runtime/parameter_server.h"
+
+#include <cstring>
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+
+#include "core/check.h"
+#include "model/threads.h"
+#include "runtime/failure.h"
+
+namespace pipedream::runtime {
+
+ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transport& replies,
+                                 std::vector<WorkerId> members, model::Tensors shard,
+                                 std::unique_ptr<Optimiser> optimiser)
+    : pushes_(pushes),
+      replies_(replies),
+      members_(std::move(members)),
+      shard_(std::move(shard)),
+      optimiser_(std::move(optimiser)),
+      thread_([this] { run(); }) {}
+
+ParameterServer::~ParameterServer() { thread_.join(); }
+
+void ParameterServer::rethrow_failure() {
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void ParameterServer::run() {
+  try {
+    serve();
+  } catch (const transport::Aborted&) {  // whoever failed tells of it
+  } catch (...) {
+    const std::string reason = to_reason(std::current_exception());
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+    }
+    pushes_.abort(reason);
+    replies_.abort(reason);
+  }
+}
+
+void ParameterServer::serve() {
+  const at::NoGradGuard no_grad;
+  model::use_threads(1);
+  std::vector<transport::Ticket> tickets;
+  for (const WorkerId member : members_) tickets.push_back(pushes_.receive(member, 0));
+  std::size_t settled = 0;
+  for (;;) {
+    // Nobody need push for long; if somebody is lost, all are aborted.
+    const transport::Arrival arrival = pushes_.wait_any(tickets, transport::Deadline::max());
+    const WorkerId from = members_[arrival.ticket];
+    switch (arrival.message.header.at(0)) {
+      case kLeave:
+        return;
+      case kSettle:
+        if (++settled == members_.size()) {
+          settled = 0;
+          for (const WorkerId member : members_) reply(member, 0);
+        }
+        break;
+      default:
+        apply(from, arrival.message);
+    }
+    tickets[arrival.ticket] = pushes_.receive(from, 0);
+  }
+}
+
+void ParameterServer::apply(WorkerId from, const transport::Message& message) {
+  const auto bucket = static_cast<std::size_t>(message.header.at(1));
+  at::Tensor& weights = shard_.at(bucket);
+  PD_CHECK(message.bytes.size() == weights.nbytes());
+  if (weights.numel() > 0) {
+    // The part of a bucket that is for this server is nobody else's.
+    const at::Tensor gradient = at::from_blob(const_cast<std::byte*>(message.bytes.data()),
+                                              weights.sizes(), at::TensorOptions());
+    optimiser_->step(bucket, weights, gradient, weights);
+  }
+  if (bucket + 1 < shard_.size()) return;
+  const std::int64_t behind = version_ - message.header.at(2);
+  ++version_;
+  reply(from, behind);
+}
+
+void ParameterServer::reply(WorkerId to, std::int64_t behind) {
+  std::size_t bytes = 0;
+  for (const at::Tensor& weights : shard_) bytes += weights.nbytes();
+  const auto memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
+  std::byte* into = memory.get();
+  for (const at::Tensor& weights : shard_) {
+    if (weights.nbytes() > 0) std::memcpy(into, weights.const_data_ptr(), weights.nbytes());
+    into += weights.nbytes();
+  }
+  replies_.send(to, 0, {{version_, behind}, {memory.get(), bytes}, memory});
+}
+
+}  // namespace pipedream::runtime

@@ -1,0 +1,59 @@
+// One worker's shard of the weights in asynchronous data parallelism: it takes gradients from all
+// workers as they come, and hands out the weights that then are.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "model/layer.h"
+#include "runtime/optimiser.h"
+#include "transport/transport.h"
+
+namespace pipedream::runtime {
+
+// What a message to a server is about: the first number of its header. Of gradients, the second is
+// the bucket, and the third the version of the shard that they were computed with. Their last
+// bucket is answered by the whole shard, with its version and how many updates by others came
+// between.
+enum ServerTag : int { kGradients, kSettle, kLeave };
+
+// Owned by one worker; works on a thread of its own.
+//  1. A worker's buckets come in order and are applied in order of arrival, each by one step of the
+//     optimiser, whoever else pushes meanwhile.
+//  2. When all workers have said kSettle, all get the shard as it then is.
+class ParameterServer {
+ public:
+  // Gradients come by `pushes`, where nobody else receives, and weights go by `replies`, where
+  // nobody else sends. `shard` is one tensor per bucket, with the first weights.
+  ParameterServer(transport::Transport& pushes, transport::Transport& replies,
+                  std::vector<WorkerId> members, model::Tensors shard,
+                  std::unique_ptr<Optimiser> optimiser);
+  // The worker must have sent kLeave to itself, or the channels must be aborted.
+  ~ParameterServer();
+  ParameterServer(const ParameterServer&) = delete;
+  ParameterServer& operator=(const ParameterServer&) = delete;
+
+  // Throws what this server failed with, unless that was another's failure. From any thread.
+  void rethrow_failure();
+
+ private:
+  void run();
+  void serve();
+  void apply(WorkerId from, const transport::Message& message);
+  void reply(WorkerId to, std::int64_t behind);
+
+  transport::Transport& pushes_;
+  transport::Transport& replies_;
+  std::vector<WorkerId> members_;
+  model::Tensors shard_;
+  std::unique_ptr<Optimiser> optimiser_;
+  std::int64_t version_ = 0;  // minibatches applied
+  std::mutex mutex_;          // of what follows
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace pipedream::runtime
