@@ -62,8 +62,8 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
         std::min<int>(2, static_cast<int>(position_of("--optimiser", flags.optimiser,
                                                       {"sgd", "momentum", "adam", "adamw"})));
   if (!flags.exchange.empty())
-    wishes.exchange = static_cast<cost::Exchange>(
-        position_of("--exchange", flags.exchange, {"ring", "all-to-all", "ps"}));
+    wishes.exchange =
+        static_cast<cost::Exchange>(position_of("--exchange", flags.exchange, exchange_names()));
   if (!flags.balance.empty())
     wishes.balance =
         static_cast<plan::Balance>(position_of("--balance", flags.balance, {"time", "size"}));

@@ -148,10 +148,6 @@ void Training::check_outputs() const {
 
 // What can be planned and simulated, but not trained here.
 void Training::check_network() const {
-  if (wishes_of(flags_).exchange != cost::Exchange::kRing)
-    throw CannotMeet("--exchange " + flags_.exchange +
-                     ": training averages gradients by a ring; leave it out (simulate and compare "
-                     "know the others)");
   // Messages are held back by the clock of this machine.
   if (world_ && link_of(flags_) &&
       transport::launched_here().value_or(world_->size()) != world_->size())
@@ -177,6 +173,8 @@ runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recip
   runtime::Job job{.network = network_, .plan = plan, .seed = flags_.seed};
   job.threads = flags_.threads;
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
+  job.averaging.way.exchange = wishes_of(flags_).exchange;
+  if (world_) job.averaging.way.host_of = world_->hosts();
   job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
   job.clip_norm = flags_.clip;
   job.keep_timeline = flags_.wants_any() || !flags_.out.empty();

@@ -84,7 +84,6 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
   command.get_option("--batch")->description(
       "Samples of a minibatch on one input replica [the model's own; 'pipedream models']");
   command.get_option("--cluster")->excludes("--link");
-  command.get_option("--exchange")->description("How replicas average gradients: ring [ring]");
   CLI::Option* plan = command.add_option("--plan", flags->plan, "Train with this plan (JSON)");
   add_system_flag(command, flags, /*all=*/true)->excludes(plan);
   for (CLI::Option* option : add_planning_flags(command, flags)) option->excludes(plan);

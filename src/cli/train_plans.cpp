@@ -173,8 +173,6 @@ void prepare_all(const PlanningTask& task, const systems::Model& model,
     const std::string& name = candidate.system->name;
     if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
       preparation.refused.push_back({name, refusal->why});
-    else if (candidate.system->rule == cost::Rule::kAsynchronous)
-      preparation.refused.push_back({name, "can be simulated, but not trained with yet"});
     else if (const auto& planned = std::get<Planned>(candidate.result);
              can_train(task, planned.plan, preparation))
       preparation.runs.push_back(prepared(task, model.profile, cluster, planned));

@@ -41,6 +41,18 @@ std::vector<timeline::Event> merged_events(const std::vector<runtime::WorkerResu
   return events;
 }
 
+// Where versions depend on timing the workers have counted.
+systems::Staleness staleness_of(const std::vector<runtime::WorkerResult>& results) {
+  runtime::Lateness all;
+  for (const runtime::WorkerResult& result : results) {
+    all.most = std::max(all.most, result.lateness.most);
+    all.sum += result.lateness.sum;
+    all.count += result.lateness.count;
+  }
+  return {all.most,
+          all.count > 0 ? static_cast<double>(all.sum) / static_cast<double>(all.count) : 0};
+}
+
 // How a stream of minibatches is cut into schedules, and each of them into items.
 class Course {
  public:
@@ -231,7 +243,8 @@ void TrainingWorker::finish(Outcome& outcome) const {
         static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
   measured.samples_per_update = systems::samples_per_update(job_.plan, rules, recipe_.batch);
-  measured.staleness = systems::staleness_of(events, job_.plan.stages.size());
+  measured.staleness = rules.asynchronous ? std::vector{staleness_of(outcome.workers)}
+                                          : systems::staleness_of(events, job_.plan.stages.size());
   measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);
   measured.loss = loss_;
   measured.seconds = since_start();
@@ -259,12 +272,10 @@ schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job) {
   const schedule::Schedule schedule = recipe.schedule != nullptr
                                           ? *recipe.schedule
                                           : systems::schedule_for(job.plan, recipe.weights);
-  if (job.clip_norm && !schedule.rules.flushes)
+  if (job.clip_norm && (!schedule.rules.flushes || schedule.rules.asynchronous))
     throw CannotMeet("--clip: " + job.plan.system +
                      " updates each stage while others are still at work, so the norm of all "
                      "gradients is never known; choose a system that flushes (gpipe, dapple)");
-  if (schedule.rules.asynchronous)
-    throw CannotMeet("--system " + job.plan.system + " can be simulated, but not trained with yet");
   if (recipe.batch < job.plan.microbatches)
     throw CannotMeet("a minibatch of " + std::to_string(recipe.batch) +
                      " samples cannot be cut into " + std::to_string(job.plan.microbatches) +
