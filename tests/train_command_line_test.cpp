@@ -45,6 +45,22 @@ TEST(TrainCommand, TrainsWithEverySystem) {
   }
 }
 
+TEST(CompareCommand, RunMeasuresAllNineSystems) {
+  const auto json = json_of(
+      call("compare --run --model mlp --inputs 20 --hidden 16 --batch 16 --profile-seconds 0.2 "
+           "--workers 2 --link 1Gbit/s --minibatches 12 --no-evaluation --json"));
+  EXPECT_EQ(json.at("runs").size(), 9u);
+  for (const auto& run : json.at("runs")) {
+    ASSERT_TRUE(run.at("measured").is_object()) << run;
+    EXPECT_GT(run.at("measured").at("samples_per_second"), 0) << run;
+    EXPECT_GT(run.at("simulated").at("samples_per_second"), 0) << run;
+    EXPECT_GT(run.at("speedup_over_dp"), 0) << run;
+  }
+  const Answer misspelt = call("compare --run --model mlp --worker 2");
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_NE(misspelt.err.find("--workers"), std::string::npos) << misspelt.err;
+}
+
 // Two replicas: any order of summation gives the same bits.
 TEST(TrainCommand, EveryExchangeTrainsOnThreadsAndOnProcesses) {
   const std::string run = kMlp + "--profile " + mlp_profile() +

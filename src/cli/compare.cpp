@@ -54,6 +54,11 @@ void add_compare(CLI::App& app) {
   (void)add_planning_flags(*command, flags);
   add_simulation_flags(*command, flags);
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of a table");
+  // Never seen here: run.cpp makes another command of it.
+  const std::string about_run =
+      "Really train with each of them on this machine or under mpirun, and compare what was "
+      "simulated with what was measured; flags are then those of train";
+  command->add_flag("--run", about_run);
   command->callback([flags] { execute(*flags); });
 }
 

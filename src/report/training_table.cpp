@@ -99,6 +99,7 @@ std::vector<Column> comparison_columns() {
                               {"system"},
                               {"plan"},
                               {"samples/s", Align::kRight},
+                              {"× dp-bsp", Align::kRight},
                               {"predicted", Align::kRight},
                               {"simulated", Align::kRight},
                               {"samples/update", Align::kRight}};
@@ -108,7 +109,20 @@ std::vector<Column> comparison_columns() {
   return columns;
 }
 
-std::vector<std::string> comparison_entries(const TrainingRun& run, const std::string& automatic) {
+// How many times as fast as dp-bsp; none where either could not be taken.
+std::optional<double> over_data_parallelism(const TrainingRun& run,
+                                            const std::vector<TrainingRun>& runs) {
+  for (const TrainingRun& other : runs)
+    if (systems::find_system(other.plan.system).rule == cost::Rule::kDataParallel &&
+        other.measured.samples_per_second > 0 && run.measured.samples_per_second > 0)
+      return run.measured.samples_per_second / other.measured.samples_per_second;
+  return std::nullopt;
+}
+
+std::vector<std::string> comparison_entries(const TrainingRun& run,
+                                            const std::vector<TrainingRun>& runs,
+                                            const std::string& automatic) {
+  const std::optional<double> factor = over_data_parallelism(run, runs);
   const Measured& of = run.measured;
   Bytes memory;
   for (const Bytes each : of.memory) memory = std::max(memory, each);
@@ -116,6 +130,7 @@ std::vector<std::string> comparison_entries(const TrainingRun& run, const std::s
                                    run.plan.system,
                                    short_config(plan::config_text(run.plan)),
                                    rate_entry(of.samples_per_second),
+                                   factor ? fmt::format("{:.2f}", *factor) : "",
                                    rate_entry(run.predicted),
                                    rate_entry(simulated_rate(run)),
                                    samples_per_update_text(of)};
@@ -124,6 +139,21 @@ std::vector<std::string> comparison_entries(const TrainingRun& run, const std::s
                             staleness_text(furthest_behind(of)), four_digits(of.loss)})
     entries.push_back(std::move(entry));
   return entries;
+}
+
+// How the choice of `auto` did: "the fastest", or how far it was behind which.
+std::string verdict_on(const std::string& automatic, const std::vector<TrainingRun>& runs) {
+  const auto slower = [](const TrainingRun& a, const TrainingRun& b) {
+    return a.measured.samples_per_second < b.measured.samples_per_second;
+  };
+  const auto fastest = std::max_element(runs.begin(), runs.end(), slower);
+  const auto chosen = std::find_if(runs.begin(), runs.end(), [&](const TrainingRun& run) {
+    return run.plan.system == automatic;
+  });
+  if (chosen == runs.end() || chosen->measured.samples_per_second <= 0) return "";
+  const double share = chosen->measured.samples_per_second / fastest->measured.samples_per_second;
+  if (fastest == chosen) return ": the fastest";
+  return fmt::format(": {} slower than the fastest, {}", percent(1 - share), fastest->plan.system);
 }
 
 ordered_json or_null(const std::optional<double>& number) {
@@ -189,7 +219,7 @@ std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
   Table table(comparison_columns());
-  for (const TrainingRun& run : runs) table.add_row(comparison_entries(run, automatic));
+  for (const TrainingRun& run : runs) table.add_row(comparison_entries(run, runs, automatic));
   std::string text = fmt::format("{}: {} minibatches with each system, --batch {}\n\n",
                                  runs.empty() ? "" : runs.front().model,
                                  runs.empty() ? 0 : runs.front().measured.minibatches,
@@ -197,7 +227,7 @@ std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                      table.text();
   for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
   if (!not_run.empty()) text += "\n";
-  return text + "\n▶ the choice of --system auto\n";
+  return text + "\n▶ the choice of --system auto" + verdict_on(automatic, runs) + "\n";
 }
 
 ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
@@ -209,6 +239,7 @@ ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
   for (const TrainingRun& run : runs)
     list.push_back({{"system", run.plan.system},
                     {"config", plan::config_text(run.plan)},
+                    {"speedup_over_dp", or_null(over_data_parallelism(run, runs))},
                     {"simulated", simulated_rate(run)
                                       ? ordered_json{{"samples_per_second", *simulated_rate(run)}}
                                       : ordered_json()},
@@ -217,6 +248,7 @@ ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
     list.push_back({{"system", each.system},
                     {"config", nullptr},
                     {"refused", each.why},
+                    {"speedup_over_dp", nullptr},
                     {"simulated", nullptr},
                     {"measured", nullptr}});
   json["runs"] = list;

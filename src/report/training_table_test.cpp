@@ -1,9 +1,11 @@
 #include "report/training_table.h"
 
+#include <algorithm>
 #include <iterator>
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace pipedream::report {
 namespace {
@@ -48,6 +50,27 @@ TEST(TrainingComparison, HasTheSamplesOfAnUpdateAndTheMeanStalenessOfTheWorstSta
   const auto words = line_with(table, "pipedream");
   EXPECT_EQ(words.at(5), "64") << table;
   EXPECT_EQ(words.at(words.size() - 2), "1.5") << table;
+}
+
+TEST(TrainingComparison, HasTheSpeedUpOverDataParallelism) {
+  const std::vector<TrainingRun> runs{run_of("pipedream", 150), run_of("dp-bsp", 100)};
+  const auto line = line_with(training_comparison_table(runs, {}, "pipedream"), "pipedream");
+  EXPECT_NE(std::find(line.begin(), line.end(), "1.50"), line.end());
+  const auto all = training_comparison_json(runs, {{"mp", "why not"}}, "pipedream");
+  EXPECT_EQ(all.at("runs").at(0).at("speedup_over_dp"), 1.5);
+  EXPECT_EQ(all.at("runs").at(1).at("speedup_over_dp"), 1);
+  EXPECT_TRUE(all.at("runs").at(2).at("speedup_over_dp").is_null());
+  EXPECT_TRUE(
+      training_comparison_json({runs[0]}, {}, "").at("runs").at(0).at("speedup_over_dp").is_null());
+}
+
+TEST(TrainingComparison, SaysHowTheChoiceOfAutoDid) {
+  const std::vector<TrainingRun> runs{run_of("pipedream", 150), run_of("2bw", 200)};
+  EXPECT_NE(training_comparison_table(runs, {}, "2bw").find("auto: the fastest\n"),
+            std::string::npos);
+  EXPECT_NE(training_comparison_table(runs, {}, "pipedream")
+                .find("auto: 25.0 % slower than the fastest, 2bw\n"),
+            std::string::npos);
 }
 
 TEST(TrainingComparison, LeavesOutASpeedThatCouldNotBeTaken) {
