@@ -8,7 +8,6 @@
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
 #include "cluster/cluster_file.h"
-#include "core/error.h"
 #include "report/simulation_table.h"
 
 namespace pipedream::cli {
@@ -27,13 +26,7 @@ void execute(const CompareFlags& flags) {
   take_over(planning, wishes);
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
-  if (!choice.chosen) {
-    std::string reasons;
-    for (const systems::SimulatedCandidate& candidate : choice.candidates)
-      if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
-        reasons += "\n  " + candidate.system->name + ": " + refusal->why;
-    throw CannotMeet("no system has a plan for this:" + reasons);
-  }
+  if (!choice.chosen) systems::refuse_all(choice.candidates);
   std::vector<const plan::Plan*> plans;
   for (const systems::SimulatedCandidate& candidate : choice.candidates)
     if (const auto* planned = std::get_if<systems::Planned>(&candidate.result))

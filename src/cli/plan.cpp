@@ -29,8 +29,8 @@ void execute(const PlanFlags& flags) {
   std::string table;
   const Planned planned = planned_for(flags, model, cluster, table);
   const Seconds took = std::chrono::steady_clock::now() - began;
-  const std::string json =
-      plan::to_json(plan_file_of(planned, profile, cluster.workers(), took), profile.graph);
+  const std::string json = plan::to_json(
+      systems::plan_file_of(planned, profile, cluster.workers(), took), profile.graph);
   std::cout << (flags.as_json
                     ? json
                     : table + report::plan_table(planned, profile, cluster, flags.explain));

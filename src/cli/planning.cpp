@@ -1,6 +1,5 @@
 #include "cli/planning.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "cli/flags.h"
@@ -58,9 +57,7 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
     wishes.variant = static_cast<cost::Variant>(
         position_of("--cost-model", flags.variant, cost::variant_names()));
   if (!flags.optimiser.empty())
-    wishes.optimiser_copies =
-        std::min<int>(2, static_cast<int>(position_of("--optimiser", flags.optimiser,
-                                                      {"sgd", "momentum", "adam", "adamw"})));
+    wishes.optimiser_copies = systems::optimiser_copies(flags.optimiser);
   if (!flags.exchange.empty())
     wishes.exchange =
         static_cast<cost::Exchange>(position_of("--exchange", flags.exchange, exchange_names()));
@@ -72,45 +69,11 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
   return wishes;
 }
 
-// The choice of `auto`, or of the one system; `table` gets what to show before the plan.
 Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                     const cluster::Cluster& cluster, std::string& table) {
-  const systems::Wishes wishes = wishes_of(flags);
-  systems::Choice choice;
-  if (flags.system == "auto") {
-    choice = systems::plan_for_all(model, cluster, wishes);
-    table = report::candidate_table(choice, model.profile) + "\n";
-    if (choice.best) return std::get<Planned>(choice.candidates[*choice.best].result);
-    std::string reasons;
-    for (const auto& candidate : choice.candidates)
-      if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
-        reasons += "\n  " + candidate.system->name + ": " + refusal->why;
-    throw CannotMeet("no system has a plan for this:" + reasons);
-  }
-  const systems::System& system = systems::find_system(flags.system);
-  systems::Result result = systems::plan_for(system, model, cluster, wishes);
-  if (auto* planned = std::get_if<Planned>(&result)) return std::move(*planned);
-  throw CannotMeet("--system " + system.name + ": " + std::get<plan::Refusal>(result).why);
-}
-
-plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& profile, int workers,
-                            Seconds took) {
-  plan::PlanFile file{profile.model, workers, planned.plan, {}};
-  plan::Predicted& predicted = file.predicted;
-  const plan::Prediction& prediction = planned.answer.prediction;
-  predicted.seconds_per_minibatch = planned.time().count();
-  if (profile.batch)
-    predicted.samples_per_second = static_cast<double>(*profile.batch) / planned.time().count();
-  if (planned.data_parallel) predicted.speedup_over_dp = *planned.data_parallel / planned.time();
-  predicted.bytes_per_minibatch = prediction.bytes_per_minibatch;
-  predicted.gap = planned.answer.gap();
-  predicted.planner_seconds = took.count();
-  for (std::size_t s = 0; s < prediction.stages.size(); ++s) {
-    const plan::StagePrediction& of = prediction.stages[s];
-    const Bytes weights = total_weights(profile, planned.plan.stages[s].layers);
-    predicted.stages.push_back({(of.forward + of.backward).count(), weights, of.memory.total()});
-  }
-  return file;
+  systems::Decision decision = systems::plan_with(flags.system, model, cluster, wishes_of(flags));
+  if (decision.choice) table = report::candidate_table(*decision.choice, model.profile) + "\n";
+  return std::move(decision.planned);
 }
 
 void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
@@ -179,12 +142,7 @@ CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFl
 
 plan::PlanFile read_plan_for(const std::string& file, const graph::Graph& graph, int workers,
                              const std::string& found) {
-  plan::PlanFile plan = plan::read_plan(file, graph);
-  try {
-    (void)systems::find_system(plan.plan.system);
-  } catch (const BadUsage& unknown) {
-    throw BadFile(file + ": system: " + unknown.what());
-  }
+  plan::PlanFile plan = systems::read_known_plan(file, graph);
   const int needed = plan::worker_count(plan.plan);
   if (needed > workers)
     throw CannotMeet("the plan " + file + " needs " + std::to_string(needed) + " workers, " +

@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "plan/plan_file.h"
-#include "systems/systems.h"
+#include "systems/planning.h"
 
 namespace pipedream::cli {
 
@@ -43,12 +43,6 @@ void read_depth(const std::string& text, systems::Wishes& wishes);
 // CannotMeet where there is none.
 [[nodiscard]] systems::Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                                            const cluster::Cluster& cluster, std::string& table);
-
-// A plan as its file has it, with what was predicted for a cluster of so many workers; making it
-// took that long.
-[[nodiscard]] plan::PlanFile plan_file_of(const systems::Planned& planned,
-                                          const profile::Profile& profile, int workers,
-                                          Seconds took);
 
 // --plan FILE, for workers of that number. Throws BadFile for a system that does not exist, and
 // CannotMeet where the plan needs more of them; `found` ends that message.

@@ -106,9 +106,7 @@ std::optional<Bandwidth> link_of(const TrainFlags& flags) {
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
   train::OptimiserOptions options;
   if (!flags.optimiser.empty()) options.kind = train::optimiser_kind(flags.optimiser);
-  const bool adaptive =
-      options.kind == train::OptimiserKind::kAdam || options.kind == train::OptimiserKind::kAdamW;
-  options.learning_rate = flags.learning_rate.value_or(adaptive ? 0.001 : 0.01);
+  options.learning_rate = flags.learning_rate.value_or(train::default_learning_rate(options.kind));
   if (flags.momentum && options.kind != train::OptimiserKind::kMomentum)
     throw BadUsage("--momentum is for --optimiser momentum, found " + train::to_text(options.kind) +
                    ": leave one of them out");

@@ -92,7 +92,7 @@ systems::Simulated simulated(const PlanningTask& task, const profile::Profile& p
 
 Prepared prepared(const PlanningTask& task, const profile::Profile& profile,
                   const cluster::Cluster& cluster, const Planned& planned) {
-  return {plan_file_of(planned, profile, task.workers, Seconds(0)),
+  return {systems::plan_file_of(planned, profile, task.workers, Seconds(0)),
           simulated(task, profile, cluster, planned.plan)};
 }
 

@@ -44,7 +44,7 @@ std::string layer_text(const graph::Graph& graph, const plan::Stage& stage) {
                                   : fmt::format("{} … {} ({})", first, last, stage.layers.size());
 }
 
-Table stage_table(const Planned& planned, const profile::Profile& profile) {
+Table stage_table(const plan::PlanFile& file, const graph::Graph& graph) {
   Table table({{"stage", Align::kRight},
                {"layers"},
                {"replicas", Align::kRight},
@@ -54,17 +54,15 @@ Table stage_table(const Planned& planned, const profile::Profile& profile) {
                {"weights", Align::kRight},
                {"memory", Align::kRight},
                {"in flight", Align::kRight}});
-  const plan::Answer& answer = planned.answer;
-  for (std::size_t s = 0; s < planned.plan.stages.size(); ++s) {
-    const plan::Stage& stage = planned.plan.stages[s];
-    const StagePrediction& of = answer.prediction.stages[s];
+  for (std::size_t s = 0; s < file.plan.stages.size(); ++s) {
+    const plan::Stage& stage = file.plan.stages[s];
+    const plan::Predicted::OfStage& of = file.predicted.stages.at(s);
     const auto replicas = static_cast<double>(stage.workers.size());
-    const Bytes weights = total_weights(profile, stage.layers);
-    table.add_row({std::to_string(s), layer_text(profile.graph, stage),
+    table.add_row({std::to_string(s), layer_text(graph, stage),
                    std::to_string(stage.workers.size()), worker_text(stage.workers),
-                   time_text(of.forward + of.backward),
-                   time_text((of.forward + of.backward) / replicas), to_text(weights),
-                   to_text(of.memory.total()) + (stage.recompute ? " (recomputes)" : ""),
+                   time_text(Seconds(of.seconds)), time_text(Seconds(of.seconds) / replicas),
+                   to_text(of.weights),
+                   to_text(of.memory) + (stage.recompute ? " (recomputes)" : ""),
                    std::to_string(stage.depth)});
   }
   return table;
@@ -202,8 +200,29 @@ std::string plan_table(const Planned& planned, const profile::Profile& profile,
                        const cluster::Cluster& cluster, bool explain) {
   std::string text = fmt::format("{} on {}: {} {}\n\n", profile.model, cluster.name, planned.system,
                                  plan::config_text(planned.plan));
-  text += stage_table(planned, profile).text() + "\n" + prediction_text(planned, profile, cluster);
+  const plan::PlanFile file =
+      systems::plan_file_of(planned, profile, cluster.workers(), Seconds(0));
+  text += stage_table(file, profile.graph).text() + "\n";
+  text += prediction_text(planned, profile, cluster);
   return explain ? text + explanation(planned) : text;
+}
+
+std::string plan_file_table(const plan::PlanFile& file, const graph::Graph& graph) {
+  const plan::Predicted& predicted = file.predicted;
+  std::string text = fmt::format("{} on {} workers: {} {}\n\n", file.model, file.workers,
+                                 file.plan.system, plan::config_text(file.plan));
+  text += stage_table(file, graph).text();
+  text += fmt::format("\npredicted   {} per minibatch",
+                      time_text(Seconds(predicted.seconds_per_minibatch)));
+  if (predicted.samples_per_second)
+    text += fmt::format(", {} samples/s",
+                        grouped(static_cast<std::int64_t>(*predicted.samples_per_second)));
+  if (predicted.speedup_over_dp)
+    text += fmt::format(", {:.2f} × data parallelism", *predicted.speedup_over_dp);
+  text += "\n";
+  if (file.plan.microbatches > 1)
+    text += fmt::format("each minibatch is cut into {} microbatches\n", file.plan.microbatches);
+  return text;
 }
 
 std::string candidate_table(const systems::Choice& choice, const profile::Profile& profile) {

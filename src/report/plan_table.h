@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "systems/systems.h"
+#include "systems/planning.h"
 
 namespace pipedream::report {
 
@@ -12,6 +12,9 @@ namespace pipedream::report {
 [[nodiscard]] std::string plan_table(const systems::Planned& planned,
                                      const profile::Profile& profile,
                                      const cluster::Cluster& cluster, bool explain);
+
+// The same as far as a plan's file says it.
+[[nodiscard]] std::string plan_file_table(const plan::PlanFile& file, const graph::Graph& graph);
 
 // All that `auto` looked at, the chosen one marked.
 [[nodiscard]] std::string candidate_table(const systems::Choice& choice,

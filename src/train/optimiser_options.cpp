@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "systems/planning.h"
 #include "train/adam.h"
 #include "train/sgd.h"
 
@@ -34,21 +35,20 @@ void check(const OptimiserOptions& options) {
 
 }  // namespace
 
-const std::vector<std::string>& optimiser_names() {
-  static const std::vector<std::string> names{"sgd", "momentum", "adam", "adamw"};
-  return names;
-}
-
 const std::string& to_text(OptimiserKind kind) {
-  return optimiser_names().at(static_cast<std::size_t>(kind));
+  return systems::optimiser_names().at(static_cast<std::size_t>(kind));
 }
 
 OptimiserKind optimiser_kind(std::string_view name) {
-  const auto& names = optimiser_names();
+  const auto& names = systems::optimiser_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
     throw BadUsage("there is no optimiser '" + printable(name) + "'" + suggestion(name, names));
   return static_cast<OptimiserKind>(found - names.begin());
+}
+
+double default_learning_rate(OptimiserKind kind) {
+  return kind == OptimiserKind::kAdam || kind == OptimiserKind::kAdamW ? 0.001 : 0.01;
 }
 
 std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options) {

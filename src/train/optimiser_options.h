@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "runtime/optimiser.h"
 
 namespace pipedream::train {
 
+// In the order of systems::optimiser_names().
 enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
 
 struct OptimiserOptions {
@@ -22,11 +22,12 @@ struct OptimiserOptions {
   double epsilon = 1e-8;
 };
 
-// "sgd", "momentum", "adam", "adamw", in the order of the kinds.
-[[nodiscard]] const std::vector<std::string>& optimiser_names();
 [[nodiscard]] const std::string& to_text(OptimiserKind kind);
 // The kind of that name; throws BadUsage with the nearest.
 [[nodiscard]] OptimiserKind optimiser_kind(std::string_view name);
+
+// How far an update goes where nobody says it.
+[[nodiscard]] double default_learning_rate(OptimiserKind kind);
 
 // A new optimiser without state. Throws BadUsage for a number out of its range.
 [[nodiscard]] std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options);

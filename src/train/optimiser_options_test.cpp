@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/testing.h"
+#include "systems/planning.h"
 
 namespace pipedream::train {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 using test::message_of;
 
 TEST(OptimiserOptions, EveryNameReadsBack) {
-  for (const std::string& name : optimiser_names()) EXPECT_EQ(to_text(optimiser_kind(name)), name);
+  for (const std::string& name : systems::optimiser_names())
+    EXPECT_EQ(to_text(optimiser_kind(name)), name);
 }
 
 TEST(OptimiserOptions, AnUnknownNameIsAnsweredWithTheNearest) {

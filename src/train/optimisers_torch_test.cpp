@@ -5,6 +5,7 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
+#include "systems/planning.h"
 #include "train/optimiser_options.h"
 
 namespace pipedream::train {
@@ -73,7 +74,7 @@ TEST_P(OptimisersTorch, AreTheSameBitForBitInPlaceAndIntoAnotherBuffer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OptimisersTorch,
-                         testing::Combine(testing::ValuesIn(optimiser_names()),
+                         testing::Combine(testing::ValuesIn(systems::optimiser_names()),
                                           testing::Values(0.0, 0.1)),
                          [](const auto& named) {
                            return std::get<0>(named.param) +
