@@ -77,7 +77,7 @@ function(pd_add_module module uses)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "${PD_NOT_BUILT}")
   add_library(pd_${module} STATIC ${PD_IF_LINKED} ${sources})
-  target_include_directories(pd_${module} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(pd_${module} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(pd_${module} PUBLIC ${PD_LIBRARIES_${module}}
                                      PRIVATE ${PD_INNER_LIBRARIES_${module}})
   target_compile_definitions(pd_${module} PRIVATE PD_VERSION="${PROJECT_VERSION}")
