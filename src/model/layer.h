@@ -66,6 +66,9 @@ struct LayerSpec {
   std::vector<TensorSpec> buffers;
   // Builds the layer around tensors of these specs.
   std::function<std::unique_ptr<Layer>(Tensors parameters, Tensors buffers)> make;
+  // Instead, for layers that know themselves how they begin: builds one whose tensors are as these
+  // specs say and depend on the key alone. May be called from several threads.
+  std::function<std::unique_ptr<Layer>(const RandomKey& key, at::Device device)> make_whole;
 };
 
 }  // namespace pipedream::model

@@ -53,6 +53,7 @@ std::unique_ptr<Layer> make_layer(const Network& network, LayerId layer, std::ui
                                   at::Device device) {
   PD_CHECK(!network.graph.layer(layer).is_input);
   const LayerSpec& spec = network.spec(layer);
+  if (spec.make_whole) return spec.make_whole(initial_key(seed, layer, 0), device);
   Tensors parameters = initial_tensors(spec.parameters, layer, seed, device);
   for (at::Tensor& parameter : parameters) parameter.set_requires_grad(true);
   return spec.make(std::move(parameters), initial_tensors(spec.buffers, layer, seed, device));

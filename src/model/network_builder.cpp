@@ -30,6 +30,12 @@ class FunctionLayer final : public Layer {
   Tensors buffers_;
 };
 
+void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
+  for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
+}
+
+}  // namespace
+
 // Computed in floating point first, so that no product of sizes overflows unseen.
 graph::Builder::Output output_of(const std::string& layer, std::string name,
                                  const TensorType& type) {
@@ -41,12 +47,6 @@ graph::Builder::Output output_of(const std::string& layer, std::string name,
                    "' would be larger than 8 PiB: choose a smaller --batch or smaller sizes");
   return {std::move(name), type.shape, Bytes{static_cast<std::int64_t>(bytes)}};
 }
-
-void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
-  for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
-}
-
-}  // namespace
 
 NetworkBuilder::NetworkBuilder(std::string name, std::int64_t batch) {
   network_.name = std::move(name);

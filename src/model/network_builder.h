@@ -49,6 +49,11 @@ struct Wire {
   std::size_t output = 0;
 };
 
+// An output of that layer as the graph has it. Throws BadUsage for one larger than any profile
+// can say.
+[[nodiscard]] graph::Builder::Output output_of(const std::string& layer, std::string name,
+                                               const TensorType& type);
+
 class NetworkBuilder {
  public:
   NetworkBuilder(std::string name, std::int64_t batch);

@@ -34,7 +34,7 @@ Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_
     const bool from_data =
         model.network().graph.layer(model.network().graph.value(input).producer).is_input;
     at::Tensor leaf = values.at(input).detach();
-    leaf.set_requires_grad(!from_data);
+    leaf.set_requires_grad(leaf.is_floating_point() && !from_data);
     ran.inputs.push_back(std::move(leaf));
   }
   Mark start(model.device());

@@ -34,13 +34,21 @@ torch::autograd::edge_list edges_of(const model::Tensors& leaves) {
   return edges;
 }
 
-Score score_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
+// Right and wrong can be told where the loss reads scores [N, …, classes] and labels [N, …].
+bool predicts_labels(const model::Tensors& read) {
+  if (read.size() != 2 || at::isFloatingType(read[1].scalar_type())) return false;
+  return read[0].dim() == read[1].dim() + 1 &&
+         read[0].sizes().slice(0, read[1].dim()) == read[1].sizes();
+}
+
+// `read`: what the loss was computed from.
+Score score_of(const at::Tensor& loss, const model::Tensors& read, std::int64_t samples) {
   Score score;
-  score.samples = labels.dim() > 0 ? labels.size(0) : 1;
+  score.samples = samples;
   score.loss = loss.item<double>() * static_cast<double>(score.samples);
-  if (at::isFloatingType(labels.scalar_type()) || logits.dim() != labels.dim() + 1) return score;
-  score.predictions = labels.numel();
-  score.right = logits.argmax(-1).eq(labels).sum().item<std::int64_t>();
+  if (!predicts_labels(read)) return score;
+  score.predictions = read[1].numel();
+  score.right = read[0].argmax(-1).eq(read[1]).sum().item<std::int64_t>();
   return score;
 }
 
@@ -209,7 +217,8 @@ void Stage::recompute(const schedule::Item& item, WeightVersion weights) {
   keep_ends(names, found->second);
 }
 
-Values Stage::evaluate(const schedule::Item& item, const Values& inputs, Score& score) {
+Values Stage::evaluate(const schedule::Item& item, std::int64_t samples, const Values& inputs,
+                       Score& score) {
   const at::NoGradGuard no_grad;
   weights_->activate(weights_->newest());
   Names names;
@@ -219,9 +228,9 @@ Values Stage::evaluate(const schedule::Item& item, const Values& inputs, Score& 
   if (computes_loss_) {
     const LayerId loss_layer = network_.graph.value(network_.loss).producer;
     const auto place = std::find(order_.begin(), order_.end(), loss_layer) - order_.begin();
-    const std::vector<Name>& read = wires_[static_cast<std::size_t>(place)];
-    PD_CHECK(read.size() == 2);
-    score += score_of(names.at({network_.loss, 0}), names.at(read[0]), names.at(read[1]));
+    model::Tensors read;
+    for (const Name& name : wires_[static_cast<std::size_t>(place)]) read.push_back(names.at(name));
+    score += score_of(names.at({network_.loss, 0}), read, samples);
   }
   return made_of(names);
 }

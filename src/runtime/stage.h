@@ -54,8 +54,9 @@ class Stage {
   // Runs the forward again, with the same random numbers, for what backward() needs.
   void recompute(const schedule::Item& item, WeightVersion weights);
   // Forward in evaluation, with the weights as they are; keeps nothing. `score` gets how well the
-  // samples did, where this stage computes the loss.
-  [[nodiscard]] Values evaluate(const schedule::Item& item, const Values& inputs, Score& score);
+  // `samples` of the item did, where this stage computes the loss.
+  [[nodiscard]] Values evaluate(const schedule::Item& item, std::int64_t samples,
+                                const Values& inputs, Score& score);
 
   // Runs autograd back through the item's forward, with that weight version. The loss counts
   // `loss_weight` times. The result has taken(); gradients of parameters are added up in the

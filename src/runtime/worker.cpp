@@ -220,7 +220,7 @@ void Worker::run(const schedule::Forward& forward) {
       made = stage.forward(forward.item, forward.weights, inputs);
       if (stage.computes_loss()) add_loss(forward, made.at(job_.network.loss).item<double>());
     } else {
-      made = stage.evaluate(forward.item, inputs, score_);
+      made = stage.evaluate(forward.item, share(forward.stage, forward.item).count, inputs, score_);
     }
   } else if (segment_->schedule.rules.trains && stage.computes_loss()) {
     add_loss(forward, 0);
