@@ -1,0 +1,465 @@
+// Builder: layers are tried out as they are added, and joined to a graph at the end.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "core/nearest.h"
+#include "core/text.h"
+#include "library/handles.h"
+#include "library/seeded.h"
+#include "model/sample_inputs.h"
+
+namespace pipedream {
+namespace library {
+
+// A layer must do with any number of samples. With one, batch norm could not be trained.
+constexpr std::array<std::int64_t, 2> kTrials{2, 3};
+// A value that a layer reads: an output of another, or one of its parameters.
+struct Source {
+  std::size_t node = 0;
+  bool is_weight = false;
+  std::size_t number = 0;
+  friend auto operator<=>(const Source&, const Source&) = default;
+};
+
+// An input of the network, or a layer.
+struct Node {
+  std::string name;
+  std::string kind;
+  bool is_input = false;
+  model::InputSpec input;  // shape of one sample
+  detail::Recipe recipe;
+  std::vector<Source> sources;                  // one per argument
+  std::array<Tensors, kTrials.size()> results;  // of each trial
+  std::vector<model::TensorSpec> parameters;    // named as in the module
+  std::vector<model::TensorSpec> buffers;
+  bool draws = false;
+  std::set<std::size_t> used;    // outputs that others read
+  std::set<std::size_t> shared;  // parameters that others read
+};
+
+}  // namespace library
+
+inline namespace v1 {
+namespace {
+
+using library::kTrials;
+using library::Node;
+using library::Source;
+
+constexpr std::int64_t kMostSamplesOfBatch = std::int64_t{1} << 40;
+const RandomKey kTrialKey{.seed = 1};
+
+// "Linear(in_features=16, out_features=64, bias=true)"; containers by their name alone.
+std::string kind_of(const torch::nn::Module* module) {
+  if (module == nullptr) return "function";
+  std::ostringstream text;
+  text << *module;
+  std::string kind = text.str();
+  if (kind.find('\n') != std::string::npos) kind = module->name();
+  for (const std::string part : {"torch::nn::", "Impl"})
+    for (std::size_t at = 0; (at = kind.find(part)) != std::string::npos;)
+      kind.erase(at, part.size());
+  return kind;
+}
+
+// The type of one sample of a result that has its samples along dimension 0.
+std::optional<model::TensorType> type_of(const Node& node, std::size_t result) {
+  std::optional<model::TensorType> found;
+  for (std::size_t t = 0; t < kTrials.size(); ++t) {
+    const at::Tensor& tensor = node.results[t][result];
+    if (!tensor.defined() || tensor.dim() == 0 || tensor.size(0) != kTrials[t]) return std::nullopt;
+    const model::TensorType type{tensor.sizes().slice(1).vec(), tensor.scalar_type()};
+    if (found && (found->shape != type.shape || found->type != type.type)) return std::nullopt;
+    found = type;
+  }
+  return found;
+}
+
+bool is_number(const Node& node, std::size_t result) {
+  return std::all_of(node.results.begin(), node.results.end(), [&](const Tensors& trial) {
+    return trial[result].defined() && trial[result].dim() == 0 &&
+           trial[result].scalar_type() == at::kFloat;
+  });
+}
+
+[[noreturn]] void refuse(const std::string& layer, const std::string& why) {
+  throw BadUsage("layer '" + printable(layer) + "': " + why);
+}
+
+std::vector<model::TensorSpec> specs_of(
+    const std::string& layer, const std::vector<std::pair<std::string, at::Tensor>>& tensors,
+    bool are_learnt) {
+  std::vector<model::TensorSpec> specs;
+  for (const auto& [name, tensor] : tensors) {
+    const at::ScalarType type = tensor.scalar_type();
+    if (are_learnt && type != at::kFloat)
+      refuse(layer, "its parameter '" + name + "' is of type " + c10::toString(type) +
+                        ", and only Float can be trained");
+    if (at::isComplexType(type) || at::isQIntType(type) || at::isFloat8Type(type))
+      refuse(layer, "its buffer '" + name + "' is of type " + c10::toString(type) +
+                        ", which weights files do not know");
+    specs.push_back({name, tensor.sizes().vec(), {}, type});
+  }
+  return specs;
+}
+
+detail::Computation make_for_trial(const Node& node) {
+  detail::Computation made;
+  library::run_seeded(kTrialKey, at::kCPU, [&] { made = node.recipe(); });
+  return made;
+}
+
+// Two that were made with the same random numbers must be equal, and apart.
+void compare_modules(const std::string& layer, const detail::Computation& one,
+                     const detail::Computation& other) {
+  if (!one.module) return;
+  if (!other.module) refuse(layer, "its factory does not always return a module");
+  const library::ModuleTensors first = library::tensors_of(one.module.get());
+  const library::ModuleTensors second = library::tensors_of(other.module.get());
+  const auto compare = [&](const auto& a, const auto& b) {
+    if (a.size() != b.size()) refuse(layer, "its factory does not always make the same module");
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i].second.is_same(b[i].second) || a[i].second.is_alias_of(b[i].second))
+        refuse(layer,
+               "its factory returns the same module again: make a new one in each call, "
+               "since workers share nothing");
+      if (a[i].first != b[i].first || !at::equal(a[i].second, b[i].second))
+        refuse(layer, "two modules of its factory begin with different values of '" + a[i].first +
+                          "': let them depend on torch's random numbers alone");
+    }
+  };
+  compare(first.parameters, second.parameters);
+  compare(first.buffers, second.buffers);
+}
+
+}  // namespace
+
+struct Builder::Impl {
+  std::string name;
+  std::vector<Node> nodes;
+
+  // The node whose value it is; `who` wants it.
+  const Node& node_of(const Value& value, const std::string& who) const {
+    if (value.owner_ != this) throw BadUsage(who + " is no value of the network '" + name + "'");
+    return nodes.at(value.layer_);
+  }
+  static Source source_of(const Value& value) {
+    return {value.layer_, value.is_weight_, value.number_};
+  }
+  Value value(std::size_t layer, std::size_t number = 0, bool is_weight = false) const {
+    Value made;
+    made.owner_ = this;
+    made.layer_ = layer;
+    made.number_ = number;
+    made.is_weight_ = is_weight;
+    return made;
+  }
+  void check_name(const std::string& wanted) const {
+    if (wanted.empty()) throw BadUsage("a layer of the network '" + name + "' has no name");
+    for (const Node& node : nodes)
+      if (node.name == wanted)
+        throw BadUsage("there are two layers '" + printable(wanted) + "' in the network '" + name +
+                       "'");
+  }
+  Value add(Node node) {
+    nodes.push_back(std::move(node));
+    return value(nodes.size() - 1);
+  }
+  // What a source is in a trial.
+  at::Tensor trial_value(const Source& source, std::size_t trial) const;
+  std::string text_of(const Source& source) const;
+  void check_source(const Node& node, const Source& source, std::size_t argument) const;
+  void try_out(Node& node) const;
+  void run_trial(Node& node, const detail::Computation& made, std::size_t trial) const;
+
+  void check_whole(const Source& loss) const;
+  std::shared_ptr<library::Blueprint> blueprint_of(const Node& node, const Source& loss,
+                                                   const std::vector<Source>& inputs) const;
+};
+
+at::Tensor Builder::Impl::trial_value(const Source& source, std::size_t trial) const {
+  const Node& of = nodes[source.node];
+  if (!source.is_weight) return of.results[trial][source.number];
+  const detail::Computation made = make_for_trial(of);
+  return library::tensors_of(made.module.get()).parameters.at(source.number).second.detach();
+}
+
+std::string Builder::Impl::text_of(const Source& source) const {
+  const Node& of = nodes[source.node];
+  if (source.is_weight) return of.parameters[source.number].name + " of '" + of.name + "'";
+  const auto type = type_of(of, source.number);
+  return "'" + of.name + "' " +
+         (type ? library::type_text(*type) : library::type_text(of.results[0][source.number]));
+}
+
+void Builder::Impl::check_source(const Node& node, const Source& source,
+                                 std::size_t argument) const {
+  if (source.is_weight || type_of(nodes[source.node], source.number)) return;
+  refuse(node.name, "its input " + std::to_string(argument) + ", " + text_of(source) + " for " +
+                        std::to_string(kTrials[0]) +
+                        " samples, does not have its samples along dimension 0");
+}
+
+void Builder::Impl::run_trial(Node& node, const detail::Computation& made,
+                              std::size_t trial) const {
+  const at::NoGradGuard no_grad;
+  Tensors arguments;
+  std::vector<std::int64_t> versions;
+  for (const Source& source : node.sources) {
+    arguments.push_back(trial_value(source, trial));
+    versions.push_back(arguments.back()._version());
+  }
+  node.draws |= library::run_seeded(kTrialKey, at::kCPU,
+                                    [&] { node.results[trial] = made.forward(arguments); });
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i]._version() != versions[i])
+      refuse(node.name, "it writes into its input " + std::to_string(i) + ", " +
+                            text_of(node.sources[i]) +
+                            ", which others may read: let it return a new tensor");
+}
+
+void Builder::Impl::try_out(Node& node) const {
+  std::string given;
+  for (const Source& source : node.sources) given += (given.empty() ? "" : ", ") + text_of(source);
+  std::array<detail::Computation, kTrials.size()> made;
+  try {
+    for (std::size_t t = 0; t < kTrials.size(); ++t) {
+      made[t] = make_for_trial(node);
+      if (made[t].module) made[t].module->train();
+      if (t > 0) compare_modules(node.name, made[0], made[t]);
+    }
+    node.kind = kind_of(made[0].module.get());
+    const library::ModuleTensors tensors = library::tensors_of(made[0].module.get());
+    node.parameters = specs_of(node.name, tensors.parameters, true);
+    node.buffers = specs_of(node.name, tensors.buffers, false);
+    for (std::size_t t = 0; t < kTrials.size(); ++t) run_trial(node, made[t], t);
+  } catch (const BadUsage& error) {
+    if (std::string_view(error.what()).starts_with("layer '")) throw;
+    refuse(node.name, std::string(error.what()) + " (given: " + given + ")");
+  } catch (const c10::Error& error) {
+    refuse(node.name, "it cannot be run on " + given + ": " + error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    refuse(node.name, "it cannot be run on " + given + ": " + error.what());
+  }
+  if (node.results[0].empty() || node.results[0].size() != node.results[1].size())
+    refuse(node.name, "it returned " + std::to_string(node.results[0].size()) + " and then " +
+                          std::to_string(node.results[1].size()) +
+                          " tensors; wanted one or more, and always as many");
+}
+
+Builder::Builder(std::string name) : impl_(std::make_unique<Impl>()) {
+  impl_->name = std::move(name);
+}
+Builder::~Builder() = default;
+Builder::Builder(Builder&&) noexcept = default;
+Builder& Builder::operator=(Builder&&) noexcept = default;
+
+Value Builder::input(const std::string& name, std::vector<std::int64_t> shape,
+                     torch::ScalarType type, std::int64_t bound) {
+  impl_->check_name(name);
+  const std::string who = "input '" + printable(name) + "': ";
+  for (const std::int64_t side : shape)
+    if (side < 1) throw BadUsage(who + "wanted sides from 1 on, found " + std::to_string(side));
+  if (!at::isFloatingType(type) && bound < 1)
+    throw BadUsage(who + "whole numbers need the bound that they lie below");
+  Node node;
+  node.name = name;
+  node.is_input = true;
+  node.input = {.name = name,
+                .shape = std::move(shape),
+                .type = type,
+                .bound = at::isFloatingType(type) ? 0 : bound};
+  for (std::size_t t = 0; t < kTrials.size(); ++t) {
+    model::InputSpec of_trial = node.input;
+    of_trial.shape.insert(of_trial.shape.begin(), kTrials[t]);
+    node.results[t] = {model::sample_input(of_trial, kTrialKey.seed, static_cast<std::int64_t>(t))};
+  }
+  return impl_->add(std::move(node));
+}
+
+Value Builder::add_layer(const std::string& name, detail::Recipe recipe,
+                         const std::vector<Value>& inputs) {
+  impl_->check_name(name);
+  Node node;
+  node.name = name;
+  node.recipe = std::move(recipe);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    (void)impl_->node_of(inputs[i],
+                         "layer '" + printable(name) + "': its input " + std::to_string(i));
+    node.sources.push_back(Impl::source_of(inputs[i]));
+    impl_->check_source(node, node.sources.back(), i);
+  }
+  if (std::all_of(node.sources.begin(), node.sources.end(),
+                  [](const Source& source) { return source.is_weight; }))
+    refuse(name, "it reads no value that has samples");
+  impl_->try_out(node);
+  for (const Source& source : node.sources) {
+    Node& of = impl_->nodes[source.node];
+    (source.is_weight ? of.shared : of.used).insert(source.number);
+  }
+  return impl_->add(std::move(node));
+}
+
+Value Builder::output(const Value& of, std::size_t number) const {
+  const Node& node = impl_->node_of(of, "what output() was given");
+  if (number >= node.results[0].size())
+    refuse(node.name, "it has " + std::to_string(node.results[0].size()) + " outputs, and number " +
+                          std::to_string(number) + " was asked for");
+  return impl_->value(of.layer_, number);
+}
+
+Value Builder::weight(const Value& of, const std::string& parameter) {
+  const Node& node = impl_->node_of(of, "what weight() was given");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < node.parameters.size(); ++i) {
+    if (node.parameters[i].name == parameter) return impl_->value(of.layer_, i, true);
+    names.push_back(node.parameters[i].name);
+  }
+  refuse(node.name,
+         "it has no parameter '" + printable(parameter) + "'" + suggestion(parameter, names));
+}
+
+void Builder::Impl::check_whole(const Source& loss) const {
+  if (loss.is_weight || !is_number(nodes[loss.node], loss.number))
+    throw BadUsage("the loss of the network '" + name + "' must be one Float number, found " +
+                   (loss.is_weight
+                        ? text_of(loss)
+                        : "'" + nodes[loss.node].name + "' " +
+                              library::type_text(nodes[loss.node].results[0][loss.number])));
+  std::map<std::string, std::string> owners;  // of parameters and buffers, by their full names
+  bool learns = false;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    if (node.used.empty() && node.shared.empty() && n != loss.node)
+      throw BadUsage((node.is_input ? "input '" : "layer '") + node.name +
+                     "' leads nowhere: no layer uses it");
+    learns |= !node.parameters.empty();
+    for (const auto* specs : {&node.parameters, &node.buffers})
+      for (const model::TensorSpec& spec : *specs) {
+        const auto [found, fresh] = owners.emplace(node.name + "." + spec.name, node.name);
+        if (!fresh)
+          throw BadUsage("layers '" + found->second + "' and '" + node.name +
+                         "' both have a tensor '" + found->first + "': rename one of them");
+      }
+  }
+  if (!learns) throw BadUsage("the network '" + name + "' has no weights to learn");
+}
+
+std::shared_ptr<library::Blueprint> Builder::Impl::blueprint_of(
+    const Node& node, const Source& loss, const std::vector<Source>& inputs) const {
+  auto made = std::make_shared<library::Blueprint>();
+  made->name = node.name;
+  made->recipe = node.recipe;
+  for (const Source& source : node.sources)
+    made->arguments.push_back(
+        static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), source) - inputs.begin()));
+  while (inputs[made->sampled].is_weight) ++made->sampled;
+  made->results = node.results[0].size();
+  std::set<std::size_t> outputs = node.used;
+  const bool has_loss = &node == &nodes[loss.node];
+  if (has_loss) outputs.insert(loss.number);
+  made->outputs.assign(outputs.begin(), outputs.end());
+  for (const std::size_t output : made->outputs) {
+    const bool is_loss = has_loss && output == loss.number;
+    made->is_loss.push_back(is_loss);
+    made->types.push_back(is_loss ? model::TensorType{} : *type_of(node, output));
+  }
+  for (const model::TensorSpec& spec : node.parameters) made->parameters.push_back(spec.name);
+  for (const model::TensorSpec& spec : node.buffers) made->buffers.push_back(spec.name);
+  made->shared.assign(node.shared.begin(), node.shared.end());
+  made->draws = node.draws;
+  return made;
+}
+
+namespace {
+
+model::TensorType for_batch(model::TensorType of_sample, std::int64_t batch) {
+  of_sample.shape.insert(of_sample.shape.begin(), batch);
+  return of_sample;
+}
+
+// The layer's outputs in the graph: what others use, then the weights that they do.
+std::vector<graph::Builder::Output> outputs_of(const Node& node, const library::Blueprint& made,
+                                               std::int64_t batch) {
+  std::vector<graph::Builder::Output> outputs;
+  for (std::size_t i = 0; i < made.outputs.size(); ++i)
+    outputs.push_back(
+        model::output_of(node.name, "out" + std::to_string(made.outputs[i]),
+                         made.is_loss[i] ? made.types[i] : for_batch(made.types[i], batch)));
+  for (const std::size_t parameter : made.shared) {
+    const model::TensorSpec& spec = node.parameters[parameter];
+    outputs.push_back(model::output_of(node.name, spec.name, {spec.shape, spec.type}));
+    outputs.back().is_weight = true;
+  }
+  return outputs;
+}
+
+// Where in a layer's outputs in the graph a source is.
+std::size_t place_of(const Source& source, const library::Blueprint& of) {
+  const auto& list = source.is_weight ? of.shared : of.outputs;
+  const auto place = std::find(list.begin(), list.end(), source.number) - list.begin();
+  return static_cast<std::size_t>(place) + (source.is_weight ? of.outputs.size() : 0);
+}
+
+model::LayerSpec spec_of(const Node& node,
+                         const std::shared_ptr<const library::Blueprint>& blueprint,
+                         std::size_t inputs, const std::vector<graph::Builder::Output>& outputs) {
+  model::LayerSpec spec;
+  for (std::size_t i = 0; i < inputs; ++i) spec.inputs.push_back("in" + std::to_string(i));
+  for (const graph::Builder::Output& output : outputs) spec.outputs.push_back(output.name);
+  spec.parameters = node.parameters;
+  spec.buffers = node.buffers;
+  for (auto* specs : {&spec.parameters, &spec.buffers})
+    for (model::TensorSpec& each : *specs) each.name = node.name + "." + each.name;
+  library::use(blueprint, spec);
+  return spec;
+}
+
+}  // namespace
+
+Network Builder::build(const Value& loss, std::int64_t batch) const {
+  (void)impl_->node_of(loss, "the loss");
+  const Source of_loss = Impl::source_of(loss);
+  impl_->check_whole(of_loss);
+  if (batch < 1 || batch > kMostSamplesOfBatch)
+    throw BadUsage("a minibatch of the network '" + impl_->name + "' must have 1 to " +
+                   std::to_string(kMostSamplesOfBatch) + " samples, found " +
+                   std::to_string(batch));
+  auto made = std::make_shared<Network::Impl>();
+  model::Network& network = made->network;
+  network.name = impl_->name;
+  network.batch = batch;
+  graph::Builder graph;
+  for (const Node& node : impl_->nodes) {
+    if (node.is_input) {
+      const model::TensorType type = for_batch({node.input.shape, node.input.type}, batch);
+      const LayerId id = graph.add_input(node.name, {model::output_of(node.name, "out", type)});
+      network.inputs.push_back({id, node.name, type.shape, type.type, node.input.bound});
+      network.specs.emplace_back();
+      made->blueprints.push_back(nullptr);
+      continue;
+    }
+    std::vector<Source> inputs;  // a layer of the graph takes each value once
+    for (const Source& source : node.sources)
+      if (std::find(inputs.begin(), inputs.end(), source) == inputs.end()) inputs.push_back(source);
+    const auto blueprint = impl_->blueprint_of(node, of_loss, inputs);
+    const auto outputs = outputs_of(node, *blueprint, batch);
+    const LayerId id = graph.add_layer(node.name, node.kind, outputs);
+    for (const Source& source : inputs) {
+      const auto& producer = made->blueprints[source.node];
+      graph.add_edge(id_at<LayerId>(source.node), producer ? place_of(source, *producer) : 0, id);
+    }
+    network.specs.push_back(spec_of(node, blueprint, inputs.size(), outputs));
+    made->blueprints.push_back(blueprint);
+  }
+  network.graph = std::move(graph).build();
+  network.loss = network.graph.layers()[of_loss.node]
+                     .outputs[place_of(of_loss, *made->blueprints[of_loss.node])];
+  return Network(made);
+}
+
+}  // namespace v1
+}  // namespace pipedream

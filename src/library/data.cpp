@@ -1,0 +1,86 @@
+#include "library/data.h"
+
+#include <array>
+
+#include "core/nearest.h"
+#include "core/text.h"
+#include "library/module_layer.h"
+
+namespace pipedream {
+namespace library {
+namespace {
+
+// Checks all that it is given: a tensor of another shape would fail somewhere in a layer.
+class CallersData final : public train::DataSet {
+ public:
+  explicit CallersData(Samples samples) : samples_(std::move(samples)) {}
+  std::int64_t samples() const override { return samples_.count; }
+  at::Tensor load(const model::InputSpec& input,
+                  std::span<const std::int64_t> samples) const override {
+    const at::Tensor loaded =
+        samples_.load(input.name, std::vector<std::int64_t>(samples.begin(), samples.end()));
+    model::Shape wanted = input.shape;
+    wanted[0] = static_cast<std::int64_t>(samples.size());
+    if (!loaded.defined() || loaded.sizes() != wanted || loaded.scalar_type() != input.type) {
+      model::TensorType of_sample{{wanted.begin() + 1, wanted.end()}, input.type};
+      throw BadUsage("the samples of input '" + input.name + "' must be " + type_text(of_sample) +
+                     "; for " + std::to_string(samples.size()) + " of them " + type_text(loaded) +
+                     " was found");
+    }
+    return loaded.detach().cpu();
+  }
+
+ private:
+  Samples samples_;
+};
+
+std::unique_ptr<const train::DataSet> checked(const Samples& samples,
+                                              const model::Network& network) {
+  if (!samples.load) throw BadUsage("there are samples, and no function that loads them");
+  auto data = std::make_unique<CallersData>(samples);
+  const std::array<std::int64_t, 1> first{0};
+  for (const model::InputSpec& input : network.inputs) (void)data->load(input, first);
+  return data;
+}
+
+}  // namespace
+
+train::Data data_of(const Data& data, const model::Network& network) {
+  if (data.training.count < 1) throw BadUsage("there are no samples to train on");
+  return {checked(data.training, network),
+          data.held_out.count > 0 ? checked(data.held_out, network) : nullptr};
+}
+
+}  // namespace library
+
+inline namespace v1 {
+
+Samples in_memory(std::map<std::string, torch::Tensor> inputs) {
+  if (inputs.empty()) throw BadUsage("samples in memory: wanted a tensor for each input");
+  std::int64_t count = -1;
+  for (const auto& [name, tensor] : inputs) {
+    if (!tensor.defined() || tensor.dim() == 0)
+      throw BadUsage("the samples of input '" + printable(name) + "' are " +
+                     library::type_text(tensor) + ": wanted them along dimension 0");
+    if (count < 0) count = tensor.size(0);
+    if (tensor.size(0) != count)
+      throw BadUsage("input '" + printable(name) + "' has " + std::to_string(tensor.size(0)) +
+                     " samples, and '" + printable(inputs.begin()->first) + "' has " +
+                     std::to_string(count));
+  }
+  const auto load = [inputs = std::move(inputs)](const std::string& input,
+                                                 const std::vector<std::int64_t>& samples) {
+    const auto found = inputs.find(input);
+    if (found == inputs.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, tensor] : inputs) names.push_back(name);
+      throw BadUsage("there are no samples for input '" + printable(input) + "'" +
+                     suggestion(input, names));
+    }
+    return found->second.index_select(0, torch::tensor(samples));
+  };
+  return {count, load};
+}
+
+}  // namespace v1
+}  // namespace pipedream

@@ -1,0 +1,89 @@
+#include <chrono>
+
+#include "cluster/cluster_file.h"
+#include "cluster/local.h"
+#include "core/file.h"
+#include "library/handles.h"
+#include "report/plan_table.h"
+#include "systems/planning.h"
+
+namespace pipedream {
+inline namespace v1 {
+namespace {
+
+systems::Wishes wishes_of(const PlanOptions& options) {
+  systems::Wishes wishes;
+  if (options.memory) wishes.memory = Bytes{*options.memory};
+  wishes.optimiser_copies = systems::optimiser_copies(options.optimiser);
+  wishes.straight = options.straight;
+  wishes.recompute = options.recompute;
+  wishes.microbatches = options.microbatches;
+  wishes.stages = options.stages;
+  wishes.split = options.split;
+  return wishes;
+}
+
+void check_options(const PlanOptions& options) {
+  if (options.memory && *options.memory < 1) throw BadUsage("plan: wanted a memory above 0");
+  if (options.microbatches && *options.microbatches < 1)
+    throw BadUsage("plan: wanted at least one microbatch");
+  if (options.stages && *options.stages < 1) throw BadUsage("plan: wanted at least one stage");
+}
+
+}  // namespace
+
+Plan plan(const Profile& profile, const Cluster& cluster, const PlanOptions& options) {
+  check_options(options);
+  const auto began = std::chrono::steady_clock::now();
+  const profile::Profile& costs = profile.impl().profile;
+  const cluster::Cluster& machines = cluster.impl().cluster;
+  auto made = std::make_shared<Plan::Impl>();
+  made->graph = costs.graph;
+  try {
+    const systems::Model model(costs);
+    const systems::Planned planned =
+        systems::plan_with(options.system, model, machines, wishes_of(options)).planned;
+    const Seconds took = std::chrono::steady_clock::now() - began;
+    made->file = systems::plan_file_of(planned, costs, machines.workers(), took);
+  } catch (const BadValue& bad) {
+    throw BadUsage(std::string("plan: ") + bad.what());
+  }
+  return Plan(std::move(made));
+}
+
+Plan plan(const Profile& profile, int workers, const PlanOptions& options) {
+  return plan(profile, Cluster::this_machine(workers), options);
+}
+
+Cluster Cluster::load(const std::filesystem::path& file) {
+  return Cluster(std::make_shared<Impl>(Impl{cluster::read_cluster(file)}));
+}
+
+Cluster Cluster::this_machine(int workers) {
+  if (workers < 1 || workers > cluster::kMostWorkers)
+    throw BadUsage("wanted 1 to " + std::to_string(cluster::kMostWorkers) + " workers, found " +
+                   std::to_string(workers));
+  return Cluster(std::make_shared<Impl>(Impl{cluster::this_machine(workers, std::nullopt)}));
+}
+
+int Cluster::workers() const { return impl_->cluster.workers(); }
+
+void Plan::save(const std::filesystem::path& file) const {
+  write_file_atomically(file, plan::to_json(impl_->file, impl_->graph));
+}
+
+Plan Plan::load(const std::filesystem::path& file, const Network& network) {
+  const graph::Graph& graph = network.impl().network.graph;
+  return Plan(std::make_shared<Impl>(Impl{systems::read_known_plan(file, graph), graph}));
+}
+
+std::string Plan::table() const { return report::plan_file_table(impl_->file, impl_->graph); }
+const std::string& Plan::system() const { return impl_->file.plan.system; }
+std::string Plan::config() const { return plan::config_text(impl_->file.plan); }
+int Plan::workers() const { return plan::worker_count(impl_->file.plan); }
+std::optional<double> Plan::samples_per_second() const {
+  return impl_->file.predicted.samples_per_second;
+}
+
+}  // namespace v1
+}  // namespace pipedream

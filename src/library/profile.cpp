@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/file.h"
+#include "core/machine.h"
+#include "library/world.h"
+#include "profile/profile_file.h"
+#include "report/profile_table.h"
+#include "train/profiling.h"
+
+namespace pipedream {
+inline namespace v1 {
+namespace {
+
+constexpr std::size_t kAllRows = SIZE_MAX;
+
+at::Device device_named(const std::string& name) {
+  try {
+    return at::Device(name);
+  } catch (const c10::Error&) {
+    throw BadUsage("there is no device '" + name + "': wanted cpu or cuda:0");
+  }
+}
+
+profile::Profile measure(const Network& network, const ProfileOptions& options) {
+  profiler::ProfileOptions wanted;
+  wanted.device = device_named(options.device);
+  wanted.threads = options.threads;
+  wanted.seed = options.seed;
+  wanted.budget = std::chrono::duration<double>(options.seconds);
+  wanted.workers = std::clamp(options.workers, 1, std::max(1, cores() / options.threads));
+  if (options.progress) wanted.progress = options.progress;
+  return train::profile_for_training(network.impl().network, wanted,
+                                     {.kind = train::optimiser_kind(options.optimiser)});
+}
+
+void check_options(const ProfileOptions& options) {
+  if (!(options.seconds > 0) || !std::isfinite(options.seconds))
+    throw BadUsage("profile: wanted seconds above 0");
+  if (options.workers < 1 || options.threads < 1)
+    throw BadUsage("profile: wanted at least one worker and one thread");
+}
+
+}  // namespace
+
+Profile profile(const Network& network, const ProfileOptions& options) {
+  return library::run_together(options.world, [&] {
+    check_options(options);
+    auto made = std::make_shared<Profile::Impl>();
+    if (transport::MpiWorld* mpi = library::mpi_of(options.world)) {
+      const std::string text =
+          library::made_by_first(*mpi, [&] { return profile::to_json(measure(network, options)); });
+      made->profile = profile::parse_profile_json(text, "the first process's profile");
+    } else {
+      made->profile = measure(network, options);
+    }
+    return Profile(std::move(made));
+  });
+}
+
+void Profile::save(const std::filesystem::path& file) const {
+  write_file_atomically(file, profile::to_json(impl_->profile));
+}
+
+Profile Profile::load(const std::filesystem::path& file) {
+  return Profile(std::make_shared<Impl>(Impl{profile::read_profile(file)}));
+}
+
+std::string Profile::table() const { return report::profile_table(impl_->profile, kAllRows); }
+
+}  // namespace v1
+}  // namespace pipedream

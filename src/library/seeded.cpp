@@ -1,0 +1,53 @@
+#include "library/seeded.h"
+
+#include <mutex>
+
+#include <ATen/Context.h>
+#include <ATen/ops/equal.h>
+
+namespace pipedream::library {
+namespace {
+
+// The generator is the process's, and so is what guards it.
+std::mutex& turn() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// A generator's own lock is held by whoever draws; so not while the action runs.
+class Seeded {
+ public:
+  Seeded(const at::Generator& generator, std::uint64_t seed) : generator_(generator) {
+    const std::scoped_lock lock(generator_.mutex());
+    before_ = generator_.get_state();
+    generator_.set_current_seed(seed);
+    seeded_ = generator_.get_state();
+  }
+  ~Seeded() {
+    const std::scoped_lock lock(generator_.mutex());
+    generator_.set_state(before_);
+  }
+  Seeded(const Seeded&) = delete;
+  Seeded& operator=(const Seeded&) = delete;
+
+  [[nodiscard]] bool was_used() const {
+    const std::scoped_lock lock(generator_.mutex());
+    return !at::equal(seeded_, generator_.get_state());
+  }
+
+ private:
+  mutable at::Generator generator_;
+  at::Tensor before_;
+  at::Tensor seeded_;
+};
+
+}  // namespace
+
+bool run_seeded(const RandomKey& key, at::Device device, const std::function<void()>& action) {
+  const std::scoped_lock lock(turn());
+  const Seeded seeded(at::globalContext().defaultGenerator(device), folded(key));
+  action();
+  return seeded.was_used();
+}
+
+}  // namespace pipedream::library

@@ -1,0 +1,147 @@
+#include <chrono>
+#include <cmath>
+
+#include "library/data.h"
+#include "library/world.h"
+#include "report/training_table.h"
+#include "systems/planning.h"
+#include "train/optimiser_options.h"
+#include "train/trainer.h"
+
+namespace pipedream {
+inline namespace v1 {
+namespace {
+
+constexpr double kMostPatience = 1e7;
+
+void check_options(const TrainOptions& options) {
+  if (options.epochs < 1 || options.minibatches.value_or(1) < 1)
+    throw BadUsage("train: wanted at least one epoch, or one minibatch");
+  if (options.threads < 1) throw BadUsage("train: wanted at least one thread");
+  if (!(options.patience > 0 && options.patience <= kMostPatience))
+    throw BadUsage("train: wanted a patience above 0 and up to 10 million seconds");
+  if (options.clip && !(*options.clip > 0)) throw BadUsage("train: wanted to clip above 0");
+}
+
+train::OptimiserOptions optimiser_of(const Optimiser& wanted) {
+  train::OptimiserOptions options;
+  options.kind = train::optimiser_kind(wanted.kind);
+  options.learning_rate = wanted.learning_rate.value_or(train::default_learning_rate(options.kind));
+  options.momentum = wanted.momentum;
+  options.weight_decay = wanted.weight_decay;
+  options.beta1 = wanted.beta1;
+  options.beta2 = wanted.beta2;
+  options.epsilon = wanted.epsilon;
+  return options;
+}
+
+Evaluation public_form(const train::Evaluation& done) {
+  return {done.epoch, done.score.mean_loss(), done.accuracy(), done.perplexity()};
+}
+
+// The plan for the layers of this network. The one that trains is the first process's.
+plan::PlanFile plan_for(const Plan& plan, const model::Network& network, transport::MpiWorld* mpi) {
+  const auto text = [&] { return plan::to_json(plan.impl().file, plan.impl().graph); };
+  const plan::PlanFile file = plan::parse_plan(
+      mpi == nullptr ? text() : library::made_by_first(*mpi, text), "the plan", network.graph);
+  const int needed = plan::worker_count(file.plan);
+  if (mpi != nullptr && needed > mpi->size())
+    throw CannotMeet("the plan needs " + std::to_string(needed) + " workers, and mpirun started " +
+                     std::to_string(mpi->size()) + " processes");
+  return file;
+}
+
+// One call of train().
+class Run {
+ public:
+  Run(const Network& network, const Plan& plan, const Data& data, const TrainOptions& options)
+      : options_(options),
+        network_(network.impl().network),
+        mpi_(library::mpi_of(options.world)),
+        optimiser_(optimiser_of(options.optimiser)) {
+    check_options(options);
+    (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
+    file_ = plan_for(plan, network_, mpi_);
+    data_ = library::data_of(data, network_);
+  }
+
+  Result run() {
+    const train::Recipe recipe = this->recipe();
+    const runtime::Job job = this->job(recipe);
+    if (mpi_ == nullptr)
+      return result(train::train_on_threads(recipe, job, data_, observer(), std::nullopt));
+    auto outcome = train::train_as_process(*mpi_, recipe, job, data_, observer(), std::nullopt);
+    return outcome ? result(std::move(*outcome)) : Result{};
+  }
+
+ private:
+  [[nodiscard]] train::Recipe recipe() const {
+    train::Recipe recipe{.batch = network_.batch,
+                         .epochs = options_.epochs,
+                         .minibatches = options_.minibatches,
+                         .evaluate = data_.held_out != nullptr};
+    recipe.weights.vertical_sync = options_.vertical_sync;
+    recipe.weights.no_stash = options_.no_stash;
+    return recipe;
+  }
+  [[nodiscard]] runtime::Job job(const train::Recipe& recipe) const {
+    runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
+    job.threads = options_.threads;
+    job.patience = std::chrono::milliseconds(std::llround(options_.patience * 1000));
+    job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
+    job.clip_norm = options_.clip;
+    job.stall_folder = options_.stall_folder;
+    job.sharing = train::check_recipe(recipe, job);
+    return job;
+  }
+  [[nodiscard]] train::Observer observer() {
+    train::Observer observer;
+    if (options_.on_step)
+      observer.step = [this](const train::Step& done) {
+        options_.on_step({done.minibatch, done.minibatches, done.loss, done.seconds.count()});
+      };
+    observer.evaluation = [this](const train::Evaluation& done) {
+      last_ = public_form(done);
+      if (options_.on_evaluation) options_.on_evaluation(*last_);
+    };
+    return observer;
+  }
+  [[nodiscard]] Result result(train::Outcome outcome) const {
+    const systems::Measured& measured = outcome.measured;
+    Result result;
+    result.weights = std::move(outcome.weights.parameters);
+    result.weights.merge(outcome.weights.buffers);
+    result.minibatches = measured.minibatches;
+    result.loss = measured.loss;
+    result.held_out = last_;
+    result.samples_per_second = measured.samples_per_second;
+    result.seconds = measured.seconds.count();
+    for (const Bytes memory : measured.memory) result.memory.push_back(memory.count);
+    result.table = report::training_table({network_.name,
+                                           file_.plan,
+                                           network_.batch,
+                                           file_.predicted.samples_per_second,
+                                           {},
+                                           measured});
+    return result;
+  }
+
+  const TrainOptions& options_;
+  const model::Network& network_;
+  transport::MpiWorld* mpi_;
+  train::OptimiserOptions optimiser_;
+  plan::PlanFile file_;
+  train::Data data_;
+  std::optional<Evaluation> last_;
+};
+
+}  // namespace
+
+Result train(const Network& network, const Plan& plan, const Data& data,
+             const TrainOptions& options) {
+  return library::run_together(options.world,
+                               [&] { return Run(network, plan, data, options).run(); });
+}
+
+}  // namespace v1
+}  // namespace pipedream
