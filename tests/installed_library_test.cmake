@@ -1,0 +1,57 @@
+# cmake -DPD_BUILD=… -DPD_SCRATCH=… -DPD_EXAMPLE=… -DPD_COMPILER=… [-DPD_MPIRUN=…] -P installed_library_test.cmake
+# Installs the build tree into a scratch folder, looks at what lies there, and builds and runs a program outside
+# of the repository with it.
+cmake_minimum_required(VERSION 3.25)
+
+# run(NAME COMMAND …): fails with the command's output, which is also in ${output}.
+function(run name)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 500)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${name} ended with ${code}\n${out}\n${err}")
+  endif()
+  set(output "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${PD_SCRATCH})
+run("the installation" ${CMAKE_COMMAND} --install ${PD_BUILD} --prefix ${PD_SCRATCH}/prefix)
+
+# Installed headers stand alone: they include the standard library, torch and each other.
+file(GLOB_RECURSE headers RELATIVE ${PD_SCRATCH}/prefix/include ${PD_SCRATCH}/prefix/include/*)
+list(SORT headers)
+if(NOT headers STREQUAL "pipedream/errors.h;pipedream/pipedream.h")
+  message(FATAL_ERROR "these headers were installed: ${headers}")
+endif()
+foreach(header IN LISTS headers)
+  file(STRINGS ${PD_SCRATCH}/prefix/include/${header} includes REGEX "^[ \t]*#[ \t]*include")
+  foreach(line IN LISTS includes)
+    if(NOT line MATCHES "^#include <([a-z_]+|torch/torch\\.h|pipedream/errors\\.h)>$")
+      message(FATAL_ERROR "${header} includes what is not installed, or not ours to include: ${line}")
+    endif()
+  endforeach()
+endforeach()
+
+file(COPY ${PD_EXAMPLE}/own_model.cpp ${PD_EXAMPLE}/CMakeLists.txt DESTINATION ${PD_SCRATCH}/program)
+run("the configuration" ${CMAKE_COMMAND} -S ${PD_SCRATCH}/program -B ${PD_SCRATCH}/program/build
+    -DCMAKE_PREFIX_PATH=${PD_SCRATCH}/prefix -DCMAKE_CXX_COMPILER=${PD_COMPILER} -DCMAKE_BUILD_TYPE=Debug
+    -DCMAKE_CXX_FLAGS=-Wall\ -Wextra\ -Werror)
+run("the build" ${CMAKE_COMMAND} --build ${PD_SCRATCH}/program/build)
+
+# It learned: guessing is right one time in three.
+function(expect_learned name)
+  run(${name} ${ARGN})
+  if(NOT output MATCHES "held-out accuracy ([01][.0-9]*)\n")
+    message(FATAL_ERROR "${name} does not say how accurate it is:\n${output}")
+  endif()
+  if(CMAKE_MATCH_1 LESS 0.9)
+    message(FATAL_ERROR "${name} has not learned:\n${output}")
+  endif()
+endfunction()
+expect_learned("the program" ${PD_SCRATCH}/program/build/own_model)
+if(PD_MPIRUN)
+  expect_learned("the program on two processes" ${PD_MPIRUN} --oversubscribe --bind-to none -n 2
+                 ${PD_SCRATCH}/program/build/own_model)
+endif()
+
+# The program of the command line works from there, too.
+run("the installed pipedream" ${PD_SCRATCH}/prefix/bin/pipedream models)
+file(REMOVE_RECURSE ${PD_SCRATCH})
