@@ -88,6 +88,7 @@ class Run {
     runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
     job.threads = options_.threads;
     job.patience = std::chrono::milliseconds(std::llround(options_.patience * 1000));
+    if (mpi_ != nullptr) job.averaging.way.host_of = mpi_->hosts();
     job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
     job.clip_norm = options_.clip;
     job.stall_folder = options_.stall_folder;
