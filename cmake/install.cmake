@@ -20,7 +20,7 @@ target_compile_features(pipedream_library INTERFACE cxx_std_20)
 target_link_libraries(pipedream_library INTERFACE $<INSTALL_INTERFACE:pipedream::torch>)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/pipedream)
-set_target_properties(pipedream pipedream_library PROPERTIES INSTALL_RPATH ${PD_TORCH_DIR}/lib)
+set_target_properties(pipedream pipedream_library PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS pipedream)
 install(TARGETS pipedream_library EXPORT pipedream)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ TYPE INCLUDE)

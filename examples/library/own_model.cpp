@@ -42,7 +42,8 @@ int main() try {
   pipedream::World world;  // one process, unless mpirun started more
   const auto network = spiral_network(/*width=*/64, /*blocks=*/4);
   const auto profile = pipedream::profile(network, {.seconds = 1, .workers = 2, .world = &world});
-  const auto plan = pipedream::plan(profile, /*workers=*/2, {.system = "gpipe", .stages = 2});
+  const auto plan =
+      pipedream::plan(profile, /*workers=*/2, {.system = "pipedream", .straight = true});
   const auto result =
       pipedream::train(network, plan, {spirals(3000), spirals(301)},
                        {.epochs = 10, .optimiser = {.kind = "adam"}, .world = &world});

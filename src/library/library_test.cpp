@@ -442,6 +442,25 @@ TEST(LibraryTraining, ALossOfAnyInputsCanBeEvaluated) {
   EXPECT_LT(result.held_out->loss, 1.2);
 }
 
+TEST(LibraryTraining, LabelsPerPixelAreEvaluatedWithoutAnAccuracy) {
+  Builder net("n");
+  const Value x = net.input("x", {6});
+  const Value labels = net.input("labels", {4}, torch::kLong, 3);
+  Value h = net.add("fc", linear(6, 12), {x});
+  h = net.add("image",
+              [](Tensor in) {
+                return in.view({-1, 3, 4});
+              },
+              {h});  // classes before pixels
+  const Network network = net.build(net.add("loss", cross_entropy, {h, labels}), 4);
+  const Samples data = in_memory(
+      {{"x", torch::ones({9, 6})}, {"labels", torch::arange(36).remainder(3).view({9, 4})}});
+  const Result result = train(network, one_worker(network), {data, data});
+  ASSERT_TRUE(result.held_out);
+  EXPECT_FALSE(result.held_out->accuracy);
+  EXPECT_FALSE(result.held_out->perplexity);
+}
+
 TEST(LibraryTraining, RefusesDataThatDoNotFitTheInputs) {
   const Network network = plain_chain();
   const Plan planned = one_worker(network);

@@ -47,7 +47,7 @@ plan::PlanFile plan_for(const Plan& plan, const model::Network& network, transpo
   const int needed = plan::worker_count(file.plan);
   if (mpi != nullptr && needed > mpi->size())
     throw CannotMeet("the plan needs " + std::to_string(needed) + " workers, and mpirun started " +
-                     std::to_string(mpi->size()) + " processes");
+                     std::to_string(mpi->size()) + (mpi->size() == 1 ? " process" : " processes"));
   return file;
 }
 

@@ -93,6 +93,17 @@ TEST(PlanTable, ShowsStagesThePredictionAndItsLimit) {
                 "quality     best of its kind, proved\n");
 }
 
+TEST(PlanTable, OfAFileSaysTheSameOfTheStages) {
+  Planned planned = three_and_one();
+  planned.plan.microbatches = 4;
+  const plan::PlanFile file = systems::plan_file_of(planned, tiny(), 5, Seconds(0));
+  const std::string stages = kStages.substr(kStages.find('\n'));
+  EXPECT_EQ(plan_file_table(file, tiny().graph),
+            "tiny on 5 workers: pipedream 3-1" + stages +
+                "predicted   16 ms per minibatch, 2,000 samples/s, 2.50 × data parallelism\n"
+                "each minibatch is cut into 4 microbatches\n");
+}
+
 TEST(PlanTable, ExplainsTimeAndMemoryOfEachStage) {
   const std::string plain = plan_table(three_and_one(), tiny(), two_by_two(), false);
   EXPECT_EQ(

@@ -30,6 +30,13 @@ TEST(OptimiserOptions, NumbersOutOfRangeAreRefused) {
             "the momentum must lie in [0, 1), found 1");
 }
 
+TEST(OptimiserOptions, AdaptiveOnesTakeSmallerStepsWhereNobodySaysHowFar) {
+  EXPECT_EQ(default_learning_rate(OptimiserKind::kSgd), 0.01);
+  EXPECT_EQ(default_learning_rate(OptimiserKind::kMomentum), 0.01);
+  EXPECT_EQ(default_learning_rate(OptimiserKind::kAdam), 0.001);
+  EXPECT_EQ(default_learning_rate(OptimiserKind::kAdamW), 0.001);
+}
+
 TEST(OptimiserOptions, PlainSgdHasNoMomentum) {
   const auto sgd = make_optimiser({.kind = OptimiserKind::kSgd, .learning_rate = 1});
   const at::Tensor w = at::full({1}, 0.0F);
