@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "core/units.h"
 
@@ -14,6 +15,25 @@ namespace pipedream::profiler {
 [[nodiscard]] inline Nanos fixed_time(Nanos whole, Nanos part, double share) {
   const double fixed = (to_seconds(part) - to_seconds(whole) * share) / (1 - share);
   return std::clamp(from_seconds(fixed), Nanos(0), whole);
+}
+
+// Of each layer. Noise around nothing would count where it is above and not where it is below, so
+// the layers' are scaled to what all layers together have.
+[[nodiscard]] inline std::vector<Nanos> fixed_times(const std::vector<Nanos>& whole,
+                                                    const std::vector<Nanos>& part, double share) {
+  Nanos all_whole{0}, all_part{0}, all_fixed{0};
+  std::vector<Nanos> fixed;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    fixed.push_back(fixed_time(whole[i], part[i], share));
+    all_whole += whole[i];
+    all_part += part[i];
+    all_fixed += fixed.back();
+  }
+  if (all_fixed == Nanos(0)) return fixed;
+  const double scale = to_seconds(fixed_time(all_whole, all_part, share)) / to_seconds(all_fixed);
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    fixed[i] = std::min(whole[i], from_seconds(to_seconds(fixed[i]) * scale));
+  return fixed;
 }
 
 }  // namespace pipedream::profiler

@@ -26,5 +26,25 @@ TEST(FixedTime, StaysWithinTheWholeWhateverWasMeasured) {
   EXPECT_EQ(fixed_time(Nanos(800), Nanos(5000), 0.125), Nanos(800)) << "more than the whole";
 }
 
+using Times = std::vector<Nanos>;
+
+TEST(FixedTimes, AreThoseOfEachLayer) {
+  EXPECT_EQ(
+      fixed_times({Nanos(740), Nanos(800), Nanos(0)}, {Nanos(180), Nanos(100), Nanos(0)}, 0.125),
+      (Times{Nanos(100), Nanos(0), Nanos(0)}));
+  EXPECT_EQ(fixed_times({}, {}, 0.125), Times{});
+}
+
+// One seems to have something fixed, the other as much less than nothing.
+TEST(FixedTimes, OfNoiseAreNothing) {
+  EXPECT_EQ(fixed_times({Nanos(800), Nanos(800)}, {Nanos(150), Nanos(50)}, 0.125),
+            (Times{Nanos(0), Nanos(0)}));
+}
+
+TEST(FixedTimes, AddUpToThatOfAllLayers) {
+  const Times fixed = fixed_times({Nanos(7400), Nanos(8000)}, {Nanos(1800), Nanos(800)}, 0.125);
+  EXPECT_EQ(fixed, (Times{fixed_time(Nanos(15400), Nanos(2600), 0.125), Nanos(0)}));
+}
+
 }  // namespace
 }  // namespace pipedream::profiler

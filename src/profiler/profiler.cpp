@@ -55,8 +55,11 @@ Values load_timed(const WholeModel& model, std::int64_t minibatch, Measured& mea
   return values;
 }
 
+// Of one sample norms over the samples cannot be trained.
+constexpr std::int64_t kLeastSamples = 2;
+
 std::int64_t samples_of_part(std::int64_t batch) {
-  return std::max<std::int64_t>(1, batch / kPartsOfBatch);
+  return std::max(kLeastSamples, batch / kPartsOfBatch);
 }
 
 Values first_samples(Values inputs, std::int64_t samples) {
@@ -77,7 +80,7 @@ void run_pass(WholeModel& model, Passes& passes, const Update& update, std::int6
   measured.whole.push_back(run_whole(model, inputs, minibatch, update));
   measured.layers.push_back(passes.whole.run(inputs, minibatch));
   // Like every microbatch but the first, it finds gradients to add to.
-  if (batch > 1)
+  if (batch > kLeastSamples)
     measured.part.push_back(
         passes.part.run(first_samples(inputs, samples_of_part(batch)), minibatch));
   model.clear_gradients();
@@ -123,21 +126,33 @@ LayerTime time_of(const std::vector<std::vector<LayerTime>>& passes, std::size_t
 profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
                            const model::Network& network, std::size_t layer) {
   const LayerTime whole = time_of(measured.layers, layer);
-  profile::LayerCost cost{.forward = whole.forward,
-                          .backward = whole.backward,
-                          .weights = model::weight_bytes(network.specs[layer]),
-                          .stash = memory.stash,
-                          .keeps_input = memory.keeps_input,
-                          .keeps_output = memory.keeps_output,
-                          .update = whole.update,
-                          .working = memory.working};
-  if (measured.part.empty()) return cost;
-  const LayerTime part = time_of(measured.part, layer);
-  const double share =
-      static_cast<double>(samples_of_part(network.batch)) / static_cast<double>(network.batch);
-  cost.fixed_forward = fixed_time(whole.forward, part.forward, share);
-  cost.fixed_backward = fixed_time(whole.backward, part.backward, share);
-  return cost;
+  return {.forward = whole.forward,
+          .backward = whole.backward,
+          .weights = model::weight_bytes(network.specs[layer]),
+          .stash = memory.stash,
+          .keeps_input = memory.keeps_input,
+          .keeps_output = memory.keeps_output,
+          .update = whole.update,
+          .working = memory.working};
+}
+
+void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Profile& profile) {
+  if (measured.part.empty()) return;
+  const double share = static_cast<double>(samples_of_part(batch)) / static_cast<double>(batch);
+  std::vector<Nanos> forward, backward, part_forward, part_backward;
+  for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
+    const LayerTime part = time_of(measured.part, layer);
+    forward.push_back(profile.costs[layer].forward);
+    backward.push_back(profile.costs[layer].backward);
+    part_forward.push_back(part.forward);
+    part_backward.push_back(part.backward);
+  }
+  const std::vector<Nanos> fixed_forward = fixed_times(forward, part_forward, share);
+  const std::vector<Nanos> fixed_backward = fixed_times(backward, part_backward, share);
+  for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
+    profile.costs[layer].fixed_forward = fixed_forward[layer];
+    profile.costs[layer].fixed_backward = fixed_backward[layer];
+  }
 }
 
 void require_device(at::Device device) {
@@ -199,6 +214,7 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
     profile.costs.push_back(layer.is_input ? profile::LayerCost{}
                                            : cost_of(measured, memory[i], network, i));
   }
+  add_fixed_times(measured, network.batch, profile);
   return profile;
 }
 
