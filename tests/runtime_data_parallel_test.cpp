@@ -2,6 +2,7 @@
 // byte, and asynchronous training.
 #include <array>
 #include <future>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -129,6 +130,18 @@ TEST(AsynchronousDataParallel, NobodyWaitsForASlowWorker) {
   };
   const runtime::TestRun run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
   EXPECT_GE(run.workers[0].lateness.most, 9);
+}
+
+// Its lag over the whole epoch is longer than the others have patience for a sign of life.
+TEST(AsynchronousDataParallel, AWorkerThatGoesOnIsNotLostHoweverFarBehind) {
+  const Case test = data_parallel_case("mlp", "dp-asp", {2}, 16);
+  runtime::Job job = make_job(test.network, test.plan);
+  job.patience = std::chrono::milliseconds(1000);
+  job.before_op = [&](WorkerId me, const schedule::Op& op) {
+    if (me == WorkerId{1} && std::holds_alternative<schedule::Forward>(op))
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  };
+  EXPECT_NO_THROW((void)runtime::run_schedule(job, test.schedule, test.extent, test.feed));
 }
 
 TEST(AsynchronousDataParallel, AFailureOfAServerIsTold) {

@@ -30,7 +30,7 @@ class AsynchronousWeights {
     transport::Transport& replies;
   };
   AsynchronousWeights(const Channels& channels, std::vector<WorkerId> members, Stage& stage,
-                      const BucketSizes& sizes, std::unique_ptr<Optimiser> optimiser,
+                      const BucketSizes& sizes, std::unique_ptr<Optimiser> optimiser, int threads,
                       std::chrono::milliseconds patience);
   ~AsynchronousWeights();
 
@@ -51,7 +51,11 @@ class AsynchronousWeights {
 
  private:
   void send(std::size_t bucket, const at::Tensor& flat);
-  void fetch(WeightVersion to, bool counts);
+  // The next answer of a server. The deadline may move on while it waits.
+  [[nodiscard]] transport::Message reply_of(std::size_t server,
+                                            const std::function<transport::Deadline()>& deadline);
+  void keep(std::size_t server, const transport::Message& reply);
+  void use_fetched(WeightVersion to);
 
   Channels channels_;
   std::vector<WorkerId> members_;

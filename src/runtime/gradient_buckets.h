@@ -31,7 +31,6 @@ class BucketLayout {
     return members_[bucket];
   }
   [[nodiscard]] std::size_t bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }
-  [[nodiscard]] std::int64_t floats(std::size_t bucket) const { return floats_[bucket]; }
   // New ones.
   [[nodiscard]] Buckets allocate() const;
 

@@ -29,7 +29,7 @@ TEST(BucketLayout, JoinsWholeLayersFromTheLastToTheFirst) {
   EXPECT_EQ(layout.parameters(0), (Members{4})) << "the first is full sooner";
   EXPECT_EQ(layout.parameters(1), (Members{3, 2, 1})) << "9 floats do not fill it, 10 do";
   EXPECT_EQ(layout.parameters(2), (Members{0}));
-  EXPECT_EQ(layout.floats(1), 10);
+  EXPECT_EQ(layout.allocate().flat[1].numel(), 10);
   EXPECT_EQ(layout.bucket_of(4), 0u);
   EXPECT_EQ(layout.bucket_of(0), 2u);
 }

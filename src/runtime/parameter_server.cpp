@@ -13,13 +13,14 @@ namespace pipedream::runtime {
 
 ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transport& replies,
                                  std::vector<WorkerId> members, model::Tensors shard,
-                                 std::unique_ptr<Optimiser> optimiser)
+                                 std::unique_ptr<Optimiser> optimiser, int threads)
     : pushes_(pushes),
       replies_(replies),
       members_(std::move(members)),
       shard_(std::move(shard)),
       optimiser_(std::move(optimiser)),
-      thread_([this] { run(); }) {}
+      heard_(std::chrono::steady_clock::now().time_since_epoch().count()),
+      thread_([this, threads] { run(threads); }) {}
 
 ParameterServer::~ParameterServer() { thread_.join(); }
 
@@ -28,9 +29,9 @@ void ParameterServer::rethrow_failure() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void ParameterServer::run() {
+void ParameterServer::run(int threads) {
   try {
-    serve();
+    serve(threads);
   } catch (const transport::Aborted&) {  // whoever failed tells of it
   } catch (...) {
     const std::string reason = to_reason(std::current_exception());
@@ -43,9 +44,9 @@ void ParameterServer::run() {
   }
 }
 
-void ParameterServer::serve() {
+void ParameterServer::serve(int threads) {
   const at::NoGradGuard no_grad;
-  model::use_threads(1);
+  model::use_threads(threads);
   std::vector<transport::Ticket> tickets;
   for (const WorkerId member : members_) tickets.push_back(pushes_.receive(member, 0));
   std::size_t settled = 0;
@@ -53,17 +54,19 @@ void ParameterServer::serve() {
     // Nobody need push for long; if somebody is lost, all are aborted.
     const transport::Arrival arrival = pushes_.wait_any(tickets, transport::Deadline::max());
     const WorkerId from = members_[arrival.ticket];
-    switch (arrival.message.header.at(0)) {
-      case kLeave:
-        return;
-      case kSettle:
+    heard_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    switch (Request{arrival.message.header.at(0)}) {
+      case Request::kGradients:
+        apply(from, arrival.message);
+        break;
+      case Request::kSettle:
         if (++settled == members_.size()) {
           settled = 0;
           for (const WorkerId member : members_) reply(member, 0);
         }
         break;
-      default:
-        apply(from, arrival.message);
+      case Request::kLeave:
+        return;
     }
     tickets[arrival.ticket] = pushes_.receive(from, 0);
   }

@@ -2,6 +2,7 @@
 // workers as they come, and hands out the weights that then are.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -14,11 +15,14 @@
 
 namespace pipedream::runtime {
 
-// What a message to a server is about: the first number of its header. Of gradients, the second is
-// the bucket, and the third the version of the shard that they were computed with. Their last
-// bucket is answered by the whole shard, with its version and how many updates by others came
-// between.
-enum ServerTag : int { kGradients, kSettle, kLeave };
+// What a message to a server is about: the first number of its header.
+enum class Request : std::int64_t {
+  // Then the bucket, and the version of the shard that they were computed with. The last bucket is
+  // answered by the whole shard, its version, and how many updates by others came between.
+  kGradients,
+  kSettle,  // the worker has nothing more to push
+  kLeave    // from the server's own worker: the end
+};
 
 // Owned by one worker; works on a thread of its own.
 //  1. A worker's buckets come in order and are applied in order of arrival, each by one step of the
@@ -30,7 +34,7 @@ class ParameterServer {
   // nobody else sends. `shard` is one tensor per bucket, with the first weights.
   ParameterServer(transport::Transport& pushes, transport::Transport& replies,
                   std::vector<WorkerId> members, model::Tensors shard,
-                  std::unique_ptr<Optimiser> optimiser);
+                  std::unique_ptr<Optimiser> optimiser, int threads);
   // The worker must have sent kLeave to itself, or the channels must be aborted.
   ~ParameterServer();
   ParameterServer(const ParameterServer&) = delete;
@@ -38,10 +42,14 @@ class ParameterServer {
 
   // Throws what this server failed with, unless that was another's failure. From any thread.
   void rethrow_failure();
+  // When it last heard from any worker.
+  [[nodiscard]] transport::Deadline last_heard() const {
+    return transport::Deadline(transport::Deadline::duration(heard_.load()));
+  }
 
  private:
-  void run();
-  void serve();
+  void run(int threads);
+  void serve(int threads);
   void apply(WorkerId from, const transport::Message& message);
   void reply(WorkerId to, std::int64_t behind);
 
@@ -51,7 +59,8 @@ class ParameterServer {
   model::Tensors shard_;
   std::unique_ptr<Optimiser> optimiser_;
   std::int64_t version_ = 0;  // minibatches applied
-  std::mutex mutex_;          // of what follows
+  std::atomic<transport::Deadline::rep> heard_;
+  std::mutex mutex_;  // of the failure
   std::exception_ptr failure_;
   std::thread thread_;
 };

@@ -65,7 +65,7 @@ void Worker::begin_averaging(const schedule::Rules& rules) {
       served_ = std::make_unique<AsynchronousWeights>(
           AsynchronousWeights::Channels{channels_.collectives, channels_.served},
           job_.plan.stage(stage).workers, stages_.at(stage), job_.averaging.buckets,
-          job_.make_optimiser(), job_.patience);
+          job_.make_optimiser(), job_.threads, job_.patience);
     return;
   }
   for (auto& [id, stage] : stages_)

@@ -49,14 +49,14 @@ class Emulated final : public Transport {
 
   // What the backend has is held until its time has come; another may come sooner meanwhile.
   Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
-    for (;;) {
+    for (bool looked = false;; looked = true) {
+      const Deadline now = std::chrono::steady_clock::now();
       const std::optional<std::size_t> next = next_held(tickets);
       const Deadline arrival =
           next ? asked_.at(tickets[*next].number).held->first : Deadline::max();
-      if (arrival <= std::chrono::steady_clock::now()) return hand_over(tickets, *next);
+      if (arrival <= now) return hand_over(tickets, *next);
+      if (looked && deadline <= now && arrival > deadline) throw WorkerLost(nothing_from(tickets));
       hold_another(tickets, std::min(arrival, deadline));
-      if (arrival > deadline && deadline <= std::chrono::steady_clock::now())
-        throw WorkerLost(nothing_from(tickets));
     }
   }
 

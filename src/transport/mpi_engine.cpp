@@ -41,8 +41,8 @@ void check(int code) {
 
 // Open MPI over TCP announces what is larger than a limit and waits until the receiver asks for it.
 // The announcements queue behind what is being sent, so that messages in both directions hold each
-// other up: a ring took 1.6 times as long. So a whole piece goes unasked. What the user has set
-// stays.
+// other up: a ring took 1.6 times as long. So a whole piece goes unasked. What the environment
+// says stays.
 void prefer_settings() {
   const std::string piece_and_header = std::to_string(kPiece + 4096);
   for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit",
@@ -59,7 +59,9 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
 
 }  // namespace
 
-MpiEngine::MpiEngine() : thread_([this] { run(); }) {
+MpiEngine::MpiEngine() {
+  prefer_settings();
+  thread_ = std::thread([this] { run(); });
   try {
     started_.get_future().get();
   } catch (...) {
@@ -149,7 +151,6 @@ void MpiEngine::start() {
   MPI_Finalized(&after);
   if (before || after)
     throw CannotMeet("MPI starts once in a process, and has been started before");
-  prefer_settings();
   const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads);
   if (code != MPI_SUCCESS)
     throw CannotMeet("MPI did not start (its code " + std::to_string(code) + ")");

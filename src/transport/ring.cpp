@@ -3,12 +3,6 @@
 namespace pipedream::transport {
 namespace {
 
-std::size_t place_in(std::span<const WorkerId> members, WorkerId worker) {
-  const auto place = std::find(members.begin(), members.end(), worker);
-  PD_CHECK(place != members.end());
-  return static_cast<std::size_t>(place - members.begin());
-}
-
 // One member's view: its neighbours, and the chunks by their number modulo r.
 class Ring {
  public:

@@ -23,9 +23,7 @@ Message sum_of_all(Exchanger& exchanger, std::span<const WorkerId> members,
 void sum_by_shards(Exchanger& exchanger, std::span<const WorkerId> members,
                    std::span<float> values) {
   const std::size_t r = members.size();
-  const auto me = static_cast<std::size_t>(
-      std::find(members.begin(), members.end(), exchanger.me()) - members.begin());
-  PD_CHECK(me < r);
+  const std::size_t me = place_in(members, exchanger.me());
   // Beginning with the next member, so that not all send to the same at once.
   for (std::size_t i = 1; i < r; ++i) {
     const std::size_t to = (me + i) % r;

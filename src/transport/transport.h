@@ -1,6 +1,7 @@
 // Bytes between workers. One contract for every backend; transport_test.cpp holds each to it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/check.h"
 #include "core/error.h"
 #include "core/ids.h"
 
@@ -76,5 +78,12 @@ class Transport {
   // there. Only the first call counts.
   virtual void abort(const std::string& reason) noexcept = 0;
 };
+
+// Where a worker stands among members, of whom it is one.
+[[nodiscard]] inline std::size_t place_in(std::span<const WorkerId> members, WorkerId worker) {
+  const auto place = std::find(members.begin(), members.end(), worker);
+  PD_CHECK(place != members.end());
+  return static_cast<std::size_t>(place - members.begin());
+}
 
 }  // namespace pipedream::transport
