@@ -59,9 +59,11 @@ std::string kind_of(const torch::nn::Module* module) {
   text << *module;
   std::string kind = text.str();
   if (kind.find('\n') != std::string::npos) kind = module->name();
-  for (const std::string part : {"torch::nn::", "Impl"})
-    for (std::size_t at = 0; (at = kind.find(part)) != std::string::npos;)
-      kind.erase(at, part.size());
+  if (kind.starts_with("torch::nn::")) kind.erase(0, std::string_view("torch::nn::").size());
+  const std::size_t name = std::min(kind.find('('), kind.size());
+  constexpr std::string_view kImpl = "Impl";
+  if (std::string_view(kind).substr(0, name).ends_with(kImpl))
+    kind.erase(name - kImpl.size(), kImpl.size());
   return kind;
 }
 

@@ -134,6 +134,7 @@ std::unique_ptr<model::Layer> make_module_layer(std::shared_ptr<const Blueprint>
         if (const auto given = blueprint->start.find(name); given != blueprint->start.end())
           at::Tensor(tensor).copy_(given->second);
     if (!device.is_cpu()) computation.module->to(device);
+    computation.module->train();  // all of it, as after any evaluation
   }
   return std::make_unique<ModuleLayer>(std::move(blueprint), std::move(computation));
 }

@@ -80,7 +80,10 @@ Network Network::with_weights(const Weights& weights) const {
 
 void save_weights(const std::filesystem::path& file, const Weights& weights) {
   Weights on_cpu;
-  for (const auto& [name, tensor] : weights) on_cpu.emplace(name, tensor.detach().cpu());
+  for (const auto& [name, tensor] : weights) {
+    if (!tensor.defined()) throw BadUsage("save_weights: '" + name + "' is no tensor");
+    on_cpu.emplace(name, tensor.detach().cpu());
+  }
   model::write_weights(file, on_cpu);
 }
 

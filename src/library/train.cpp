@@ -42,8 +42,14 @@ Evaluation public_form(const train::Evaluation& done) {
 // The plan for the layers of this network. The one that trains is the first process's.
 plan::PlanFile plan_for(const Plan& plan, const model::Network& network, transport::MpiWorld* mpi) {
   const auto text = [&] { return plan::to_json(plan.impl().file, plan.impl().graph); };
-  const plan::PlanFile file = plan::parse_plan(
-      mpi == nullptr ? text() : library::made_by_first(*mpi, text), "the plan", network.graph);
+  const std::string shared = mpi == nullptr ? text() : library::made_by_first(*mpi, text);
+  const plan::PlanFile file = [&] {
+    try {
+      return plan::parse_plan(shared, "the plan", network.graph);
+    } catch (const BadFile& error) {
+      throw BadUsage(std::string("the plan is not for this network: ") + error.what());
+    }
+  }();
   const int needed = plan::worker_count(file.plan);
   if (mpi != nullptr && needed > mpi->size())
     throw CannotMeet("the plan needs " + std::to_string(needed) + " workers, and mpirun started " +
