@@ -33,7 +33,7 @@ const std::vector<std::string>& measured_with() {
 
 // What a plan is made for besides.
 const std::vector<std::string>& planned_for_besides() {
-  static const std::vector<std::string> names{"link", "cluster", "profile"};
+  static const std::vector<std::string> names{"link", "cluster", "exchange", "profile"};
   return names;
 }
 

@@ -175,7 +175,7 @@ TEST(FixedCosts, DecideWhenTheGradientsOfAMicrobatchAreThere) {
         builder.add_layer("l" + std::to_string(i), "", {{"out", {}, Bytes{0}}}));
     with.profile.costs.push_back({.forward = Nanos(4'000'000),
                                   .backward = Nanos(40'000'000),
-                                  .weights = cost::kFullBucket,
+                                  .weights = BucketSizes{}.others,
                                   .fixed_backward = Nanos(i == 0 ? 30'000'000 : 0)});
   }
   builder.add_edge(LayerId{0}, 0, LayerId{1});
