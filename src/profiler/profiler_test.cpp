@@ -224,7 +224,7 @@ TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
   ASSERT_EQ(passes.size(), 2U);
   EXPECT_GE(passes.at(4), *profile.passes);
   EXPECT_EQ(passes.at(32), 2 * passes.at(4) + 1) << "in one go, by layers; once for memory";
-  const profile::LayerCost& nap = cost(profile, "nap");
+  const profile::LayerCost nap = cost(profile, "nap");
   EXPECT_GE(nap.forward, kNap);
   // No part took less; the rest of the network takes hardly any time, which may be noise.
   EXPECT_GE(nap.fixed_forward, fixed_time(nap.forward, kNap, 4.0 / 32) / 2);
