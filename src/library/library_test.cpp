@@ -364,6 +364,22 @@ TEST(LibraryTraining, LayersThatShareAWeightLearnOneTensorWhereverTheyAre) {
   EXPECT_EQ(one.weights.size(), 3U);
 }
 
+TEST(LibraryTraining, AnLstmTrainsLikeAnyOtherModule) {
+  Builder net("n");
+  const Value x = net.input("x", {6});
+  const Value labels = net.input("labels", {}, torch::kLong, 3);
+  Value h = net.add("words", [](Tensor in) { return in.view({-1, 3, 2}); }, {x});
+  const auto lstm = [] { return torch::nn::LSTM(torch::nn::LSTMOptions(2, 5).batch_first(true)); };
+  h = net.add("lstm", lstm, {h});  // its states are outputs that nobody uses
+  h = net.add("end", [](Tensor in) { return in.select(1, 2); }, {h});
+  h = net.add("fc", linear(5, 3), {h});
+  const Network network = net.build(net.add("loss", cross_entropy, {h, labels}), kBatch);
+  const Result one = train(network, gpipe(network, {}), {samples(), {}});
+  expect_same(one.weights, train(network, gpipe(network, {2}), {samples(), {}}).weights);
+  EXPECT_FALSE(torch::equal(one.weights.at("lstm.weight_hh_l0"),
+                            network.initial_weights().at("lstm.weight_hh_l0")));
+}
+
 TEST(LibraryTraining, LearnsOnReplicasAndWithoutFlushes) {
   const Network network = plain_chain();
   const Data data{samples(600), samples(300, 2)};
