@@ -129,10 +129,13 @@ struct Case {
         schedule(systems::schedule_for(plan, training)),
         feed(network, extent, kSeed, 0, last_samples) {}
 
-  [[nodiscard]] runtime::TestRun run() const {
+  [[nodiscard]] runtime::Job job() const {
     runtime::Job job = make_job(network, plan);
     job.averaging = averaging;
-    return runtime::run_schedule(job, schedule, extent, feed);
+    return job;
+  }
+  [[nodiscard]] runtime::TestRun run() const {
+    return runtime::run_schedule(job(), schedule, extent, feed);
   }
   [[nodiscard]] Reference reference() const {
     return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,

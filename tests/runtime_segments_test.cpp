@@ -165,7 +165,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       if (way.workers > 0) deal_out(plan, way.workers);
       plan.microbatches = way.microbatches;
       const Case test(std::move(network), plan, {.minibatches = 6});
-      runtime::Job job = make_job(test.network, test.plan);
+      runtime::Job job = test.job();
       job.clip_norm = 0.05;
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
       // Minibatches that replicas take in turn come before one update.

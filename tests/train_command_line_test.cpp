@@ -98,8 +98,8 @@ TEST(TrainCommand, PrintsOneTableAndOneObject) {
   for (const std::string word :
        {"speed ", "loss ", "utilisation ", "on links ", "updates behind", "memory", "predicted"})
     EXPECT_NE(table.out.find(word), std::string::npos) << word << "\n" << table.out;
-  const auto json =
-      json_of(call(kMlp + "--workers 2 --system pipedream --straight --minibatches 10 --json"));
+  const auto json = json_of(call(kMlp + "--workers 2 --system pipedream --straight --depth noam "
+                                        "--minibatches 10 --json"));
   for (const std::string key :
        {"system", "config", "samples_per_second", "predicted_samples_per_second", "loss",
         "accuracy", "bytes_per_sample", "utilisation", "idle", "recompute", "peak_memory_bytes",

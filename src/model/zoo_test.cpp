@@ -137,7 +137,7 @@ TEST_P(EachNetwork, LearnsAMinibatchInAFewSteps) {
   const double enough = 0.8 * loss();
   // Adam: steps of the same size for small and large gradients, so that one rate serves all.
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments;
-  for (std::int64_t step = 1; step <= 30; ++step) {
+  for (std::int64_t step = 1; step <= 60; ++step) {
     if (step % 5 == 0 && loss() < enough) break;
     torch::autograd::backward({model.forward(inputs, step).at(network.loss)}, {});
     const at::NoGradGuard no_grad;
