@@ -110,6 +110,25 @@ TEST(CommandLine, PlanComparesAllSystemsAndShowsTheBest) {
   EXPECT_EQ(answer.out.find("Memory of one worker"), std::string::npos);
 }
 
+TEST(CommandLine, PlanSaysWhichWishesItsPlanDoesNotMeet) {
+  const Answer passed_over =
+      call("plan --profile " + kSmall +
+           " --batch 64 --cluster " PD_SOURCE_DIR
+           "/examples/clusters/a-4x4.toml --microbatches 4 --balance size --no-recompute");
+  EXPECT_EQ(passed_over.code, 0);
+  EXPECT_EQ(passed_over.err,
+            "--microbatches means nothing to pipedream, the choice of --system auto; it is for "
+            "dapple, torchgpipe, gpipe, 2bw, interleaved\n"
+            "--balance means nothing to pipedream, the choice of --system auto; it is for "
+            "torchgpipe, gpipe, mp\n");
+  const Answer shallow = call(kPlanSmall + "--system dapple --microbatches 2 --depth 500");
+  EXPECT_EQ(shallow.code, 0);
+  EXPECT_NE(shallow.err.find("--depth 500: dapple "), std::string::npos) << shallow.err;
+  EXPECT_NE(shallow.err.find(" in flight; its stages, microbatches and memory allow no more\n"),
+            std::string::npos)
+      << shallow.err;
+}
+
 TEST(CommandLine, PlanShowsOneSystemAlone) {
   const Answer answer = call(kPlanSmall + "--system gpipe --split 2 --microbatches 4 --explain");
   ASSERT_EQ(answer.code, 0) << answer.err;

@@ -216,8 +216,14 @@ TEST(TrainCommand, SaysHowManyWorkersAPlanLeavesIdle) {
   EXPECT_EQ(more.code, 0) << more.err;
   const Answer fewer = call(again + "1");
   EXPECT_EQ(fewer.code, 78) << fewer.err;
-  EXPECT_NE(fewer.err.find("needs 2 workers, and 1 are to train"), std::string::npos) << fewer.err;
+  EXPECT_NE(fewer.err.find("needs 2 workers, and 1 is to train"), std::string::npos) << fewer.err;
+  EXPECT_EQ(fewer.err.find("it is kept"), std::string::npos) << "the plan is not\n" << fewer.err;
   if (std::string(PD_MPIRUN).empty()) return;
+  const Answer unsaid = call_with(mpirun(3), "train --minibatches 2 --config " + out + "/config.json");
+  EXPECT_EQ(unsaid.code, 0) << unsaid.err;
+  EXPECT_NE(unsaid.err.find("mpirun's 3 processes: the plan was made for another"),
+            std::string::npos)
+      << unsaid.err;
   const Answer processes = call_with(mpirun(3), again + "3");
   EXPECT_EQ(processes.code, 0) << processes.err;
   EXPECT_NE(processes.err.find("1 of 3 workers has nothing to do"), std::string::npos)
@@ -309,14 +315,86 @@ TEST(TrainCommand, FlagsWinOverWhatTheyExcludeInTheConfiguration) {
   ASSERT_EQ(first.code, 0) << first.err;
   const auto flags = nlohmann::json::parse(read_file(out + "/config.json")).at("flags");
   EXPECT_TRUE(flags.contains("plan"));
-  EXPECT_FALSE(flags.contains("straight")) << "which made the plan, and gpipe does not know";
+  EXPECT_EQ(flags.at("system"), "pipedream");
   const std::string again = "train --config " + out + "/config.json --json ";
   const auto longer = json_of(call(again + "--epochs 1"));
   EXPECT_EQ(longer.at("minibatches"), 4096 / 512);
   EXPECT_EQ(longer.at("system"), "pipedream");
-  const auto other = json_of(call(again + "--system gpipe"));
+  const Answer gpipe = call(again + "--system gpipe");
+  EXPECT_NE(gpipe.err.find("--straight of the configuration means nothing to gpipe"),
+            std::string::npos)
+      << gpipe.err;
+  const auto other = json_of(gpipe);
   EXPECT_EQ(other.at("minibatches"), 3);
   EXPECT_EQ(other.at("system"), "gpipe");
+}
+
+TEST(TrainCommand, FlagsThatPlanAnewKeepWhatTheConfigurationAskedFor) {
+  const std::string out = scratch("run_to_plan_anew").string();
+  ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --stages 2 --microbatches 4 --minibatches 3 " +
+                 "--out " + out)
+                .code,
+            0);
+  const std::string again = "train --config " + out + "/config.json ";
+  const auto other = json_of(call(again + "--json --microbatches 2"));
+  EXPECT_EQ(other.at("system"), "gpipe");
+  EXPECT_EQ(other.at("config"), "1-1");
+  EXPECT_EQ(other.at("microbatches"), 2);
+  const auto kept = json_of(call(again + "--json --no-recompute"));
+  EXPECT_EQ(kept.at("system"), "gpipe");
+  EXPECT_EQ(kept.at("microbatches"), 4);
+  EXPECT_EQ(kept.at("recompute"), 0);
+  expect_all({{again + "--straight", 2, "--straight means nothing to gpipe"}});
+  const auto split = json_of(call(again + "--json --split 1"));
+  EXPECT_EQ(split.at("config"), "1-1") << "--stages goes";
+}
+
+TEST(TrainCommand, TheChoiceOfTheConfigurationMayBeAuto) {
+  const std::string out = scratch("run_of_auto").string();
+  ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 2 --out " + out).code, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(out + "/config.json")).at("flags").at("system"), "auto");
+  const Answer anew = call("train --memory 1GiB --config " + out + "/config.json");
+  EXPECT_EQ(anew.code, 0) << anew.err;
+  EXPECT_NE(anew.out.find("▶"), std::string::npos) << "what auto chose from\n" << anew.out;
+}
+
+TEST(TrainCommand, AConfigurationOfAPlanPlansAnewForItsSystem) {
+  const std::string first = scratch("run_that_plans").string();
+  const std::string second = scratch("run_of_its_plan").string();
+  ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --minibatches 2 --out " + first).code, 0);
+  ASSERT_EQ(call(kMlp + "--workers 2 --minibatches 2 --plan " + first + "/plan.json --out " + second)
+                .code,
+            0);
+  const auto anew =
+      json_of(call("train --json --microbatches 2 --config " + second + "/config.json"));
+  EXPECT_EQ(anew.at("system"), "gpipe");
+}
+
+TEST(TrainCommand, ADefaultRateFollowsTheOptimiser) {
+  const std::string plain = scratch("run_of_momentum").string();
+  ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 2 --out " + plain).code, 0);
+  const std::string given = scratch("run_of_a_rate").string();
+  ASSERT_EQ(
+      call(kMlp + "--workers 1 --minibatches 2 --learning-rate 0.02 --out " + given).code, 0);
+  const auto loss = [](const std::string& flags) {
+    return json_of(call("train --optimiser adam --minibatches 6 --json " + flags)).at("loss");
+  };
+  const std::string mlp = " --config " + plain + "/config.json";
+  EXPECT_EQ(loss(mlp), loss(mlp + " --learning-rate 0.001"));
+  EXPECT_EQ(loss("--config " + given + "/config.json"), loss(mlp + " --learning-rate 0.02"));
+  EXPECT_NE(loss(mlp), loss(mlp + " --learning-rate 0.01"));
+}
+
+TEST(TrainCommand, AnotherModelTakesNothingOfTheConfigurationsNetwork) {
+  const std::string out = scratch("run_of_mlp").string();
+  ASSERT_EQ(call(kMlp + "--workers 1 --seed 3 --minibatches 2 --no-evaluation --out " + out).code, 0);
+  const std::string config = " --config " + out + "/config.json ";
+  const std::string gpt =
+      "--model gpt --hidden 16 --layers 1 --heads 1 --context 8 --vocabulary 20 --batch 4 ";
+  const Answer answer = call("train --json --profile-seconds 0.1 " + gpt + config);
+  EXPECT_NE(answer.err.find("--model gpt: the configuration is of mlp"), std::string::npos)
+      << answer.err;
+  EXPECT_EQ(json_of(answer).at("minibatches"), 2);
 }
 
 TEST(TrainCommand, PythonLoadsTheExportedWeights) {

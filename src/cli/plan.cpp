@@ -28,6 +28,7 @@ void execute(const PlanFlags& flags) {
   const systems::Model model(profile);
   std::string table;
   const Planned planned = planned_for(flags, model, cluster, table);
+  for (const std::string& line : unmet_wishes(flags, planned)) std::cerr << line << "\n";
   const Seconds took = std::chrono::steady_clock::now() - began;
   const std::string json = plan::to_json(
       systems::plan_file_of(planned, profile, cluster.workers(), took), profile.graph);

@@ -76,6 +76,27 @@ Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
   return std::move(decision.planned);
 }
 
+std::vector<std::string> unmet_wishes(const PlanningFlags& flags, const Planned& planned) {
+  const systems::Wishes wishes = wishes_of(flags);
+  const systems::System& system = systems::find_system(planned.system);
+  std::vector<std::string> lines;
+  for (const std::string& flag : systems::passed_over(system, wishes)) {
+    std::string others;
+    for (const systems::System& other : systems::all_systems())
+      if (systems::knows(other, flag)) others += (others.empty() ? "" : ", ") + other.name;
+    lines.push_back(flag + " means nothing to " + system.name +
+                    ", the choice of --system auto; it is for " + others);
+  }
+  const int depth = planned.plan.stages.front().depth;
+  if (wishes.depth == plan::Depth::kUpTo && systems::knows(system, "--depth") &&
+      depth < wishes.most_depth)
+    lines.push_back("--depth " + flags.depth + ": " + planned.system + " " +
+                    report::short_config(plan::config_text(planned.plan)) + " has " +
+                    std::to_string(depth) +
+                    " in flight; its stages, microbatches and memory allow no more");
+  return lines;
+}
+
 void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
                      bool required) {
   command.add_option("--profile", flags->profile, "Profile: ours (JSON) or PipeDream's graph text")

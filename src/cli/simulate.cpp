@@ -49,7 +49,9 @@ plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
   if (flags.plan.empty()) {
     const systems::Model model(profile);
     std::string candidates;
-    return planned_for(flags, model, cluster, candidates).plan;
+    const systems::Planned planned = planned_for(flags, model, cluster, candidates);
+    for (const std::string& line : unmet_wishes(flags, planned)) std::cerr << line << "\n";
+    return planned.plan;
   }
   plan::PlanFile file = read_plan_for(flags.plan, profile.graph, cluster.workers(),
                                       flags.cluster + " has " + std::to_string(cluster.workers()));

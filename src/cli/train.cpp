@@ -96,7 +96,8 @@ class Training {
   void tell_idle(const plan::Plan& plan) const;
   void write_inputs(const Prepared& prepared) const;
   void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
-  [[nodiscard]] std::string configuration() const;
+  [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
+  void tell_notes() const;
 
   TrainFlags& flags_;
   CLI::App& command_;
@@ -216,7 +217,7 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
   return run;
 }
 
-std::string Training::configuration() const {
+std::string Training::configuration(const plan::Plan& plan) const {
   ModelOptions options;
   const model::Options resolved(entry_.options, flags_.options);
   for (const model::OptionSpec& spec : entry_.options)
@@ -228,8 +229,10 @@ std::string Training::configuration() const {
       {"threads", std::to_string(flags_.threads)},
       {"seed", std::to_string(flags_.seed)},
       {"optimiser", train::to_text(optimiser_.kind)},
-      {"learning-rate", exact_number(optimiser_.learning_rate)},
       {"plan", kPlanFile}};
+  // As asked, so that the configuration can be planned anew; a plan that was given asks for its own.
+  const bool asked = flags_.plan.empty() || command_.get_option("--system")->count() > 0;
+  decided.emplace_back("system", asked ? flags_.system : plan.system);
   if (preparation_.profile) decided.emplace_back("profile", kProfileFile);
   if (!flags_.cluster.empty()) decided.emplace_back("cluster", kClusterFile);
   return configuration_text(command_, options, decided);
@@ -243,13 +246,19 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
 
 Preparation Training::prepare() const {
   check_network();
-  if (speaks())
-    for (const std::string& note : flags_.notes) std::cerr << note << "\n";
+  if (flags_.plan.empty()) tell_notes();  // before the network is profiled
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
   };
   const PlanningTask task{flags_, network_, optimiser_, workers(), check};
-  return world_ ? shared_plans(task, *world_) : prepare_plans(task);
+  Preparation preparation = world_ ? shared_plans(task, *world_) : prepare_plans(task);
+  if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds where it can be used
+  return preparation;
+}
+
+void Training::tell_notes() const {
+  if (!speaks()) return;
+  for (const std::string& note : flags_.notes) std::cerr << note << "\n";
 }
 
 void Training::tell_idle(const plan::Plan& plan) const {
@@ -261,7 +270,7 @@ void Training::tell_idle(const plan::Plan& plan) const {
 
 void Training::write_inputs(const Prepared& prepared) const {
   std::map<std::string, std::string> files{
-      {"config.json", configuration()}, {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
+      {"config.json", configuration(prepared.file.plan)}, {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
   if (preparation_.profile) files[kProfileFile] = profile::to_json(*preparation_.profile);
   if (!flags_.cluster.empty()) files[kClusterFile] = read_file(flags_.cluster);
   begin_run_folder(flags_.out, files);

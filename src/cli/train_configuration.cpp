@@ -11,6 +11,8 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/nearest.h"
+#include "systems/systems.h"
+#include "transport/mpi.h"
 
 namespace pipedream::cli {
 namespace {
@@ -39,8 +41,14 @@ const std::vector<std::string>& planned_for_besides() {
 
 // Settings of a file that go when another flag is given, though the two do not exclude each other.
 const std::map<std::string, std::string>& replaced_by() {
-  static const std::map<std::string, std::string> names{{"momentum", "optimiser"},
-                                                        {"cluster", "workers"}};
+  static const std::map<std::string, std::string> names{
+      {"momentum", "optimiser"}, {"cluster", "workers"}, {"split", "stages"}, {"stages", "split"}};
+  return names;
+}
+
+// What belongs to the network, besides its own options.
+const std::set<std::string>& of_the_model() {
+  static const std::set<std::string> names{"batch", "plan", "profile", "split", "schedule"};
   return names;
 }
 
@@ -99,6 +107,40 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// Under mpirun the workers are its processes, whatever a file says.
+void take_processes_as_workers(CLI::App& command) {
+  CLI::Option* workers = command.get_option("--workers");
+  const std::optional<int> processes =
+      transport::launched_by_mpirun() ? transport::launched_size() : std::nullopt;
+  if (!processes || workers->count() > 0) return;
+  workers->add_result(std::to_string(*processes));
+  workers->run_callback();
+}
+
+// "--batch 8", as a note names it.
+std::string change_text(const std::string& name, const std::string& value) {
+  if (name == "workers" && transport::launched_by_mpirun())
+    return "mpirun's " + value + (value == "1" ? " process" : " processes");
+  return "--" + name + " " + value;
+}
+
+// The system that the command line names, unless it has the file's or leaves the choice open.
+const systems::System* other_system(const CLI::App& command) {
+  const CLI::Option* option = command.get_option("--system");
+  const std::string name = option->count() > 0 ? value_text(*option) : "";
+  if (name.empty() || name == "auto" || name == "all") return nullptr;
+  return &systems::find_system(name);
+}
+
+// Whether the setting says how to plan, and means nothing to that system.
+bool is_for_others(const std::string& name, const systems::System* system) {
+  const std::vector<systems::System>& all = systems::all_systems();
+  return system != nullptr && !systems::knows(*system, "--" + name) &&
+         std::any_of(all.begin(), all.end(), [&](const systems::System& each) {
+           return systems::knows(each, "--" + name);
+         });
+}
+
 }  // namespace
 
 std::string configuration_text(const CLI::App& command, const ModelOptions& options,
@@ -111,11 +153,7 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
       return path.empty() ? path : std::filesystem::absolute(path);
     });
   }
-  for (const auto& [name, value] : resolved) {
-    flags[name] = value;
-    for (const CLI::Option* other : command.get_option("--" + name)->get_excludes())
-      flags.erase(name_of(*other));
-  }
+  for (const auto& [name, value] : resolved) flags[name] = value;
   const nlohmann::ordered_json json{
       {"format", kFormat}, {"version", kVersion}, {"flags", flags}, {"model_options", options}};
   return json.dump(2) + "\n";
@@ -158,7 +196,7 @@ std::vector<std::string> Configuration::changes(const CLI::App& command, const M
     const Setting* own = find(name);
     if (option->count() == 0 || (own != nullptr && mean_the_same(value_text(*option), own->text)))
       continue;
-    changed.push_back("--" + name + " " + value_text(*option));
+    changed.push_back(change_text(name, value_text(*option)));
   }
   for (const auto& [name, value] : given) {
     const auto own = options_.find(name);
@@ -168,35 +206,82 @@ std::vector<std::string> Configuration::changes(const CLI::App& command, const M
   return changed;
 }
 
-void Configuration::fill_in(CLI::App& command, TrainFlags& flags) const {
-  // Beforehand: the file itself may hold settings that exclude each other, a plan and how it was
-  // made.
-  const GivenOptions given = given_options(command);
-  const auto is_open = [&](const std::string& name) {
-    const auto replaced = replaced_by().find(name);
-    return !is_settled(*command.get_option("--" + name), given) &&
-           (replaced == replaced_by().end() || changes(command, {}, {replaced->second}).empty());
-  };
-  const auto takes = [&](const std::string& name) {
-    return find(name) != nullptr && is_open(name);
-  };
-  std::vector<std::string> changed = changes(command, flags.options, measured_with());
-  bool takes_profile = takes("profile") && changed.empty();
-  if (takes("plan")) {
-    for (const std::string& other : changes(command, {}, planned_for_besides()))
-      changed.push_back(other);
-    flags.forgets_prediction = !changed.empty();
-    takes_profile = takes_profile && changed.empty();
-    if (!changed.empty())
-      flags.notes.push_back(joined(changed) +
-                            ": the plan was made for another; it is kept, without its prediction "
-                            "(--system auto plans anew)");
-  } else if (takes("profile") && !takes_profile) {
-    flags.notes.push_back(joined(changed) +
-                          ": the profile was measured with another; the network is profiled anew");
+// Which of the file's settings hold beside the command line, and what is to be said of the others.
+class Configuration::Selection {
+ public:
+  Selection(const Configuration& file, const CLI::App& command, const ModelOptions& options)
+      : file_(file),
+        command_(command),
+        // Beforehand: the file itself may hold settings that exclude each other, a plan and how it
+        // was made.
+        given_(given_options(command)),
+        system_(other_system(command)),
+        other_model_(file.find("model") != nullptr &&
+                     !file.changes(command, {}, {"model"}).empty()) {
+    const std::vector<std::string> measured = file.changes(command, options, measured_with());
+    keep_plan(measured);
+    keep_profile(measured);
+    if (other_model_)
+      notes_.push_back(file.changes(command, {}, {"model"}).front() + ": the configuration is of " +
+                       file.model() + ", whose options, batch, plan and profile are left out");
+    for (const Setting& setting : file.settings_)
+      if (is_open(setting.name) && is_for_others(setting.name, system_))
+        notes_.push_back("--" + setting.name + " of the configuration means nothing to " +
+                         system_->name + ": it is left out");
   }
+
+  [[nodiscard]] bool takes(const std::string& name) const {
+    return is_open(name) && !is_for_others(name, system_) && (name != "profile" || takes_profile_);
+  }
+  [[nodiscard]] bool takes_options() const { return !other_model_; }
+  [[nodiscard]] bool forgets_prediction() const { return forgets_prediction_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  [[nodiscard]] bool is_open(const std::string& name) const {
+    const auto replaced = replaced_by().find(name);
+    return !is_settled(*command_.get_option("--" + name), given_) &&
+           (replaced == replaced_by().end() ||
+            file_.changes(command_, {}, {replaced->second}).empty()) &&
+           !(other_model_ && of_the_model().contains(name));
+  }
+  [[nodiscard]] bool has_open(const std::string& name) const {
+    return file_.find(name) != nullptr && is_open(name);
+  }
+  void keep_plan(std::vector<std::string> changed) {
+    if (!has_open("plan")) return;
+    for (const std::string& other : file_.changes(command_, {}, planned_for_besides()))
+      changed.push_back(other);
+    forgets_prediction_ = !changed.empty();
+    if (forgets_prediction_)
+      notes_.push_back(joined(changed) +
+                       ": the plan was made for another; it is kept, without its prediction "
+                       "(--system auto plans anew)");
+  }
+  void keep_profile(const std::vector<std::string>& measured) {
+    takes_profile_ = has_open("profile") && measured.empty() && !forgets_prediction_;
+    if (has_open("profile") && !has_open("plan") && !takes_profile_)
+      notes_.push_back(joined(measured) +
+                       ": the profile was measured with another; the network is profiled anew");
+  }
+
+  const Configuration& file_;
+  const CLI::App& command_;
+  GivenOptions given_;
+  const systems::System* system_;  // null: the file's own
+  bool other_model_;
+  bool takes_profile_ = false;
+  bool forgets_prediction_ = false;
+  std::vector<std::string> notes_;
+};
+
+void Configuration::fill_in(CLI::App& command, TrainFlags& flags) const {
+  take_processes_as_workers(command);
+  const Selection selection(*this, command, flags.options);
+  flags.forgets_prediction = selection.forgets_prediction();
+  flags.notes = selection.notes();
   for (const Setting& setting : settings_) {
-    if (!is_open(setting.name) || (setting.name == "profile" && !takes_profile)) continue;
+    if (!selection.takes(setting.name)) continue;
     CLI::Option* option = command.get_option("--" + setting.name);
     try {
       option->add_result(setting.text);
@@ -205,6 +290,7 @@ void Configuration::fill_in(CLI::App& command, TrainFlags& flags) const {
       setting.node.fail(error.what());
     }
   }
+  if (!selection.takes_options()) return;
   ModelOptions rest = options_;
   flags.options.merge(rest);
 }

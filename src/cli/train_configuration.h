@@ -14,7 +14,7 @@ namespace pipedream::cli {
 
 // The flags with which exactly this training can be repeated, as text: those that were given and
 // those that were decided, which `resolved` has by name. Flags that only say where results go are
-// left out, and those that a decided one excludes: how the plan was made.
+// left out. How the plan was asked for stands beside the plan, so that a new one can be made.
 [[nodiscard]] std::string configuration_text(
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);
@@ -28,13 +28,16 @@ class Configuration {
   [[nodiscard]] std::string model() const;  // empty where it names none
 
   // Gives each flag that the command line left open the value that the file has for it; a flag is
-  // not open where one that excludes or replaces it is given. Where the file's plan is kept and was
-  // made for something else than the command line says, it loses what was predicted; where its
-  // profile was measured with something else, that is passed over. Notes tell of both.
+  // not open where one that excludes or replaces it is given: those that say how to plan exclude
+  // the file's plan, and a new one is made as the file and they say. Where the file's plan is kept
+  // and was made for something else than the command line says, it loses what was predicted; where
+  // its profile was measured with something else, that is passed over. Of another --model nothing
+  // is taken that belongs to the file's. Notes tell of all this.
   // `flags.options` are the command line's before, and all afterwards. Throws BadFile.
   void fill_in(CLI::App& command, TrainFlags& flags) const;
 
  private:
+  class Selection;
   struct Setting {
     std::string name;
     std::string text;  // paths as they are from here

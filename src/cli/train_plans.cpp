@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 
 #include "cli/flags.h"
 #include "cli/own_schedule.h"
@@ -105,8 +106,10 @@ void forget_speed(plan::Predicted& predicted) {
 Preparation given_plan(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
   Preparation preparation;
-  plan::PlanFile file = read_plan_for(flags.plan, task.network.graph, task.workers,
-                                      "and " + std::to_string(task.workers) + " are to train");
+  plan::PlanFile file =
+      read_plan_for(flags.plan, task.network.graph, task.workers,
+                    "and " + std::to_string(task.workers) + (task.workers == 1 ? " is" : " are") +
+                        " to train: take more, or plan anew with --system auto");
   if (flags.forgets_prediction) forget_speed(file.predicted);
   const cluster::Cluster cluster = cluster_for(task);
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
@@ -193,6 +196,7 @@ Preparation prepare_plans(const PlanningTask& task) {
     return preparation;
   }
   const Planned planned = planned_for(task.flags, model, cluster, preparation.table);
+  for (const std::string& line : unmet_wishes(task.flags, planned)) std::cerr << line << "\n";
   preparation.runs.push_back(prepared(task, *preparation.profile, cluster, planned));
   return preparation;
 }

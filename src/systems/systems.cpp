@@ -93,6 +93,10 @@ const System& find_system(std::string_view name) {
                  suggestion(std::string(name), names));
 }
 
+bool knows(const System& system, const std::string& flag) {
+  return std::find(system.options.begin(), system.options.end(), flag) != system.options.end();
+}
+
 namespace {
 
 // The flags that mean something to some systems only: whether a wish gives one, and how to take it
@@ -101,16 +105,17 @@ struct Flag {
   const char* name;
   bool (*is_given)(const Wishes&);
   void (*take_back)(Wishes&);
+  bool met_unknown = false;  // those that do not know it do what it says, where they have a plan
 };
 
 const std::vector<Flag>& all_flags() {
   static const std::vector<Flag> flags{
       {"--straight", [](const Wishes& w) { return w.straight; },
-       [](Wishes& w) { w.straight = false; }},
+       [](Wishes& w) { w.straight = false; }, true},
       {"--hierarchical", [](const Wishes& w) { return w.hierarchical; },
        [](Wishes& w) { w.hierarchical = false; }},
       {"--no-recompute", [](const Wishes& w) { return !w.recompute; },
-       [](Wishes& w) { w.recompute = true; }},
+       [](Wishes& w) { w.recompute = true; }, true},
       {"--split", [](const Wishes& w) { return !w.split.empty(); },
        [](Wishes& w) { w.split.clear(); }},
       {"--stages", [](const Wishes& w) { return w.stages.has_value(); },
@@ -123,10 +128,6 @@ const std::vector<Flag>& all_flags() {
        [](Wishes& w) { w.balance = plan::Balance::kTime; }},
   };
   return flags;
-}
-
-bool knows(const System& system, const std::string& flag) {
-  return std::find(system.options.begin(), system.options.end(), flag) != system.options.end();
 }
 
 void refuse_meaningless(const System& system, const Wishes& wishes) {
@@ -343,6 +344,14 @@ Result plan_for(const System& system, const Model& model, const cluster::Cluster
   if (auto* planned = std::get_if<Planned>(&result))
     planned->data_parallel = data_parallel(model, cluster, wishes);
   return result;
+}
+
+std::vector<std::string> passed_over(const System& system, const Wishes& wishes) {
+  std::vector<std::string> names;
+  for (const Flag& flag : all_flags())
+    if (flag.is_given(wishes) && !flag.met_unknown && !knows(system, flag.name))
+      names.emplace_back(flag.name);
+  return names;
 }
 
 Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {

@@ -71,6 +71,14 @@ struct Model {
 [[nodiscard]] Result plan_for(const System& system, const Model& model,
                               const cluster::Cluster& cluster, const Wishes& wishes);
 
+// Whether the flag ("--depth") means something to that system.
+[[nodiscard]] bool knows(const System& system, const std::string& flag);
+
+// Wishes that `auto` leaves out for that system, as flags: "--microbatches" for pipedream, which
+// cuts nothing. One that it meets without knowing it is none of them: no system that does not know
+// --no-recompute recomputes.
+[[nodiscard]] std::vector<std::string> passed_over(const System& system, const Wishes& wishes);
+
 // `auto`: every system plans, except those that cannot have the form wished for (--straight,
 // --stages, --split); other wishes that mean nothing to one are left out for it.
 struct Candidate {

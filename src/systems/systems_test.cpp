@@ -183,6 +183,20 @@ TEST(Flags, ThatMeanNothingToOneOfManyAreLeftOutForIt) {
   }
 }
 
+// What a system does anyway is not passed over: pipedream and mp recompute nothing, mp replicates
+// nothing.
+TEST(Flags, ThatAutoPassesOverAreNamed) {
+  Wishes wishes;
+  wishes.microbatches = 4;
+  wishes.recompute = false;
+  wishes.straight = true;
+  wishes.depth = plan::Depth::kNoam;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(passed_over(find_system("pipedream"), wishes), Names{"--microbatches"});
+  EXPECT_EQ(passed_over(find_system("mp"), wishes), (Names{"--microbatches", "--depth"}));
+  EXPECT_EQ(passed_over(find_system("dapple"), wishes), Names{});
+}
+
 TEST(Flags, StraightMeansNoReplicas) {
   EXPECT_EQ(plan::config_text(plan_of("pipedream", {.layers = 2}, flat(4)).plan), "4");
   EXPECT_EQ(

@@ -18,6 +18,8 @@ namespace pipedream::transport {
 // The number of this process among those that the launcher started, from the environment too; 0
 // where there is none.
 [[nodiscard]] int launched_rank();
+// How many processes the launcher has started; none where it does not say.
+[[nodiscard]] std::optional<int> launched_size();
 // How many processes the launcher has started on this machine; none where it does not say.
 [[nodiscard]] std::optional<int> launched_here();
 

@@ -1,10 +1,21 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "transport/mpi.h"
 
 namespace pipedream::transport {
+namespace {
+
+// Of the first of these variables that is set.
+std::optional<int> number_in(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const char* number = std::getenv(name)) return std::atoi(number);
+  return std::nullopt;
+}
+
+}  // namespace
 
 bool launched_by_mpirun() {
   // Open MPI, anything with PMIx (srun --mpi=pmix, prte), MPICH and its relatives.
@@ -14,15 +25,13 @@ bool launched_by_mpirun() {
 }
 
 int launched_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (const char* rank = std::getenv(name)) return std::atoi(rank);
-  return 0;
+  return number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).value_or(0);
 }
 
+std::optional<int> launched_size() { return number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}); }
+
 std::optional<int> launched_here() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-    if (const char* count = std::getenv(name)) return std::atoi(count);
-  return std::nullopt;
+  return number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
 }
 
 }  // namespace pipedream::transport

@@ -20,6 +20,15 @@ TEST(LaunchedByMpirun, SeesTheVariablesOfTheLaunchers) {
   }
 }
 
+TEST(LaunchedSize, IsWhatTheLauncherSaysOrNothing) {
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  ::unsetenv("PMI_SIZE");
+  EXPECT_FALSE(launched_size());
+  ::setenv("PMI_SIZE", "5", 1);
+  EXPECT_EQ(launched_size(), 5);
+  ::unsetenv("PMI_SIZE");
+}
+
 TEST(LaunchedHere, IsWhatTheLauncherSaysOrNothing) {
   ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   ::unsetenv("MPI_LOCALNRANKS");
