@@ -39,7 +39,7 @@ TEST(TrainCommand, TrainsWithEverySystem) {
     ASSERT_TRUE(runs.contains(system));
     const auto& measured = runs.at(system).at("measured");
     ASSERT_TRUE(measured.is_object()) << system << ": " << runs.at(system);
-    EXPECT_EQ(measured.at("minibatches"), 8) << system;
+    EXPECT_EQ(measured.at("samples"), 8 * 16) << system;
     EXPECT_GT(measured.at("samples_per_second"), 0) << system;
     EXPECT_LT(measured.at("loss"), 3) << system;
   }
@@ -416,6 +416,18 @@ TEST(TrainCommand, WritesMeasuredPictures) {
   ASSERT_EQ(answer.code, 0) << answer.err;
   EXPECT_EQ(read_file(svg).substr(0, 4), "<svg");
   EXPECT_FALSE(nlohmann::json::parse(read_file(trace)).at("traceEvents").empty());
+}
+
+TEST(TrainCommand, ItsPicturesSayWhatTheyShow) {
+  const std::filesystem::path out = scratch("run_of_two_epochs");
+  ASSERT_EQ(call("train --model mlp --inputs 20 --hidden 16 --batch 1024 --workers 2 --system gpipe "
+                 "--profile-seconds 0.1 --minibatches 7 --no-evaluation --out " +
+                 out.string())
+                .code,
+            0);
+  const std::string svg = read_file(out / "timeline.svg");
+  EXPECT_NE(svg.find("mlp: gpipe 1-1, measured"), std::string::npos);
+  EXPECT_NE(svg.find("4–6"), std::string::npos) << "a line may be broken anywhere\n" << svg;
 }
 
 TEST(TrainCommand, RunsAScheduleOfTheUsersOwn) {

@@ -393,8 +393,10 @@ struct Evaluation {
 };
 
 struct TrainOptions {
-  std::int64_t epochs = 1;                    // passes over the training samples, unless
-  std::optional<std::int64_t> minibatches{};  // so many are to be trained
+  std::int64_t epochs = 1;  // passes over the training samples, unless
+  // so many minibatches of the network's batch are to be trained. Where the replicas of the first
+  // stage share each minibatch (dapple), as many times fewer of as many times the samples.
+  std::optional<std::int64_t> minibatches{};
   Optimiser optimiser{};
   std::optional<double> clip{};  // the largest norm of all gradients; for systems that flush
   std::uint64_t seed = 0;        // of initial weights, the order of samples and dropout

@@ -59,7 +59,7 @@ void Watcher::see(const train::Step& step) {
   const double speed = static_cast<double>(step.samples) / step.seconds.count();
   progress_.show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
                  "loss " + report::four_digits(step.loss) + ", " +
-                     report::grouped(static_cast<std::int64_t>(speed)) + " samples/s");
+                     report::three_digits(speed) + " samples/s");
 }
 
 void Watcher::see(const train::EvaluationStep& step) {
@@ -202,6 +202,10 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
   report::TrainingRun run{entry_.name,        prepared.file.plan,
                           network_.batch,     prepared.file.predicted.samples_per_second,
                           prepared.simulated, {}};
+  // Of what the plan was made for, and with the system's own schedule.
+  if (!flags_.forgets_prediction && flags_.schedule.empty())
+    for (const auto& stage : prepared.file.predicted.stages)
+      run.stage_memory.push_back(stage.memory);
   std::optional<OwnSchedule> own;
   if (!flags_.schedule.empty()) {
     own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
@@ -280,7 +284,7 @@ void Training::write_results(const report::TrainingRun& run, const train::Outcom
   const std::filesystem::path folder(flags_.out);
   const PictureFlags pictures{(folder / "timeline.svg").string(),
                               (folder / "timeline.json").string()};
-  write_pictures(pictures, outcome.measured.timeline, entry_.name + ": " + run.plan.system,
+  write_pictures(pictures, outcome.measured.timeline, report::training_title(run),
                  report::training_line(run));
   model::write_weights(folder / "weights.safetensors", all_of(outcome.weights));
   end_run_folder(folder, report::training_json(run).dump(2) + "\n");
@@ -291,10 +295,8 @@ void Training::show(const report::TrainingRun& run, const train::Outcome& outcom
     std::cout << report::training_json(run).dump(2) << "\n";
   else
     std::cout << report::training_table(run);
-  write_pictures(
-      flags_, outcome.measured.timeline,
-      entry_.name + ": " + run.plan.system + " " + plan::config_text(run.plan) + ", measured",
-      report::training_line(run));
+  write_pictures(flags_, outcome.measured.timeline, report::training_title(run),
+                 report::training_line(run));
   if (!flags_.weights_file.empty()) {
     model::write_weights(flags_.weights_file, all_of(outcome.weights));
     std::cerr << "written to " << flags_.weights_file << "\n";

@@ -391,6 +391,8 @@ TEST(LibraryTraining, LearnsOnReplicasAndWithoutFlushes) {
     EXPECT_GT(result.held_out->accuracy.value(), 0.8) << system;
     EXPECT_EQ(result.memory.size(), 2U) << system;
     EXPECT_NE(result.table.find(system), std::string::npos) << result.table;
+    EXPECT_EQ(result.table.find(" –"), std::string::npos) << "memory is predicted\n"
+                                                          << result.table;
   }
 }
 

@@ -124,12 +124,11 @@ class Run {
     result.samples_per_second = measured.samples_per_second;
     result.seconds = measured.seconds.count();
     for (const Bytes memory : measured.memory) result.memory.push_back(memory.count);
-    result.table = report::training_table({network_.name,
-                                           file_.plan,
-                                           network_.batch,
-                                           file_.predicted.samples_per_second,
-                                           {},
-                                           measured});
+    report::TrainingRun run{
+        network_.name, file_.plan, network_.batch, file_.predicted.samples_per_second, {},
+        measured};
+    for (const auto& stage : file_.predicted.stages) run.stage_memory.push_back(stage.memory);
+    result.table = report::training_table(run);
     return result;
   }
 

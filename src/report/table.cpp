@@ -42,6 +42,11 @@ std::string grouped(std::int64_t number) {
 
 std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
 
+std::string three_digits(double number) {
+  if (std::abs(number) >= 99.95) return grouped(std::llround(number));
+  return fmt::format("{:#.3g}", number);  // with trailing zeros: they are digits, too
+}
+
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string bar(double share, int width) {

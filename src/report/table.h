@@ -44,6 +44,9 @@ class Table {
 // 2.30258 → "2.3026".
 [[nodiscard]] std::string four_digits(double number);
 
+// As a speed is told: 1234.5 → "1,235", 12.345 → "12.3", 0.012345 → "0.0123".
+[[nodiscard]] std::string three_digits(double number);
+
 // A bar of `share` (0 … 1) of `width` characters, in eighths of one.
 [[nodiscard]] std::string bar(double share, int width);
 

@@ -58,6 +58,15 @@ TEST(Percent, HasOneDecimal) {
   EXPECT_EQ(percent(0.0006), "0.1 %");
 }
 
+TEST(ThreeDigits, AreThoseThatCount) {
+  EXPECT_EQ(three_digits(1234.5), "1,235");
+  EXPECT_EQ(three_digits(100), "100");
+  EXPECT_EQ(three_digits(99.96), "100");
+  EXPECT_EQ(three_digits(12.345), "12.3");
+  EXPECT_EQ(three_digits(1), "1.00");
+  EXPECT_EQ(three_digits(0.012345), "0.0123");
+}
+
 TEST(Bar, IsDrawnInEighths) {
   EXPECT_EQ(bar(0, 4), "");
   EXPECT_EQ(bar(1, 4), "████");

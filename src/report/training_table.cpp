@@ -15,19 +15,37 @@ namespace {
 using nlohmann::ordered_json;
 using systems::Measured;
 
-std::string samples_text(double rate) {
-  return rate >= 100 ? grouped(static_cast<std::int64_t>(rate + 0.5)) : fmt::format("{:.1f}", rate);
+std::string rate_text(double rate) {
+  return rate > 0 ? three_digits(rate) + " samples/s" : "too short a run to tell";
 }
 
-std::string rate_text(double rate) {
-  return rate > 0 ? samples_text(rate) + " samples/s" : "too short a run to tell";
+// "all minibatches", or "the last epoch, minibatches 40–49 of 0–49": numbered as in pictures and
+// metrics.
+std::string timed_text(const Measured& measured) {
+  if (measured.first_timed == 0) return "all minibatches";
+  const std::int64_t last = measured.minibatches - 1;
+  const std::string timed = measured.first_timed == last
+                                ? fmt::format("minibatch {}", last)
+                                : fmt::format("minibatches {}–{}", measured.first_timed, last);
+  return fmt::format("the last epoch, {} of 0–{}", timed, last);
+}
+
+// By worker: what the simulator counts, else what the plan predicts; empty where neither is there.
+std::vector<Bytes> predicted_memory(const TrainingRun& run) {
+  if (run.simulated) return run.simulated->memory;
+  if (run.stage_memory.size() != run.plan.stages.size()) return {};
+  std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(run.plan)));
+  for (std::size_t s = 0; s < run.plan.stages.size(); ++s)
+    for (const WorkerId worker : run.plan.stages[s].workers)
+      memory[worker.index()] += run.stage_memory[s];
+  return memory;
 }
 
 // "97 % of the predicted 512 samples/s"
 std::string against(double measured, const std::optional<double>& expected, const char* what) {
   if (!expected || *expected <= 0 || measured <= 0) return "";
   return fmt::format("{} of the {} {} samples/s", percent(measured / *expected), what,
-                     samples_text(*expected));
+                     three_digits(*expected));
 }
 
 // None where the run was too short to tell.
@@ -37,7 +55,7 @@ std::optional<double> simulated_rate(const TrainingRun& run) {
 }
 
 std::string rate_entry(const std::optional<double>& rate) {
-  return rate && *rate > 0 ? samples_text(*rate) : "–";
+  return rate && *rate > 0 ? three_digits(*rate) : "–";
 }
 
 std::string speed_text(const TrainingRun& run) {
@@ -65,6 +83,7 @@ Table worker_table(const TrainingRun& run) {
   Table table(worker_columns({{"memory", Align::kRight},
                               {"predicted", Align::kRight},
                               {"updates behind", Align::kRight}}));
+  const std::vector<Bytes> predicted = predicted_memory(run);
   for (const timeline::WorkerAccount& worker : run.measured.summary.workers) {
     const std::size_t w = worker.worker.index();
     std::string stale;
@@ -75,7 +94,7 @@ Table worker_table(const TrainingRun& run) {
     }
     auto entries = worker_entries(run.plan, worker, run.measured.summary.length);
     entries.push_back(to_text(run.measured.memory[w]));
-    entries.push_back(run.simulated ? to_text(run.simulated->memory[w]) : "–");
+    entries.push_back(predicted.empty() ? "–" : to_text(predicted[w]));
     entries.push_back(std::move(stale));
     table.add_row(std::move(entries));
   }
@@ -94,7 +113,8 @@ std::string samples_per_update_text(const Measured& measured) {
   return grouped(static_cast<std::int64_t>(measured.samples_per_update));
 }
 
-std::vector<Column> comparison_columns() {
+// `evaluated`: whether there is anything to say of held-out samples.
+std::vector<Column> comparison_columns(bool evaluated) {
   std::vector<Column> columns{{""},
                               {"system"},
                               {"plan"},
@@ -104,8 +124,9 @@ std::vector<Column> comparison_columns() {
                               {"simulated", Align::kRight},
                               {"samples/update", Align::kRight}};
   for (const Column& column : time_columns()) columns.push_back(column);
-  for (const char* title : {"memory", "bytes/sample", "updates behind", "loss"})
+  for (const char* title : {"memory", "bytes/sample", "updates behind", "loss", "held-out"})
     columns.push_back({title, Align::kRight});
+  if (!evaluated) columns.pop_back();
   return columns;
 }
 
@@ -138,6 +159,7 @@ std::vector<std::string> comparison_entries(const TrainingRun& run,
   for (std::string entry : {to_text(memory), bytes_text(of.bytes_per_sample),
                             staleness_text(furthest_behind(of)), four_digits(of.loss)})
     entries.push_back(std::move(entry));
+  if (of.held_out_loss) entries.push_back(four_digits(*of.held_out_loss));
   return entries;
 }
 
@@ -156,26 +178,41 @@ std::string verdict_on(const std::string& automatic, const std::vector<TrainingR
   return fmt::format(": {} slower than the fastest, {}", percent(1 - share), fastest->plan.system);
 }
 
+// Of any of the runs: all train the same samples.
+std::string comparison_title(const TrainingRun& run) {
+  const Measured& measured = run.measured;
+  return fmt::format("{}: {} samples with each system, --batch {}{}", run.model,
+                     grouped(measured.samples), run.batch,
+                     measured.first_timed > 0 ? "; times are of the last epoch" : "");
+}
+
 ordered_json or_null(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }
 
 }  // namespace
 
+std::string training_title(const TrainingRun& run) {
+  return run.model + ": " + run.plan.system + " " + plan::config_text(run.plan) + ", measured";
+}
+
 std::string training_line(const TrainingRun& run) {
-  return rate_text(run.measured.samples_per_second) + "; " + summary_line(run.measured.summary);
+  return fmt::format("{}; {}; {}", rate_text(run.measured.samples_per_second),
+                     summary_line(run.measured.summary), timed_text(run.measured));
 }
 
 std::string training_table(const TrainingRun& run) {
   const Measured& measured = run.measured;
   std::string text = fmt::format(
-      "{}: {} {}, {} minibatches{} trained\n\n", run.model, run.plan.system,
+      "{}: {} {}, {} minibatches{} trained, {} samples\n\n", run.model, run.plan.system,
       short_config(plan::config_text(run.plan)), grouped(measured.minibatches),
       run.plan.microbatches > 1 ? fmt::format(" of {} microbatches", grouped(run.plan.microbatches))
-                                : "");
+                                : "",
+      grouped(measured.samples));
   text += fmt::format("speed        {}\n", speed_text(run));
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
+  text += fmt::format("timed        {}\n", timed_text(measured));
   text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
   text += fmt::format("an update    of {} samples\n", samples_per_update_text(measured));
   text +=
@@ -192,6 +229,8 @@ ordered_json training_json(const TrainingRun& run) {
   json["simulated_samples_per_second"] = or_null(simulated_rate(run));
   json["samples_per_update"] = measured.samples_per_update;
   json["minibatches"] = measured.minibatches;
+  json["samples"] = measured.samples;
+  json["first_timed_minibatch"] = measured.first_timed;
   if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);
@@ -205,8 +244,7 @@ ordered_json training_json(const TrainingRun& run) {
   json["idle"] = idle_json(measured.summary.idle);
   json["recompute"] = to_seconds(measured.summary.recompute);
   json["peak_memory_bytes"] = bytes_json(measured.memory);
-  json["predicted_memory_bytes"] =
-      bytes_json(run.simulated ? run.simulated->memory : std::vector<Bytes>{});
+  json["predicted_memory_bytes"] = bytes_json(predicted_memory(run));
   auto stale = ordered_json::array();
   for (const systems::Staleness& of : measured.staleness)
     stale.push_back({{"most", of.most}, {"mean", of.mean}});
@@ -218,13 +256,9 @@ ordered_json training_json(const TrainingRun& run) {
 std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  Table table(comparison_columns());
+  Table table(comparison_columns(!runs.empty() && runs.front().measured.held_out_loss));
   for (const TrainingRun& run : runs) table.add_row(comparison_entries(run, runs, automatic));
-  std::string text = fmt::format("{}: {} minibatches with each system, --batch {}\n\n",
-                                 runs.empty() ? "" : runs.front().model,
-                                 runs.empty() ? 0 : runs.front().measured.minibatches,
-                                 runs.empty() ? 0 : runs.front().batch) +
-                     table.text();
+  std::string text = (runs.empty() ? "" : comparison_title(runs.front()) + "\n\n") + table.text();
   for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
   if (!not_run.empty()) text += "\n";
   return text + "\n▶ the choice of --system auto" + verdict_on(automatic, runs) + "\n";

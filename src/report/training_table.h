@@ -21,13 +21,16 @@ struct TrainingRun {
   std::optional<double> predicted;  // samples/s; none where nothing was profiled
   std::optional<systems::Simulated> simulated;
   systems::Measured measured;
+  std::vector<Bytes> stage_memory;  // of a worker, as the plan predicts it; empty: not known
 };
 
 // Speed, loss, and a line per worker: its time by cause, memory measured and predicted, staleness.
 [[nodiscard]] std::string training_table(const TrainingRun& run);
 // The object of `train --json` (docs/formats.md).
 [[nodiscard]] nlohmann::ordered_json training_json(const TrainingRun& run);
-// "123 samples/s; busy …": under a picture.
+// Over a picture, "mlp: gpipe 1-1, measured", and under that, "123 samples/s; busy …", with the
+// minibatches that it shows.
+[[nodiscard]] std::string training_title(const TrainingRun& run);
 [[nodiscard]] std::string training_line(const TrainingRun& run);
 
 // A system that was to be compared and did not run.

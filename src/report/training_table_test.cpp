@@ -19,6 +19,7 @@ TrainingRun run_of(const std::string& system, double samples_per_second) {
                      {{LayerId{2}}, {WorkerId{1}}, 1, false}};
   run.batch = 32;
   run.measured.minibatches = 20;
+  run.measured.samples = 640;
   run.measured.samples_per_second = samples_per_second;
   run.measured.samples_per_update = 64;
   run.measured.memory = {Bytes{1 << 20}, Bytes{2 << 20}};
@@ -40,7 +41,47 @@ std::vector<std::string> line_with(const std::string& text, const std::string& w
 
 TEST(TrainingComparison, SaysHowLongEachTrainedAndWithWhichBatch) {
   const std::string table = training_comparison_table({run_of("pipedream", 100)}, {}, "");
-  EXPECT_EQ(table.find("tiny: 20 minibatches with each system, --batch 32\n"), 0u) << table;
+  EXPECT_EQ(table.find("tiny: 640 samples with each system, --batch 32\n"), 0u) << table;
+  EXPECT_EQ(table.find("held-out"), std::string::npos) << table;
+}
+
+TEST(TrainingComparison, HasWhatHeldOutSamplesLose) {
+  TrainingRun run = run_of("pipedream", 100);
+  run.measured.held_out_loss = 0.375;
+  const std::string table = training_comparison_table({run}, {}, "");
+  EXPECT_NE(table.find("held-out"), std::string::npos) << table;
+  EXPECT_EQ(line_with(table, "pipedream").back(), "0.3750") << table;
+}
+
+TEST(TrainingTable, SaysWhichMinibatchesItsTimesAreOf) {
+  TrainingRun run = run_of("pipedream", 100);
+  const std::string whole = training_table(run);
+  EXPECT_NE(whole.find("\ntimed        all minibatches\n"), std::string::npos) << whole;
+  run.measured.first_timed = 16;
+  const std::string part = "the last epoch, minibatches 16–19 of 0–19";
+  EXPECT_NE(training_table(run).find("timed        " + part), std::string::npos);
+  EXPECT_NE(training_line(run).find("; " + part), std::string::npos) << training_line(run);
+  EXPECT_EQ(training_json(run).at("first_timed_minibatch"), 16);
+  EXPECT_NE(training_comparison_table({run}, {}, "").find("; times are of the last epoch\n"),
+            std::string::npos);
+  run.measured.first_timed = 19;
+  EXPECT_NE(training_line(run).find("the last epoch, minibatch 19 of 0–19"), std::string::npos);
+}
+
+TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
+  EXPECT_EQ(training_title(run_of("pipedream", 100)), "tiny: pipedream 1-1, measured");
+}
+
+// The second worker has both stages' replicas.
+TEST(TrainingTable, TakesThePlansMemoryWhereNothingWasSimulated) {
+  TrainingRun run = run_of("dapple", 100);
+  run.plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};
+  EXPECT_TRUE(training_json(run).at("predicted_memory_bytes").empty());
+  run.stage_memory = {Bytes{100}, Bytes{10}};
+  EXPECT_EQ(training_json(run).at("predicted_memory_bytes").dump(), "[100,110]");
+  run.simulated.emplace();
+  run.simulated->memory = {Bytes{1}, Bytes{2}};
+  EXPECT_EQ(training_json(run).at("predicted_memory_bytes").dump(), "[1,2]");
 }
 
 TEST(TrainingComparison, HasTheSamplesOfAnUpdateAndTheMeanStalenessOfTheWorstStage) {

@@ -18,8 +18,11 @@ struct Staleness {
 };
 
 struct Measured {
-  std::int64_t minibatches = 0;  // trained in all
-  timeline::Summary summary;     // of the last epoch
+  std::int64_t minibatches = 0;  // trained in all, as the schedule counts them
+  std::int64_t samples = 0;      // in them
+  std::int64_t first_timed =
+      0;  // of the last epoch's minibatches, which summary and timeline cover
+  timeline::Summary summary;
   double samples_per_second = 0;
   double samples_per_update = 0;
   double bytes_per_sample = 0;          // that left any worker
@@ -30,7 +33,7 @@ struct Measured {
   std::optional<double> accuracy;       // on held-out samples; none where words are predicted
   std::optional<double> perplexity;     // where words are
   Seconds seconds{0};                   // the whole training, evaluation included
-  timeline::Timeline timeline;          // of the last epoch; empty unless asked for
+  timeline::Timeline timeline;          // minibatches as counted in all; empty unless asked for
 };
 
 // From the ops of a run, each worker's in their order: the version that each update started from

@@ -10,15 +10,25 @@
 
 namespace pipedream::train {
 
-Batches::Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle)
-    : samples_(samples), batch_(batch), seed_(seed), shuffle_(shuffle) {
-  PD_CHECK(samples >= 1 && batch >= 1);
+Batches::Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle,
+                 std::int64_t in_all)
+    : samples_(samples), batch_(batch), seed_(seed), shuffle_(shuffle), in_all_(in_all) {
+  PD_CHECK(samples >= 1 && batch >= 1 && in_all >= 1);
 }
 
 std::int64_t Batches::per_epoch() const { return (samples_ - 1) / batch_ + 1; }
 
+std::int64_t Batches::samples_until(std::int64_t minibatches) const {
+  const std::int64_t begun = std::min(samples_, minibatches % per_epoch() * batch_);
+  return std::min(in_all_, minibatches / per_epoch() * samples_ + begun);
+}
+
+std::int64_t Batches::minibatches_until(std::int64_t samples) const {
+  return samples / samples_ * per_epoch() + (samples % samples_ + batch_ - 1) / batch_;
+}
+
 std::int64_t Batches::samples_in(std::int64_t minibatch) const {
-  return std::min(batch_, samples_ - minibatch % per_epoch() * batch_);
+  return samples_until(minibatch + 1) - samples_until(minibatch);
 }
 
 std::vector<std::int64_t> Batches::samples_of(std::int64_t minibatch, std::int64_t first,

@@ -11,10 +11,15 @@ namespace pipedream::train {
 // agree, and nothing is stored, so any minibatch is found at once when training resumes.
 class Batches {
  public:
-  // `batch` is the number of samples in a minibatch; both numbers are at least 1.
-  Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle);
+  // `batch` is the number of samples in a minibatch; both numbers are at least 1. With `in_all` the
+  // stream ends after so many samples, with a short minibatch if need be.
+  Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle,
+          std::int64_t in_all = INT64_MAX);
 
-  [[nodiscard]] std::int64_t per_epoch() const;                         // minibatches
+  [[nodiscard]] std::int64_t per_epoch() const;  // minibatches
+  // How many samples the first `minibatches` have, and how many minibatches have that many.
+  [[nodiscard]] std::int64_t samples_until(std::int64_t minibatches) const;
+  [[nodiscard]] std::int64_t minibatches_until(std::int64_t samples) const;
   [[nodiscard]] std::int64_t samples_in(std::int64_t minibatch) const;  // how many
 
   // Samples number `first` … `first` + `count` − 1 of a minibatch, which has that many.
@@ -29,6 +34,7 @@ class Batches {
   std::int64_t batch_;
   std::uint64_t seed_;
   bool shuffle_;
+  std::int64_t in_all_;
 };
 
 }  // namespace pipedream::train

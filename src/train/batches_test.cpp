@@ -17,6 +17,25 @@ TEST(Batches, LastMinibatchOfAnEpochMayBeShort) {
   EXPECT_EQ(batches.samples_of(2), (Samples{8, 9}));
 }
 
+TEST(Batches, EndWithAShortOneAfterSoManySamples) {
+  const Batches batches(10, 4, 1, false, /*in_all=*/16);
+  EXPECT_EQ(batches.samples_in(2), 2);
+  EXPECT_EQ(batches.samples_in(4), 2);
+  EXPECT_EQ(batches.samples_of(4), (Samples{4, 5}));
+  EXPECT_EQ(batches.samples_in(5), 0);
+}
+
+TEST(Batches, CountSamplesAndMinibatchesThroughEpochs) {
+  const Batches batches(10, 4, 1, false);
+  const std::vector<std::int64_t> until{0, 4, 8, 10, 14, 18, 20, 24};
+  for (std::size_t i = 0; i < until.size(); ++i) {
+    const auto minibatches = static_cast<std::int64_t>(i);
+    EXPECT_EQ(batches.samples_until(minibatches), until[i]);
+    EXPECT_EQ(batches.minibatches_until(until[i]), minibatches);
+  }
+  EXPECT_EQ(batches.minibatches_until(13), 4);
+}
+
 TEST(Batches, AreReadInOrderUnlessShuffled) {
   const Batches batches(10, 4, 1, false);
   EXPECT_EQ(batches.samples_of(1), (Samples{4, 5, 6, 7}));

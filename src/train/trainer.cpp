@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/match.h"
 #include "model/memory_meter.h"
 #include "runtime/pace.h"
 #include "schedule/evaluation.h"
@@ -53,6 +54,25 @@ systems::Staleness staleness_of(const std::vector<runtime::WorkerResult>& result
           all.count > 0 ? static_cast<double>(all.sum) / static_cast<double>(all.count) : 0};
 }
 
+// Those of so many minibatches of the recipe's size, where that is what it says.
+std::optional<std::int64_t> samples_wanted(const Recipe& recipe, const DataSet& training) {
+  if (!recipe.minibatches || recipe.extent) return std::nullopt;
+  return Batches(training.samples(), recipe.batch, 0, /*shuffle=*/false)
+      .samples_until(*recipe.minibatches);
+}
+
+// The op with its minibatches counted from `first` on: through all epochs, as people know them.
+schedule::Op counted_from(std::int64_t first, schedule::Op op) {
+  std::visit(Match{[&](schedule::Update& update) {
+                     update.first += first;
+                     update.last += first;
+                   },
+                   [](schedule::Reduce&) {}, [](schedule::Await&) {}, [](schedule::Pull&) {},
+                   [&](auto& other) { other.item.minibatch += first; }},
+             op);
+  return op;
+}
+
 // How a stream of minibatches is cut into schedules, and each of them into items.
 class Course {
  public:
@@ -60,13 +80,15 @@ class Course {
       : recipe_(recipe),
         plan_(job.plan),
         batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.sharing)),
-        batches_(training.samples(), batch_, job.seed, /*shuffle=*/true) {}
+        samples_(samples_wanted(recipe, training)),
+        batches_(training.samples(), batch_, job.seed, /*shuffle=*/true,
+                 samples_.value_or(INT64_MAX)) {}
 
   [[nodiscard]] const Batches& batches() const { return batches_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] std::int64_t minibatches() const {
     if (recipe_.extent) return recipe_.extent->minibatches;
-    return recipe_.minibatches.value_or(recipe_.epochs * batches_.per_epoch());
+    return samples_ ? batches_.minibatches_until(*samples_) : recipe_.epochs * batches_.per_epoch();
   }
   [[nodiscard]] std::int64_t epochs() const {
     if (recipe_.extent) return 1;
@@ -109,6 +131,7 @@ class Course {
   const Recipe& recipe_;
   const plan::Plan& plan_;
   std::int64_t batch_;
+  std::optional<std::int64_t> samples_;  // none: by epochs, or by a schedule of one's own
   Batches batches_;
 };
 
@@ -238,6 +261,8 @@ void TrainingWorker::finish(Outcome& outcome) const {
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
   measured.minibatches = course_.minibatches();
+  measured.samples = samples_;
+  measured.first_timed = course_.first(course_.epochs() - 1);
   if (measured.summary.minibatches_per_second() > 0)
     measured.samples_per_second =
         static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
@@ -253,7 +278,9 @@ void TrainingWorker::finish(Outcome& outcome) const {
     measured.accuracy = last_->accuracy();
     measured.perplexity = last_->perplexity();
   }
-  if (job_.keep_timeline) measured.timeline.events = std::move(events);
+  if (!job_.keep_timeline) return;
+  for (timeline::Event& event : events) event.op = counted_from(measured.first_timed, event.op);
+  measured.timeline.events = std::move(events);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ namespace pipedream::train {
 struct Recipe {
   std::int64_t batch = 1;   // samples of a minibatch on one input replica
   std::int64_t epochs = 1;  // unless minibatches are given
+  // Of `batch` samples, so that all plans train the same samples: where input replicas share
+  // minibatches, the schedule has as many times fewer of them.
   std::optional<std::int64_t> minibatches;
   systems::Training weights;  // which versions are used; its lengths do not matter
   // Instead of the plan's own schedule: one that validates against the plan, and what it trains.

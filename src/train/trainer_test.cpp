@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -153,6 +154,36 @@ TEST(Trainer, SpeedCountsTheSamplesThatTheTimedMinibatchesReallyHave) {
   const systems::Measured& measured = trained.outcome.measured;
   ASSERT_EQ(measured.summary.measured_minibatches, 4) << "all but the first";
   EXPECT_NEAR(measured.samples_per_second * to_seconds(measured.summary.measured_time), 3096, 1e-6);
+}
+
+// 4096 = 4 · 1000 + 96: the last epoch begins with minibatch 5.
+TEST(Trainer, CountsTheMinibatchesOfItsTimelineThroughAllEpochs) {
+  const model::Network network = make_mlp(1000);
+  const Trained trained = train(network, straight(network, "pipedream", 2),
+                                {.batch = 1000, .minibatches = 8, .evaluate = false});
+  const systems::Measured& measured = trained.outcome.measured;
+  EXPECT_EQ(measured.first_timed, 5);
+  std::set<std::int64_t> seen;
+  for (const timeline::Event& event : measured.timeline.events)
+    if (const auto minibatch = schedule::minibatch_of(event.op)) seen.insert(*minibatch);
+  EXPECT_EQ(seen, (std::set<std::int64_t>{5, 6, 7}));
+}
+
+// Replicas of dapple share a minibatch, which is then of as many times the samples.
+TEST(Trainer, TrainsTheSameSamplesWhetherReplicasShareMinibatchesOrTakeTurns) {
+  const model::Network network = make_mlp(64);
+  for (const std::int64_t minibatches : {5, 8, 70}) {  // 64 are an epoch
+    const Recipe recipe{.batch = 64, .minibatches = minibatches, .evaluate = false};
+    for (const std::string system : {"dapple", "dp-bsp"}) {
+      plan::Plan plan = straight(network, system, 1);
+      plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};
+      const Trained trained = train(network, plan, recipe);
+      EXPECT_EQ(trained.outcome.measured.samples, minibatches * 64) << system;
+      EXPECT_EQ(trained.steps.back().samples, minibatches * 64) << system;
+      EXPECT_EQ(trained.outcome.measured.minibatches,
+                system == "dapple" ? (minibatches + 1) / 2 : minibatches);
+    }
+  }
 }
 
 TEST(Trainer, CountsStalenessAndBytesPerSample) {
