@@ -23,8 +23,12 @@ void Recorder::enter(const schedule::Op& op) {
 }
 
 std::string Recorder::recent() const {
-  std::string text;
   const std::size_t count = recent_.size();
+  if (count == 0) return "";
+  std::string text =
+      "# when, and op: 2:F9.1@3 is stage 2's forward of this epoch's minibatch 9, microbatch 1, "
+      "with "
+      "weights 3; docs/formats.md#schedule has all of them\n";
   for (std::size_t i = begun_ - count; i < begun_; ++i) {
     const Begun& begun = recent_[i % kRecent];
     text += to_text(begun.at) + "  " + schedule::to_text(begun.op, true) + "\n";

@@ -35,8 +35,8 @@ class Recorder {
 
   // An op that the worker is in: the last of recent().
   void enter(const schedule::Op& op);
-  // The last ops that the worker began, the newest at the end, a line each: for whoever has to find
-  // out why it stands still.
+  // The last ops that the worker began, the newest at the end, a line each under one that explains
+  // them: for whoever has to find out why it stands still.
   [[nodiscard]] std::string recent() const;
 
   [[nodiscard]] const std::vector<timeline::Event>& events() const { return events_; }

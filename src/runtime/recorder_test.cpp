@@ -14,7 +14,8 @@ TEST(Recorder, RemembersTheLastHundredOpsThatBegan) {
   Recorder recorder({0}, Clock{}, false);
   for (std::int64_t i = 0; i < 250; ++i) recorder.enter(forward(i));
   const std::string text = recorder.recent();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 100);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 100);
+  EXPECT_TRUE(text.starts_with("# when, and op: 2:F9.1@3 is ")) << text.substr(0, 80);
   EXPECT_EQ(text.find("1:F149@"), std::string::npos);
   EXPECT_LT(text.find("1:F150@0\n"), text.find("1:F151@0\n"));
   EXPECT_TRUE(text.ends_with("1:F249@0\n")) << text.substr(text.size() - 40);
@@ -26,7 +27,7 @@ TEST(Recorder, RemembersFewerWhereThereWereFewer) {
   recorder.enter(forward(7));
   recorder.enter(kLoad);
   const std::string text = recorder.recent();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2);
   EXPECT_TRUE(text.ends_with("1:L0\n")) << text;
 }
 
