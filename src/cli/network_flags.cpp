@@ -9,6 +9,19 @@
 #include "core/nearest.h"
 
 namespace pipedream::cli {
+namespace {
+
+// What to say of a flag that does not exist: the nearest, else what the model has.
+std::string instead_of(const std::string& flag, const std::vector<model::OptionSpec>& specs,
+                       const std::vector<std::string>& known) {
+  if (!nearest(flag, known).empty()) return suggestion(flag, known);
+  std::string own;
+  for (const model::OptionSpec& spec : specs) own += (own.empty() ? " --" : ", --") + spec.name;
+  return own.empty() ? " (--help shows what there is)"
+                     : " (this model has" + own + "; --help shows the others)";
+}
+
+}  // namespace
 
 ModelOptions model_options(const std::vector<std::string>& rest,
                            const std::vector<model::OptionSpec>& specs,
@@ -21,7 +34,7 @@ ModelOptions model_options(const std::vector<std::string>& rest,
     const auto equals = flag.find('=');
     const std::string name = flag.substr(2, equals == std::string::npos ? equals : equals - 2);
     if (std::none_of(specs.begin(), specs.end(), [&](const auto& s) { return s.name == name; }))
-      throw BadUsage("there is no option --" + name + suggestion("--" + name, known));
+      throw BadUsage("there is no option --" + name + instead_of("--" + name, specs, known));
     if (equals == std::string::npos && i + 1 == rest.size())
       throw BadUsage(flag + " needs a value");
     const std::string value = equals == std::string::npos ? rest[++i] : flag.substr(equals + 1);

@@ -20,7 +20,7 @@ using ModelOptions = std::map<std::string, std::string>;
 
 // What the command line says besides the flags that CLI11 knows: "--image-size 32 --classes=10" →
 // {image-size: 32, classes: 10}. Throws BadUsage for an option that `specs` do not declare, with
-// the nearest of those and of `known`.
+// the nearest of those and of `known`, or all of the model's where none is near.
 [[nodiscard]] ModelOptions model_options(const std::vector<std::string>& rest,
                                          const std::vector<model::OptionSpec>& specs,
                                          std::vector<std::string> known);

@@ -39,7 +39,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   if (word.size() > kLongestWord) return {};
   const std::string wanted = folded_name(word);
   std::string best;
-  std::size_t fewest = word.size() / 2 + 1;
+  const std::size_t letters =
+      wanted.size() - std::min(wanted.find_first_not_of('-'), wanted.size());
+  std::size_t fewest = letters / 2 + 1;
   for (const std::string& candidate : candidates) {
     const std::string offered = folded_name(candidate);
     const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" for "vgg16"

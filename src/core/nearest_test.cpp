@@ -31,6 +31,12 @@ TEST(Nearest, AllowsHalfTheLettersToDifferAndNoMore) {
   EXPECT_EQ(nearest("x", kKeys), "");
 }
 
+TEST(Nearest, CountsNoDashesOfAFlag) {
+  EXPECT_EQ(nearest("--device", std::vector<std::string>{"--trace", "--seed"}), "");
+  EXPECT_EQ(nearest("--devise", std::vector<std::string>{"--device"}), "--device");
+  EXPECT_EQ(nearest("--", std::vector<std::string>{"--a"}), "");
+}
+
 TEST(Nearest, FindsNothingForAMegabyteOfRubbish) {
   EXPECT_EQ(nearest(std::string(1'000'000, 'a'), std::vector<std::string>{std::string(65, 'a')}),
             "");
