@@ -1,5 +1,7 @@
 #include "cli/pictures.h"
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 
 #include "cli/flags.h"
@@ -19,11 +21,29 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
       ->check(check_output_name);
 }
 
+namespace {
+
+// Throws BadUsage for a file that holds something else than `what`, which begins so: a slip of the
+// pen would cost it.
+void check_picture_file(const std::string& flag, const std::string& file,
+                        const std::string& beginning, const std::string& what) {
+  if (file.empty()) return;
+  prepare_to_write(file);
+  if (!std::filesystem::is_regular_file(file) || std::filesystem::is_empty(file)) return;
+  std::string found(beginning.size(), ' ');
+  std::ifstream(file).read(found.data(), static_cast<std::streamsize>(found.size()));
+  if (found != beginning)
+    throw BadUsage(flag + " " + file + ": that file exists and is no " + what +
+                   ": name another, or remove it");
+}
+
+}  // namespace
+
 void check_picture_files(const PictureFlags& flags) {
   if (!flags.svg.empty() && flags.svg == flags.trace)
     throw BadUsage("--svg and --trace name the same file");
-  for (const std::string& file : {flags.svg, flags.trace})
-    if (!file.empty()) check_writable(file);
+  check_picture_file("--svg", flags.svg, "<svg", "picture");
+  check_picture_file("--trace", flags.trace, "{\"displayTimeUnit\"", "trace");
 }
 
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,

@@ -18,7 +18,8 @@ struct PictureFlags {
 
 void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
 
-// Before the work is done: throws IoError where a file cannot be written.
+// Before the work is done: makes the folders that the files lie in; throws IoError where one cannot
+// be written, and BadUsage where it would replace a file of another kind.
 void check_picture_files(const PictureFlags& flags);
 
 // Writes those that were asked for and says so on stderr.

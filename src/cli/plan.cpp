@@ -21,7 +21,7 @@ struct PlanFlags : PlanningFlags {
 };
 
 void execute(const PlanFlags& flags) {
-  if (!flags.output.empty()) check_writable(flags.output);
+  if (!flags.output.empty()) prepare_to_write(flags.output);
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   const auto began = std::chrono::steady_clock::now();

@@ -138,7 +138,7 @@ int Training::workers() const {
 
 void Training::check_outputs() const {
   check_picture_files(flags_);
-  if (!flags_.weights_file.empty()) check_writable(flags_.weights_file);
+  if (!flags_.weights_file.empty()) prepare_to_write(flags_.weights_file);
   if (flags_.system == "all" &&
       (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))
     throw BadUsage(

@@ -103,9 +103,13 @@ std::string read_file(const std::filesystem::path& path) {
   }
 }
 
-void check_writable(const std::filesystem::path& path) {
+void prepare_to_write(const std::filesystem::path& path) {
   const Target target = target_of(path);
   if (!target.regular) return;
+  std::error_code error;
+  if (target.path.has_parent_path())
+    std::filesystem::create_directories(target.path.parent_path(), error);
+  if (error) throw IoError("cannot write " + path.string() + ": " + error.message());
   const Temporary temporary{temporary_name(target.path)};
   const Descriptor opened(::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (opened.fd < 0) fail("write", path);

@@ -16,8 +16,8 @@ namespace pipedream {
 // a device) is written to as it is.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// Throws now what write_file_atomically would throw later: before an hour's work whose result it is
-// to hold.
-void check_writable(const std::filesystem::path& path);
+// Before an hour's work whose result the file is to hold: makes the folders that it lies in, and
+// throws now what write_file_atomically would throw later.
+void prepare_to_write(const std::filesystem::path& path);
 
 }  // namespace pipedream

@@ -132,12 +132,20 @@ TEST(WriteFileAtomically, RefusesAFolder) {
             "cannot write " + folder.path().string() + ": Is a directory");
 }
 
-TEST(CheckWritable, SaysWhatWritingWouldSayAndLeavesNothing) {
+TEST(PrepareToWrite, SaysWhatWritingWouldSayAndLeavesNothing) {
   const TemporaryFolder folder;
-  EXPECT_EQ(message_of<IoError>([] { check_writable("/no/such/folder/file"); }),
-            "cannot write /no/such/folder/file: No such file or directory");
-  check_writable(folder.path() / "new");
+  EXPECT_EQ(message_of<IoError>([] { prepare_to_write("/dev/null/file"); }),
+            "cannot write /dev/null/file: Not a directory");
+  prepare_to_write(folder.path() / "new");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(PrepareToWrite, MakesTheFoldersOfTheFile) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a" / "b" / "file";
+  prepare_to_write(file);
+  write_file_atomically(file, "x");
+  EXPECT_EQ(read_file(file), "x");
 }
 
 }  // namespace
