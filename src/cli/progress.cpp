@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include <unistd.h>
@@ -16,12 +17,15 @@ constexpr double kSmallestShare = 0.02;  // below it the time left would be a gu
 std::string time_left(double share, Seconds used) {
   if (share < kSmallestShare) return "";
   const double seconds = used.count() * (1 - share) / share;
-  return ", about " + std::to_string(static_cast<int>(seconds + 0.5)) + " s left";
+  return ", about " + report::grouped(std::llround(seconds)) + " s left";
 }
 
 }  // namespace
 
-Progress::Progress(std::string title) : title_(std::move(title)), terminal_(::isatty(2) == 1) {}
+Progress::Progress(std::string title, Seconds quiet)
+    : title_(std::move(title)),
+      terminal_(::isatty(2) == 1),
+      next_(began_ + std::chrono::duration_cast<Clock::duration>(quiet)) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);

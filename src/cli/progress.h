@@ -12,7 +12,8 @@ namespace pipedream::cli {
 // Used from one thread. The bar is erased when it goes out of scope.
 class Progress {
  public:
-  explicit Progress(std::string title);
+  // `quiet`: how long it shows nothing, for work that is mostly done by then.
+  explicit Progress(std::string title, Seconds quiet = Seconds(0));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -30,7 +31,7 @@ class Progress {
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point began_ = Clock::now();
-  Clock::time_point next_ = Clock::now();
+  Clock::time_point next_;
 };
 
 }  // namespace pipedream::cli

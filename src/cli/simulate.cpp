@@ -9,11 +9,13 @@
 #include "cli/own_schedule.h"
 #include "cli/pictures.h"
 #include "cli/planning.h"
+#include "cli/progress.h"
 #include "cli/simulation_flags.h"
 #include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "plan/plan_file.h"
 #include "report/simulation_table.h"
+#include "report/table.h"
 
 namespace pipedream::cli {
 namespace {
@@ -32,6 +34,7 @@ void check_microbatches(const std::string& file, const plan::Plan& plan,
                      " samples");
 }
 
+constexpr Seconds kQuiet(2);                        // most simulations take less
 constexpr std::int64_t kMostInPicture = 2'000'000;  // forwards; each is several events in memory
 
 void check_picture(const SimulateFlags& flags, const plan::Plan& plan) {
@@ -59,6 +62,19 @@ plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
   return file.plan;
 }
 
+systems::Simulated simulated_plan(const plan::Plan& plan, const profile::Profile& profile,
+                                  const cluster::Cluster& cluster,
+                                  systems::SimulationWishes wishes) {
+  const std::int64_t asked = wishes.training.minibatches;
+  const std::int64_t all = asked > 0 ? asked : systems::enough_minibatches(plan);
+  Progress progress("simulating " + plan.system, kQuiet);
+  wishes.progress = [&](double share) {
+    const auto done = static_cast<std::int64_t>(share * static_cast<double>(all));
+    progress.show(share, report::grouped(done) + " of " + report::grouped(all) + " minibatches");
+  };
+  return systems::simulate_plan(plan, profile, cluster, wishes);
+}
+
 void execute(const SimulateFlags& flags) {
   check_picture_files(flags);
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
@@ -77,7 +93,7 @@ void execute(const SimulateFlags& flags) {
   }
   check_picture(flags, plan);
   const auto began = std::chrono::steady_clock::now();
-  const systems::Simulated simulated = systems::simulate_plan(plan, profile, cluster, wishes);
+  const systems::Simulated simulated = simulated_plan(plan, profile, cluster, wishes);
   const Seconds took = std::chrono::steady_clock::now() - began;
   if (flags.as_json) {
     nlohmann::ordered_json json = report::simulation_json(simulated, plan, profile);

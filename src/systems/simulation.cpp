@@ -45,6 +45,19 @@ std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& pro
   return memory;
 }
 
+// Looks at what the first stage begins, one item in so many.
+std::function<void(const timeline::Event&)> progress_of(const SimulationWishes& wishes,
+                                                        std::int64_t minibatches) {
+  constexpr std::int64_t kEvery = 256;
+  if (!wishes.progress) return {};
+  return [&wishes, minibatches, seen = std::int64_t{0}](const timeline::Event& event) mutable {
+    const auto* forward = std::get_if<schedule::Forward>(&event.op);
+    if (forward == nullptr || forward->stage != StageId{0} || ++seen % kEvery != 0) return;
+    wishes.progress(static_cast<double>(forward->item.minibatch) /
+                    static_cast<double>(minibatches));
+  };
+}
+
 }  // namespace
 
 int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing) {
@@ -98,9 +111,11 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
   const auto keep = [&](const timeline::Event& event) {
     simulated.timeline.events.push_back(event);
   };
+  const auto tell = progress_of(wishes, training.minibatches);
   simulate::Sink sink{[&](const timeline::Event& event) {
                         account.add(event);
                         if (wishes.keep_timeline) keep(event);
+                        if (tell) tell(event);
                       },
                       {}};
   if (wishes.keep_timeline) sink.other = keep;

@@ -1,6 +1,8 @@
 // What a plan would do, simulated: speed, idle time by cause, memory, bytes.
 #pragma once
 
+#include <functional>
+
 #include "simulate/simulate.h"
 #include "systems/training.h"
 #include "timeline/account.h"
@@ -27,6 +29,8 @@ struct SimulationWishes {
   bool keep_timeline = false;
   // Instead of the plan's own schedule: one that validates against the plan, and outlives the call.
   const schedule::Schedule* schedule = nullptr;
+  // Told now and then which part of the minibatches has begun; empty: nobody is.
+  std::function<void(double)> progress;
 };
 
 // Throws what schedule_for throws.

@@ -1,5 +1,7 @@
 #include "systems/simulation.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "cost/interleaving.h"
@@ -41,6 +43,18 @@ TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
   EXPECT_NEAR(rate({.system = "dapple", .replicas = {2, 2}, .microbatches = 8}), 2 / (9 * 3.0),
               1e-12)
       << "a minibatch for each replica of the first stage";
+}
+
+TEST(SimulatePlan, TellsHowFarItIs) {
+  std::vector<double> shares;
+  SimulationWishes how{.training = {.minibatches = 3000}};
+  how.progress = [&](double share) { shares.push_back(share); };
+  (void)simulated({.replicas = {1, 1}}, how);
+  ASSERT_GE(shares.size(), 10u);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_LT(shares.front(), 0.2);
+  EXPECT_GT(shares.back(), 0.8);
+  EXPECT_LT(shares.back(), 1);
 }
 
 TEST(SimulatePlan, SamplesAreCountedWhereTheProfileSaysHowManyThereAre) {
