@@ -48,17 +48,42 @@ TEST(TrainCommand, TrainsWithEverySystem) {
 TEST(CompareCommand, RunMeasuresAllNineSystems) {
   const auto json = json_of(
       call("compare --run --model mlp --inputs 20 --hidden 16 --batch 16 --profile-seconds 0.2 "
-           "--workers 2 --link 1Gbit/s --minibatches 12 --no-evaluation --json"));
+           "--workers 2 --link 1Gbit/s --minibatches 12 --json"));
   EXPECT_EQ(json.at("runs").size(), 9u);
   for (const auto& run : json.at("runs")) {
     ASSERT_TRUE(run.at("measured").is_object()) << run;
     EXPECT_GT(run.at("measured").at("samples_per_second"), 0) << run;
     EXPECT_GT(run.at("simulated").at("samples_per_second"), 0) << run;
     EXPECT_GT(run.at("speedup_over_dp"), 0) << run;
+    EXPECT_TRUE(run.at("measured").at("held_out_loss").is_null()) << "nobody asked for it";
   }
   const Answer misspelt = call("compare --run --model mlp --worker 2");
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_NE(misspelt.err.find("--workers"), std::string::npos) << misspelt.err;
+}
+
+TEST(CompareCommand, RunSaysWhichSystemItIsAtAndEvaluatesWhereAsked) {
+  const Answer answer = call(
+      "compare --run --evaluation --model mlp --inputs 20 --hidden 16 --batch 16 "
+      "--profile-seconds 0.1 --workers 1 --minibatches 2");
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_NE(answer.err.find("system 1 of "), std::string::npos) << answer.err;
+  EXPECT_NE(answer.out.find("held-out"), std::string::npos) << answer.out;
+  EXPECT_NE(answer.out.find("mlp: 32 samples with each system, --batch 16\n"), std::string::npos)
+      << answer.out;
+}
+
+TEST(CompareCommand, SaysWhichFlagsAreForWhat) {
+  const std::string run = "compare --run --model mlp ";
+  expect_all({{run + "--system gpipe", 2, "compare has no --system: it runs all systems"},
+              {run + "--out x", 2, "compare has no --out: it runs all systems and keeps nothing"},
+              {run + "--link 1Gbit/s --cluster x", 2, "leave out --link"},
+              {run + "--jitter 5", 2, "compare --jitter is for simulating: leave out --run"},
+              {run + "--image-size 32", 2, "this model has --inputs, --hidden"},
+              {"compare --run", 2, "compare: wanted --model NAME"}});
+  const std::string help = on_one_line(call("compare --help").out);
+  EXPECT_EQ(help.find("REQUIRED"), std::string::npos) << help;
+  EXPECT_NE(help.find("With --run: "), std::string::npos) << help;
 }
 
 // Two replicas: any order of summation gives the same bits.

@@ -1,5 +1,7 @@
-// pipedream compare: all systems side by side on one model and cluster.
+// pipedream compare: all systems side by side on one model, simulated on a cluster or really run.
+#include <algorithm>
 #include <iostream>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -7,22 +9,73 @@
 #include "cli/flags.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
+#include "cli/training.h"
 #include "cluster/cluster_file.h"
+#include "core/error.h"
+#include "core/nearest.h"
 #include "report/simulation_table.h"
 
 namespace pipedream::cli {
 namespace {
 
-struct CompareFlags : PlanningFlags, SimulationFlags {
-  bool as_json = false;
+// Headings of the help, by which the flags of one half are told from those of the other.
+constexpr char kRunning[] = "With --run";
+constexpr char kSimulating[] = "Without --run";
+
+struct CompareFlags {
+  std::shared_ptr<TrainFlags> training =
+      std::make_shared<TrainFlags>();  // and what both halves use
+  std::shared_ptr<SimulationFlags> conditions = std::make_shared<SimulationFlags>();
+  bool run = false;
+  bool evaluation = false;
 };
 
-void execute(const CompareFlags& flags) {
+// Throws BadUsage for a flag of the other half.
+void refuse_other_half(const CompareFlags& flags, const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_group() != (flags.run ? kSimulating : kRunning))
+      continue;
+    throw BadUsage("compare " + option->get_name() +
+                   (flags.run ? " is for simulating: leave out --run, or it"
+                              : " is for --run, which really trains: add --run, or give --profile "
+                                "FILE and --cluster FILE alone to simulate"));
+  }
+}
+
+// Throws BadUsage for what a training with one system knows and one with all of them cannot.
+void refuse_flags_of_train(const CLI::App& command) {
+  const std::vector<std::string> known = flag_names(*command.get_parent()->get_subcommand("train"));
+  for (const std::string& word : command.remaining()) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), flag) != known.end())
+      throw BadUsage("compare has no " + flag +
+                     ": it runs all systems and keeps nothing of them ('pipedream train' trains "
+                     "with one)");
+  }
+}
+
+void want_inputs(const CompareFlags& flags, const CLI::App& command) {
+  for (const std::string& word : command.remaining())
+    throw BadUsage("there is no option " + word + suggestion(word, flag_names(command)));
+  if (flags.training->profile.empty() || flags.training->cluster.empty())
+    throw BadUsage(
+        "compare: wanted --profile FILE and --cluster FILE to simulate, or --run and --model NAME "
+        "to train");
+}
+
+void simulate_all(const CompareFlags& all) {
+  const TrainFlags& flags = *all.training;
+  SimulationFlags conditions = *all.conditions;
+  conditions.minibatches = flags.minibatches.value_or(0);
+  conditions.seed = flags.seed;
+  if (conditions.minibatches > kMostSimulated)
+    throw BadUsage("--minibatches: at most " + std::to_string(kMostSimulated) +
+                   " can be simulated, found " + std::to_string(conditions.minibatches));
   const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   const systems::Model model(profile);
   const systems::Wishes planning = wishes_of(flags);
-  systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
+  systems::SimulationWishes wishes = simulation_wishes(conditions, cluster);
   take_over(planning, wishes);
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
@@ -31,28 +84,65 @@ void execute(const CompareFlags& flags) {
   for (const systems::SimulatedCandidate& candidate : choice.candidates)
     if (const auto* planned = std::get_if<systems::Planned>(&candidate.result))
       plans.push_back(&planned->plan);
-  for (const std::string& line : unused_stragglers(flags, wishes, plans)) std::cerr << line << "\n";
+  for (const std::string& line : unused_stragglers(conditions, wishes, plans))
+    std::cerr << line << "\n";
   if (flags.as_json)
     std::cout << report::comparison_json(choice, profile).dump(2) << "\n";
   else
     std::cout << report::comparison_table(choice, profile, cluster);
 }
 
+void execute(const CompareFlags& flags, CLI::App& command) {
+  refuse_flags_of_train(command);
+  refuse_other_half(flags, command);
+  if (!flags.run) {
+    want_inputs(flags, command);
+    return simulate_all(flags);
+  }
+  if (!flags.training->cluster.empty() && !flags.training->link.empty())
+    throw BadUsage("compare --run: --cluster has links of its own, so leave out --link");
+  flags.training->system = "all";
+  flags.training->no_evaluation = !flags.evaluation;
+  train_network(*flags.training, command);
+}
+
+// What both halves take; all others of training are for --run.
+void sort_flags(CLI::App& command) {
+  const std::set<std::string> shared{"--help",      "--minibatches", "--profile",
+                                     "--cluster",   "--batch",       "--seed",
+                                     "--optimiser", "--exchange",    "--json"};
+  for (CLI::Option* option : command.get_options())
+    if (!shared.contains(option->get_name())) option->group(kRunning);
+  command.get_option("--batch")->description(
+      "Samples of one minibatch [the profile's; with --run the model's own]");
+  command.get_option("--minibatches")
+      ->description("How many to simulate [enough to see the steady state] or train");
+  command.get_option("--seed")->description(
+      "Of --jitter; with --run of weights, data and dropout [0]");
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("compare", "Plan and simulate all systems, in one table");
+  CLI::App* command = app.add_subcommand(
+      "compare", "Plan and simulate all systems, or really run them, in one table");
   const auto flags = std::make_shared<CompareFlags>();
-  add_input_flags(*command, flags);
-  (void)add_planning_flags(*command, flags);
-  add_simulation_flags(*command, flags);
-  command->add_flag("--json", flags->as_json, "Print one JSON object instead of a table");
-  // Never seen here: run.cpp makes another command of it.
-  const std::string about_run =
-      "Really train with each of them on this machine or under mpirun, and compare what was "
-      "simulated with what was measured; flags are then those of train";
-  command->add_flag("--run", about_run);
-  command->callback([flags] { execute(*flags); });
+  add_any_training_flags(*command, flags->training);
+  sort_flags(*command);
+  command
+      ->add_flag("--evaluation", flags->evaluation, "Look at held-out data after each epoch, too")
+      ->group(kRunning);
+  // The default, for those who say it as they do to `train`.
+  command->add_flag("--no-evaluation")->group("")->excludes("--evaluation");
+  (void)add_planning_flags(*command, flags->training);
+  const std::size_t before = command->get_options().size();
+  add_condition_flags(*command, flags->conditions);
+  const auto all = command->get_options();
+  for (std::size_t i = before; i < all.size(); ++i) all[i]->group(kSimulating);
+  command->add_flag("--run", flags->run,
+                    "Really train with each system, on this machine or under mpirun, and compare "
+                    "what was simulated with what was measured");
+  command->callback([flags, command] { execute(*flags, *command); });
 }
 
 }  // namespace pipedream::cli

@@ -72,17 +72,6 @@ void refuse_unknown_command(const CLI::App& app, int count, const char* const* a
                    suggestion(arguments[1], names));
 }
 
-// compare --run trains with every system: train --system all, under the name that people look for.
-std::vector<std::string> as_training(int count, const char* const* arguments) {
-  std::vector<std::string> words(arguments + 1, arguments + count);
-  const auto run = std::find(words.begin(), words.end(), "--run");
-  if (words.empty() || words.front() != "compare" || run == words.end()) return words;
-  words.erase(run);
-  words.front() = "train";
-  words.insert(words.begin() + 1, {"--system", "all"});
-  return words;
-}
-
 void flush_output() {
   std::cout.flush();
   if (!std::cout) throw IoError("cannot write to standard output");
@@ -107,9 +96,7 @@ int run(int count, const char* const* arguments) {
     refuse_unknown_command(app, count, arguments);
     TorchWarnings warnings;
     const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
-    std::vector<std::string> words = as_training(count, arguments);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    app.parse(std::move(words));
+    app.parse(count, arguments);
     flush_output();
     return kDone;
   } catch (const CLI::ParseError& error) {

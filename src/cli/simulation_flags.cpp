@@ -11,7 +11,6 @@
 namespace pipedream::cli {
 namespace {
 
-constexpr std::int64_t kMostMinibatches = 1'000'000'000;
 constexpr double kSlowest = 0.001;
 constexpr double kFastest = 1000;
 
@@ -46,7 +45,13 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
   command
       .add_option("--minibatches", flags->minibatches,
                   "How many to simulate [enough to see the steady state]")
-      ->check(range<std::int64_t>(1, kMostMinibatches, kWholeNumber));
+      ->check(range<std::int64_t>(1, kMostSimulated, kWholeNumber));
+  add_condition_flags(command, flags);
+  command.add_option("--seed", flags->seed, "Of the random numbers behind --jitter [0]")
+      ->check(range<std::uint64_t>(0, UINT64_MAX, kWholeNumber));
+}
+
+void add_condition_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags) {
   command.add_flag("--no-loading", flags->no_loading,
                    "Leave out the time to read data, as the planners do");
   command.add_option("--straggler", flags->stragglers,
@@ -55,8 +60,6 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
       .add_option("--jitter", flags->jitter,
                   "Percent by which the time of each op varies at random [0]")
       ->check(range<double>(0, 100, "a number"));
-  command.add_option("--seed", flags->seed, "Of the random numbers behind --jitter [0]")
-      ->check(range<std::uint64_t>(0, UINT64_MAX, kWholeNumber));
 }
 
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags) {

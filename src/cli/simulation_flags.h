@@ -18,6 +18,8 @@ struct WeightFlags {
   bool no_stash = false;
 };
 
+inline constexpr std::int64_t kMostSimulated = 1'000'000'000;  // minibatches
+
 struct SimulationFlags : WeightFlags {
   std::int64_t minibatches = 0;
   std::vector<std::string> stragglers;  // "3:0.5"
@@ -26,7 +28,9 @@ struct SimulationFlags : WeightFlags {
   std::uint64_t seed = 0;
 };
 
-// --minibatches, --no-loading, --straggler, --jitter, --seed.
+// --no-loading, --straggler, --jitter.
+void add_condition_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
+// These, --minibatches and --seed.
 void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
 // --vertical-sync, --no-stash.
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);

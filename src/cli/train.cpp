@@ -11,6 +11,7 @@
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_plans.h"
+#include "cli/training.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/machine.h"
@@ -18,6 +19,7 @@
 #include "model/weights_file.h"
 #include "plan/plan_file.h"
 #include "profile/profile_file.h"
+#include "report/plan_table.h"
 #include "report/table.h"
 #include "report/training_table.h"
 #include "runtime/failure.h"
@@ -98,6 +100,7 @@ class Training {
   void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   void tell_notes() const;
+  void tell_turn(std::size_t done, const plan::Plan& plan) const;
 
   TrainFlags& flags_;
   CLI::App& command_;
@@ -272,6 +275,12 @@ void Training::tell_idle(const plan::Plan& plan) const {
               << workers() << " workers " << (idle == 1 ? "has" : "have") << " nothing to do\n";
 }
 
+// "system 3 of 9: gpipe 1-1"
+void Training::tell_turn(std::size_t done, const plan::Plan& plan) const {
+  std::cerr << "system " << done + 1 << " of " << preparation_.runs.size() << ": " << plan.system
+            << " " << report::short_config(plan::config_text(plan)) << "\n";
+}
+
 void Training::write_inputs(const Prepared& prepared) const {
   std::map<std::string, std::string> files{
       {"config.json", configuration(prepared.file.plan)}, {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
@@ -311,6 +320,7 @@ void Training::run() {
   std::vector<report::TrainingRun> runs;
   for (const Prepared& prepared : preparation_.runs) {
     train::Outcome outcome;
+    if (all && speaks()) tell_turn(runs.size(), prepared.file.plan);
     runs.push_back(train(prepared, outcome));
     if (!all && speaks()) show(runs.back(), outcome);
   }
@@ -352,7 +362,9 @@ void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   }
 }
 
-void execute(TrainFlags& flags, CLI::App& command) {
+}  // namespace
+
+void train_network(TrainFlags& flags, CLI::App& command) {
   std::optional<Configuration> configuration;
   if (!flags.config.empty()) configuration.emplace(flags.config, command);
   if (flags.model.empty() && configuration) flags.model = configuration->model();
@@ -376,7 +388,7 @@ void add_train(CLI::App& app) {
       "train", "Train a network, on threads of this machine or on the processes of mpirun");
   const auto flags = std::make_shared<TrainFlags>();
   add_train_flags(*command, flags);
-  command->callback([flags, command] { execute(*flags, *command); });
+  command->callback([flags, command] { train_network(*flags, *command); });
 }
 
 }  // namespace pipedream::cli

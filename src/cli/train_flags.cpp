@@ -17,8 +17,6 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->excludes(minibatches);
   command.add_option("--data", flags->data,
                      "synthetic, idx:DIR (MNIST's files) or text:FILE [synthetic]");
-  command.add_flag("--no-evaluation", flags->no_evaluation,
-                   "Do not look at held-out data after each epoch");
 }
 
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -37,7 +35,6 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
       .add_option("--clip", flags->clip,
                   "The largest norm of all gradients of an update (systems that flush)")
       ->check(check_positive);
-  add_weight_flags(command, flags);
 }
 
 void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -69,21 +66,29 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option("--export", flags->weights_file, "Write the final weights here (safetensors)")
       ->check(check_output_name);
   add_picture_flags(command, flags);
-  command.add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
 }
 
 }  // namespace
 
-void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command.add_option("--model", flags->model, "Network to train ('pipedream models' lists them)");
   add_length_flags(command, flags);
   add_optimiser_flags(command, flags);
   add_machine_flags(command, flags);
-  add_result_flags(command, flags);
   add_input_flags(command, flags, /*required=*/false);
+  command.add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
+  allow_model_options(command);
+}
+
+void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  add_any_training_flags(command, flags);
+  command.get_option("--cluster")->excludes("--link");
+  command.add_flag("--no-evaluation", flags->no_evaluation,
+                   "Do not look at held-out data after each epoch");
+  add_weight_flags(command, flags);
+  add_result_flags(command, flags);
   command.get_option("--batch")->description(
       "Samples of a minibatch on one input replica [the model's own; 'pipedream models']");
-  command.get_option("--cluster")->excludes("--link");
   CLI::Option* plan = command.add_option("--plan", flags->plan, "Train with this plan (JSON)");
   add_system_flag(command, flags, /*all=*/true)->excludes(plan);
   for (CLI::Option* option : add_planning_flags(command, flags)) option->excludes(plan);
@@ -95,7 +100,6 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
       ->excludes("--microbatches")
       ->excludes("--vertical-sync")
       ->excludes("--no-stash");
-  allow_model_options(command);
 }
 
 std::optional<Bandwidth> link_of(const TrainFlags& flags) {

@@ -44,6 +44,9 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::vector<std::string> notes;   // lines for the user
 };
 
+// Those of any training: the network, how long, with which optimiser, on what.
+void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags);
+// All of `train`: these, how to plan, and what to leave behind.
 void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags);
 
 // --link, where it is given. Throws BadValue.
