@@ -53,6 +53,22 @@ TEST(CommandLine, ProfileReadsPipeDreamsGraphText) {
   EXPECT_NE(answer.out.find("2000.0 samples/s"), std::string::npos);
 }
 
+TEST(CommandLine, HelpIsThatOfTheCommand) {
+  EXPECT_EQ(call("help").out, call("--help").out);
+  EXPECT_EQ(call("help plan").out, call("plan --help").out);
+  EXPECT_NE(call("help plan").out.find("--profile"), std::string::npos);
+  EXPECT_EQ(call("help").code, 0);
+}
+
+TEST(CommandLine, FilesAreWrittenIntoFoldersThatAreMadeForThem) {
+  const std::string file = scratch("new/folder/plan.json").string();
+  const Answer answer =
+      call("plan --profile " + kSmall +
+           " --cluster " PD_SOURCE_DIR "/examples/clusters/two-hosts.toml --system mp -o " + file);
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
 TEST(CommandLine, ClusterShowsAFile) {
   const Answer answer = call("cluster " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml");
   EXPECT_EQ(answer.code, 0) << answer.err;

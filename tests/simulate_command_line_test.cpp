@@ -53,6 +53,8 @@ TEST(SimulateCommand, WritesPictures) {
   const Answer answer =
       call("simulate" + kInputs + "--minibatches 12 --svg " + svg + " --trace " + trace);
   ASSERT_EQ(answer.code, 0) << answer.err;
+  const std::string again = call("simulate" + kInputs + "--svg " + svg + " --trace " + trace).err;
+  EXPECT_EQ(again, "written to " + svg + "\nwritten to " + trace + "\n");
   EXPECT_EQ(read_file(svg).substr(0, 4), "<svg");
   EXPECT_FALSE(nlohmann::json::parse(read_file(trace)).at("traceEvents").empty());
 }

@@ -1,7 +1,11 @@
 // pipedream train as a user calls it, on threads and under mpirun.
+#include <csignal>
+
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "command_line_testing.h"
+#include "core/machine.h"
 #include "core/shared_data.h"
 
 namespace pipedream {
@@ -229,6 +233,14 @@ TEST(TrainCommand, AProfileThatWasMeasuredWithSomethingElseIsMeasuredAnew) {
   EXPECT_GT(json_of(other).at("predicted_samples_per_second"), 0);
 }
 
+TEST(TrainCommand, SaysWhereWorkersAreMoreThanCores) {
+  const int cores = pipedream::cores();
+  const std::string mp = kMlp + "--minibatches 2 --system mp --workers ";
+  const std::string crowd = std::to_string(cores + 1) + " workers of 1 thread share ";
+  EXPECT_NE(call(mp + std::to_string(cores + 1)).err.find(crowd), std::string::npos);
+  EXPECT_EQ(call(mp + std::to_string(cores)).err.find(" share "), std::string::npos);
+}
+
 TEST(TrainCommand, SaysHowManyWorkersAPlanLeavesIdle) {
   const std::string out = scratch("run_of_two").string();
   const Answer first =
@@ -244,7 +256,8 @@ TEST(TrainCommand, SaysHowManyWorkersAPlanLeavesIdle) {
   EXPECT_NE(fewer.err.find("needs 2 workers, and 1 is to train"), std::string::npos) << fewer.err;
   EXPECT_EQ(fewer.err.find("it is kept"), std::string::npos) << "the plan is not\n" << fewer.err;
   if (std::string(PD_MPIRUN).empty()) return;
-  const Answer unsaid = call_with(mpirun(3), "train --minibatches 2 --config " + out + "/config.json");
+  const Answer unsaid =
+      call_with(mpirun(3), "train --minibatches 2 --config " + out + "/config.json");
   EXPECT_EQ(unsaid.code, 0) << unsaid.err;
   EXPECT_NE(unsaid.err.find("mpirun's 3 processes: the plan was made for another"),
             std::string::npos)
@@ -291,6 +304,33 @@ TEST(TrainCommand, ARunThatStopsLeavesWhatItWasMadeOf) {
   for (const std::string file : {"config.json", "plan.json", "profile.json", "metrics.jsonl"})
     EXPECT_TRUE(std::filesystem::exists(out / file)) << file;
   EXPECT_FALSE(std::filesystem::exists(out / "weights.safetensors"));
+}
+
+TEST(TrainCommand, AnInterruptedTrainingSaysWhatIsKept) {
+  const std::filesystem::path out = scratch("run_that_is_interrupted");
+  const std::filesystem::path err = scratch("interrupted_err");
+  const std::string command = "exec " PD_PROGRAM " " + kMlp +
+                              "--workers 1 --system mp --minibatches 1000000 --out " +
+                              out.string() + " 2>" + err.string();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  const std::filesystem::path metrics = out / "metrics.jsonl";
+  int status = 0;
+  while (!std::filesystem::exists(metrics) || std::filesystem::is_empty(metrics)) {
+    ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << read_file(err);
+    ::usleep(10'000);
+  }
+  ASSERT_EQ(::kill(child, SIGINT), 0);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_NE(read_file(err).find("pipedream: interrupted while training mlp with mp: " +
+                                out.string() + " keeps configuration, plan and metrics"),
+            std::string::npos)
+      << read_file(err);
+  EXPECT_TRUE(std::filesystem::exists(out / "config.json"));
 }
 
 // With the configuration that it left there.
@@ -377,7 +417,8 @@ TEST(TrainCommand, FlagsThatPlanAnewKeepWhatTheConfigurationAskedFor) {
 TEST(TrainCommand, TheChoiceOfTheConfigurationMayBeAuto) {
   const std::string out = scratch("run_of_auto").string();
   ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 2 --out " + out).code, 0);
-  EXPECT_EQ(nlohmann::json::parse(read_file(out + "/config.json")).at("flags").at("system"), "auto");
+  EXPECT_EQ(nlohmann::json::parse(read_file(out + "/config.json")).at("flags").at("system"),
+            "auto");
   const Answer anew = call("train --memory 1GiB --config " + out + "/config.json");
   EXPECT_EQ(anew.code, 0) << anew.err;
   EXPECT_NE(anew.out.find("▶"), std::string::npos) << "what auto chose from\n" << anew.out;
@@ -387,9 +428,10 @@ TEST(TrainCommand, AConfigurationOfAPlanPlansAnewForItsSystem) {
   const std::string first = scratch("run_that_plans").string();
   const std::string second = scratch("run_of_its_plan").string();
   ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --minibatches 2 --out " + first).code, 0);
-  ASSERT_EQ(call(kMlp + "--workers 2 --minibatches 2 --plan " + first + "/plan.json --out " + second)
-                .code,
-            0);
+  ASSERT_EQ(
+      call(kMlp + "--workers 2 --minibatches 2 --plan " + first + "/plan.json --out " + second)
+          .code,
+      0);
   const auto anew =
       json_of(call("train --json --microbatches 2 --config " + second + "/config.json"));
   EXPECT_EQ(anew.at("system"), "gpipe");
@@ -399,8 +441,7 @@ TEST(TrainCommand, ADefaultRateFollowsTheOptimiser) {
   const std::string plain = scratch("run_of_momentum").string();
   ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 2 --out " + plain).code, 0);
   const std::string given = scratch("run_of_a_rate").string();
-  ASSERT_EQ(
-      call(kMlp + "--workers 1 --minibatches 2 --learning-rate 0.02 --out " + given).code, 0);
+  ASSERT_EQ(call(kMlp + "--workers 1 --minibatches 2 --learning-rate 0.02 --out " + given).code, 0);
   const auto loss = [](const std::string& flags) {
     return json_of(call("train --optimiser adam --minibatches 6 --json " + flags)).at("loss");
   };
@@ -412,7 +453,8 @@ TEST(TrainCommand, ADefaultRateFollowsTheOptimiser) {
 
 TEST(TrainCommand, AnotherModelTakesNothingOfTheConfigurationsNetwork) {
   const std::string out = scratch("run_of_mlp").string();
-  ASSERT_EQ(call(kMlp + "--workers 1 --seed 3 --minibatches 2 --no-evaluation --out " + out).code, 0);
+  ASSERT_EQ(call(kMlp + "--workers 1 --seed 3 --minibatches 2 --no-evaluation --out " + out).code,
+            0);
   const std::string config = " --config " + out + "/config.json ";
   const std::string gpt =
       "--model gpt --hidden 16 --layers 1 --heads 1 --context 8 --vocabulary 20 --batch 4 ";
@@ -445,11 +487,12 @@ TEST(TrainCommand, WritesMeasuredPictures) {
 
 TEST(TrainCommand, ItsPicturesSayWhatTheyShow) {
   const std::filesystem::path out = scratch("run_of_two_epochs");
-  ASSERT_EQ(call("train --model mlp --inputs 20 --hidden 16 --batch 1024 --workers 2 --system gpipe "
-                 "--profile-seconds 0.1 --minibatches 7 --no-evaluation --out " +
-                 out.string())
-                .code,
-            0);
+  ASSERT_EQ(
+      call("train --model mlp --inputs 20 --hidden 16 --batch 1024 --workers 2 --system gpipe "
+           "--profile-seconds 0.1 --minibatches 7 --no-evaluation --out " +
+           out.string())
+          .code,
+      0);
   const std::string svg = read_file(out / "timeline.svg");
   EXPECT_NE(svg.find("mlp: gpipe 1-1, measured"), std::string::npos);
   EXPECT_NE(svg.find("4–6"), std::string::npos) << "a line may be broken anywhere\n" << svg;

@@ -13,5 +13,9 @@ void add_schedule(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_train(CLI::App& app);
+void add_help(CLI::App& app);
+
+// Throws BadUsage, with the nearest, where there is no command of that name.
+void want_command(const CLI::App& app, const std::string& name);
 
 }  // namespace pipedream::cli

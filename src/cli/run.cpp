@@ -1,8 +1,8 @@
 #include "cli/run.h"
 
-#include <algorithm>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <set>
 
 #include <CLI/CLI.hpp>
@@ -10,9 +10,9 @@
 #include <c10/util/Exception.h>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/nearest.h"
 #include "model/out_of_memory.h"
 #include "transport/mpi.h"
 
@@ -61,46 +61,15 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
                             "--help' shows what there is)");
 }
 
-// CLI11 would only say that a subcommand is missing.
-void refuse_unknown_command(const CLI::App& app, int count, const char* const* arguments) {
-  if (count < 2 || arguments[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  if (std::find(names.begin(), names.end(), arguments[1]) == names.end())
-    throw BadUsage("there is no command '" + std::string(arguments[1]) + "'" +
-                   suggestion(arguments[1], names));
-}
-
 void flush_output() {
   std::cout.flush();
   if (!std::cout) throw IoError("cannot write to standard output");
 }
 
-}  // namespace
-
-int run(int count, const char* const* arguments) {
-  CLI::App app("Pipeline-parallel training of deep networks that plans itself.", "pipedream");
-  app.set_version_flag("--version", PD_VERSION);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
-  add_models(app);
-  add_profile(app);
-  add_cluster(app);
-  add_plan(app);
-  add_schedule(app);
-  add_simulate(app);
-  add_compare(app);
-  add_train(app);
+// Turns the failure that is being handled into its message and exit code.
+int report_failure() {
   try {
-    refuse_unknown_command(app, count, arguments);
-    TorchWarnings warnings;
-    const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
-    app.parse(count, arguments);
-    flush_output();
-    return kDone;
-  } catch (const CLI::ParseError& error) {
-    return report(app, error);
+    throw;
   } catch (const BadUsage& error) {
     return report(kUsage, error.what());
   } catch (const BadValue& error) {
@@ -122,6 +91,47 @@ int run(int count, const char* const* arguments) {
     return report(kBug, std::string("a bug, please report it: ") + error.what_without_backtrace());
   } catch (const std::exception& error) {
     return report(kBug, std::string("a bug, please report it: ") + error.what());
+  }
+}
+
+void add_commands(CLI::App& app) {
+  add_models(app);
+  add_profile(app);
+  add_cluster(app);
+  add_plan(app);
+  add_schedule(app);
+  add_simulate(app);
+  add_compare(app);
+  add_train(app);
+  add_help(app);
+}
+
+void parse_and_do(CLI::App& app, int count, const char* const* arguments) {
+  // CLI11 would only say that a subcommand is missing.
+  if (count > 1 && arguments[1][0] != '-') want_command(app, arguments[1]);
+  std::optional<WhenInterrupted> note;
+  if (transport::launched_rank() == 0) note.emplace("interrupted; nothing was written");
+  TorchWarnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  app.parse(count, arguments);
+  flush_output();
+}
+
+}  // namespace
+
+int run(int count, const char* const* arguments) {
+  CLI::App app("Pipeline-parallel training of deep networks that plans itself.", "pipedream");
+  app.set_version_flag("--version", PD_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  add_commands(app);
+  try {
+    parse_and_do(app, count, arguments);
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return report(app, error);
+  } catch (...) {
+    return report_failure();
   }
 }
 

@@ -5,13 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/own_schedule.h"
-#include "cli/progress.h"
 #include "cli/run_folder.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_plans.h"
 #include "cli/training.h"
+#include "cli/watcher.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/machine.h"
@@ -32,50 +33,6 @@ namespace {
 constexpr char kPlanFile[] = "plan.json";
 constexpr char kProfileFile[] = "profile.json";
 constexpr char kClusterFile[] = "cluster.toml";
-
-// Shows how a training goes on, and writes it to a file if one is named.
-class Watcher {
- public:
-  Watcher(const std::string& title, const std::optional<std::filesystem::path>& metrics)
-      : progress_(title) {
-    if (metrics) metrics_.emplace(*metrics);
-  }
-  // Refers to this.
-  [[nodiscard]] train::Observer observer() {
-    return {.step = [this](const train::Step& done) { see(done); },
-            .evaluating = [this](const train::EvaluationStep& done) { see(done); },
-            .evaluation = [this](const train::Evaluation& done) { see(done); }};
-  }
-
- private:
-  void see(const train::Step& step);
-  void see(const train::EvaluationStep& step);
-  void see(const train::Evaluation& evaluation);
-
-  Progress progress_;
-  std::optional<Metrics> metrics_;
-};
-
-void Watcher::see(const train::Step& step) {
-  if (metrics_) metrics_->add(step);
-  const double speed = static_cast<double>(step.samples) / step.seconds.count();
-  progress_.show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
-                 "loss " + report::four_digits(step.loss) + ", " +
-                     report::three_digits(speed) + " samples/s");
-}
-
-void Watcher::see(const train::EvaluationStep& step) {
-  progress_.show(static_cast<double>(step.done) / static_cast<double>(step.minibatches),
-                 "evaluating after epoch " + std::to_string(step.epoch + 1), step.seconds);
-}
-
-void Watcher::see(const train::Evaluation& evaluation) {
-  if (metrics_) metrics_->add(evaluation);
-  const runtime::Score& score = evaluation.score;
-  progress_.say("epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
-                report::four_digits(score.mean_loss()) +
-                (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
-}
 
 // One training command in one process.
 class Training {
@@ -99,7 +56,9 @@ class Training {
   void write_inputs(const Prepared& prepared) const;
   void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
+  [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void tell_notes() const;
+  void tell_crowd() const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
 
   TrainFlags& flags_;
@@ -196,6 +155,8 @@ train::Outcome Training::outcome_of(const train::Recipe& recipe, const runtime::
   std::optional<transport::Links> links;
   if (const auto link = link_of(flags_))
     links = transport::Links{.bytes_per_second = link->bytes_per_second};
+  std::optional<WhenInterrupted> note;
+  if (speaks()) note.emplace(interruption(job.plan));
   if (!world_) return train::train_on_threads(recipe, job, data_, watcher.observer(), links);
   return train::train_as_process(*world_, recipe, job, data_, watcher.observer(), links)
       .value_or(train::Outcome{});
@@ -237,12 +198,21 @@ std::string Training::configuration(const plan::Plan& plan) const {
       {"seed", std::to_string(flags_.seed)},
       {"optimiser", train::to_text(optimiser_.kind)},
       {"plan", kPlanFile}};
-  // As asked, so that the configuration can be planned anew; a plan that was given asks for its own.
+  // As asked, so that the configuration can be planned anew; a plan that was given asks for its
+  // own.
   const bool asked = flags_.plan.empty() || command_.get_option("--system")->count() > 0;
   decided.emplace_back("system", asked ? flags_.system : plan.system);
   if (preparation_.profile) decided.emplace_back("profile", kProfileFile);
   if (!flags_.cluster.empty()) decided.emplace_back("cluster", kClusterFile);
   return configuration_text(command_, options, decided);
+}
+
+// What is left when somebody ends the training.
+std::string Training::interruption(const plan::Plan& plan) const {
+  return "interrupted while training " + entry_.name + " with " + plan.system +
+         (flags_.out.empty()
+              ? ": nothing is kept (--out FOLDER keeps how it went)"
+              : ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost");
 }
 
 model::NamedTensors all_of(const runtime::Weights& weights) {
@@ -253,6 +223,7 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
 
 Preparation Training::prepare() const {
   check_network();
+  tell_crowd();
   if (flags_.plan.empty()) tell_notes();  // before the network is profiled
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
@@ -266,6 +237,15 @@ Preparation Training::prepare() const {
 void Training::tell_notes() const {
   if (!speaks()) return;
   for (const std::string& note : flags_.notes) std::cerr << note << "\n";
+}
+
+void Training::tell_crowd() const {
+  const int here = world_ ? transport::launched_here().value_or(1) : workers();
+  if (!speaks() || here * flags_.threads <= cores()) return;
+  std::cerr << here << " workers of " << flags_.threads
+            << (flags_.threads == 1 ? " thread" : " threads") << " share " << cores()
+            << (cores() == 1 ? " core" : " cores")
+            << ": they take turns, and train slower than predicted, as if each had its own\n";
 }
 
 void Training::tell_idle(const plan::Plan& plan) const {
@@ -283,7 +263,8 @@ void Training::tell_turn(std::size_t done, const plan::Plan& plan) const {
 
 void Training::write_inputs(const Prepared& prepared) const {
   std::map<std::string, std::string> files{
-      {"config.json", configuration(prepared.file.plan)}, {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
+      {"config.json", configuration(prepared.file.plan)},
+      {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
   if (preparation_.profile) files[kProfileFile] = profile::to_json(*preparation_.profile);
   if (!flags_.cluster.empty()) files[kClusterFile] = read_file(flags_.cluster);
   begin_run_folder(flags_.out, files);
@@ -370,7 +351,7 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   if (flags.model.empty() && configuration) flags.model = configuration->model();
   if (flags.model.empty()) {
     (void)model_options(command.remaining(), {}, flag_names(command));  // names what was misspelt
-    throw BadUsage("train: wanted --model NAME ('pipedream models' lists them)");
+    throw BadUsage(command.get_name() + ": wanted --model NAME ('pipedream models' lists them)");
   }
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
@@ -380,8 +361,6 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   else
     Training(flags, command, nullptr).run();
 }
-
-}  // namespace
 
 void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
