@@ -32,29 +32,30 @@ class Subject {
         model_(profile_),
         cluster_(cluster::this_machine(kWorkers, std::nullopt)) {}
 
-  // A plan of two stages; what it says itself is what the simulation of it says.
+  // A plan for two workers; what it says itself is what the simulation of it says.
   [[nodiscard]] plan::Plan planned(const std::string& system, const systems::Wishes& wishes) const {
     const auto result = systems::plan_for(systems::find_system(system), model_, cluster_, wishes);
     const auto& planned = std::get<systems::Planned>(result);
-    std::vector<Bytes> said;
-    for (const plan::StagePrediction& stage : planned.answer.prediction.stages)
-      said.push_back(stage.memory.total());
+    std::vector<Bytes> said(kWorkers);
+    for (std::size_t s = 0; s < planned.plan.stages.size(); ++s)
+      for (const WorkerId worker : planned.plan.stages[s].workers)
+        said[worker.index()] += planned.answer.prediction.stages[s].memory.total();
     EXPECT_EQ(said, predicted(planned.plan));
     return planned.plan;
   }
 
   // Trains with the plan and compares the peaks of all workers.
   void expect_memory_as_predicted(const plan::Plan& plan, std::int64_t minibatches) const {
-    ASSERT_EQ(plan.stages.size(), std::size_t{kWorkers});
     const std::vector<Bytes> expected = predicted(plan);
     const std::vector<Bytes> measured = trained(plan, minibatches);
+    ASSERT_EQ(measured.size(), std::size_t{kWorkers});
     ASSERT_EQ(measured.size(), expected.size());
     for (std::size_t w = 0; w < measured.size(); ++w) {
       const double ratio =
           static_cast<double>(measured[w].count) / static_cast<double>(expected[w].count);
-      std::printf("%s, %s, worker %zu (%zu layers): %s measured, %s predicted, ratio %.3f\n",
-                  network_.name.c_str(), plan.system.c_str(), w, plan.stages[w].layers.size(),
-                  to_text(measured[w]).c_str(), to_text(expected[w]).c_str(), ratio);
+      std::printf("%s, %s, worker %zu: %s measured, %s predicted, ratio %.3f\n",
+                  network_.name.c_str(), plan.system.c_str(), w, to_text(measured[w]).c_str(),
+                  to_text(expected[w]).c_str(), ratio);
       EXPECT_NEAR(ratio, 1, kWithin) << "worker " << w;
     }
   }
@@ -121,6 +122,14 @@ plan::Plan gpipe_plan(const Subject& subject) {
   return subject.planned("gpipe", {.stages = kWorkers, .microbatches = kMicrobatches});
 }
 
+// All layers on both workers.
+plan::Plan replicated(const Subject& subject, const std::string& system, int microbatches) {
+  plan::Plan plan = subject.planned("dp-bsp", {});
+  plan.system = system;
+  plan.microbatches = microbatches;
+  return plan;
+}
+
 // Enough minibatches for the pipeline to be full and every version to be there.
 struct Case {
   const Subject& (*subject)();
@@ -152,6 +161,20 @@ TEST_P(PeakMemory, OfDappleIsAsPredicted) {
 
 TEST_P(PeakMemory, OfTwoBufferedIsAsPredicted) {
   subject().expect_memory_as_predicted(without_recompute(gpipe_plan(subject()), "2bw"), 3);
+}
+
+TEST_P(PeakMemory, OfDataParallelIsAsPredicted) {
+  subject().expect_memory_as_predicted(subject().planned("dp-bsp", {}), 6);
+}
+
+TEST_P(PeakMemory, OfAsynchronousDataParallelIsAsPredicted) {
+  subject().expect_memory_as_predicted(subject().planned("dp-asp", {}), 6);
+}
+
+TEST_P(PeakMemory, OfReplicatedStagesIsAsPredicted) {
+  subject().expect_memory_as_predicted(replicated(subject(), "pipedream", 1), 6);
+  subject().expect_memory_as_predicted(replicated(subject(), "dapple", kMicrobatches), 4);
+  subject().expect_memory_as_predicted(replicated(subject(), "2bw", kMicrobatches), 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Vgg16, PeakMemory, testing::Values(Case{vgg16, 4}));

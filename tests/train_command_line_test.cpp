@@ -113,8 +113,12 @@ TEST(TrainCommand, AsynchronousWorkersTellHowFarTheWeightsHadMovedOn) {
   for (const std::string launch : {"", "mpirun"}) {
     if (!launch.empty() && std::string(PD_MPIRUN).empty()) continue;
     const std::string train = kMlp + "--system dp-asp --minibatches 40 --json";
-    const auto json =
-        json_of(launch.empty() ? call(train + " --workers 2") : call_with(mpirun(2), train));
+    const Answer answer =
+        launch.empty() ? call(train + " --workers 2") : call_with(mpirun(2), train);
+    EXPECT_EQ(answer.err.find("of unknown size"), std::string::npos)
+        << "a server's memory has to be counted by its worker's meter\n"
+        << answer.err;
+    const auto json = json_of(answer);
     EXPECT_GE(json.at("staleness").at(0).at("most"), 1);
     EXPECT_LT(json.at("loss"), 3);
     EXPECT_GT(json.at("bytes_per_sample"), 0);

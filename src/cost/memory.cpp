@@ -48,20 +48,21 @@ Counts peak_counts(Rule rule, int depth, int replicas, int items) {
   const int gradients = never_flushes(rule) && replicas > 1 ? 2 : 1;
   const auto in_microbatches = [&](Counts counts) {
     counts.accumulating = accumulating(counts.in_flight, items, !never_flushes(rule));
-    return counts;
+    return with_replicas(counts, replicas, false);
   };
   switch (rule) {
     case Rule::kModelParallel:
     case Rule::kDataParallel:
     case Rule::kAsynchronous:
-      return {};
+      return with_replicas({}, replicas, rule == Rule::kAsynchronous);
     case Rule::kGpipe:
       return in_microbatches({.in_flight = items});
     case Rule::kDapple:
     case Rule::kInterleaved:
       return in_microbatches({.in_flight = std::min(depth, items)});
     case Rule::kPipedream:
-      return {.versions = depth, .gradients = gradients, .in_flight = depth};
+      return with_replicas({.versions = depth, .gradients = gradients, .in_flight = depth},
+                           replicas, false);
     case Rule::kTwoBuffered:  // a third version would be needed for more than a batch and an item
       return in_microbatches(
           {.versions = 2, .gradients = gradients, .in_flight = std::min(depth, items + 1)});
@@ -92,16 +93,26 @@ class Backward {
   // With so many items in flight, all at once.
   [[nodiscard]] MemoryUse all(int in_flight) const {
     const double items = in_flight * rule_.share;
-    return {.weights = times(size_.weights, counts_.versions),
+    const double served = counts_.servers > 0 ? 1.0 / counts_.servers : 0;
+    const double updated = counts_.servers > 0 ? served : 1;
+    return {.weights = times(size_.weights, counts_.versions) + times(size_.weights, served),
             .gradients = times(size_.weights, counts_.gradients),
-            .optimiser = times(size_.weights, rule_.optimiser_copies),
+            .optimiser = times(size_.weights, rule_.optimiser_copies * updated),
             .activations = times(size_.received, items) +
                            times(size_.held, rule_.recompute ? rule_.share : items),
             .buffers = times(size_.received, 2 * rule_.share),
             .working = times(size_.working, rule_.share)};
   }
 
-  // The moment when most is there.
+  // When all servers have answered.
+  [[nodiscard]] MemoryUse fetched() const {
+    MemoryUse now = all(0);
+    now.activations = now.working = Bytes{0};
+    now.buffers = size_.weights;
+    return now;
+  }
+
+  // The moment of the backward when most is there.
   [[nodiscard]] MemoryUse peak() const {
     MemoryUse most;
     const auto look_at = [&](const MemoryUse& now) {
@@ -120,8 +131,12 @@ class Backward {
         return now;
       };
       behind += layer.weights;
-      look_at(in_turn(first, first.gradients - (size_.weights - behind)));
-      if (counts_.accumulating > 0) look_at(in_turn(later, later.gradients + layer.weights));
+      if (counts_.buckets) {
+        look_at(in_turn(first, first.gradients + layer.weights));
+      } else {
+        look_at(in_turn(first, first.gradients - (size_.weights - behind)));
+        if (counts_.accumulating > 0) look_at(in_turn(later, later.gradients + layer.weights));
+      }
       held_behind += layer.held;
     }
     return most;
@@ -137,7 +152,11 @@ class Backward {
 
 MemoryUse stage_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
   const Backward backward(size, counts, rule);
-  return size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
+  const MemoryUse computing =
+      size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
+  if (counts.servers == 0) return computing;
+  const MemoryUse fetched = backward.fetched();
+  return fetched.total() > computing.total() ? fetched : computing;
 }
 
 }  // namespace pipedream::cost

@@ -69,7 +69,20 @@ struct Counts {
   int in_flight = 1;  // items between forward and backward
   // The same while a backward adds to gradients that another item's has left; 0: none ever does.
   int accumulating = 0;
+  // Gradients leave for other replicas, from buckets that stay: of the buffers none is ever free,
+  // and a layer's gradients are there twice until they are in theirs.
+  bool buckets = false;
+  // In asynchronous data parallelism: the workers, each of which serves its share of the weights
+  // with the optimiser's state. 0: there are no servers.
+  int servers = 0;
 };
+
+// The same for one of `replicas` of a stage.
+[[nodiscard]] constexpr Counts with_replicas(Counts counts, int replicas, bool asynchronous) {
+  counts.buckets = replicas > 1 || asynchronous;
+  counts.servers = asynchronous ? replicas : 0;
+  return counts;
+}
 
 // Counts::accumulating. With a flush after every update, a minibatch's first backward, which finds
 // no gradients, is also the first of its items to go.
@@ -102,11 +115,11 @@ struct StageSize {
 
 // What there is of each kind at the moment when all of it is most.
 struct MemoryUse {
-  Bytes weights;  // all versions
+  Bytes weights;  // all versions, and what is served of them
   Bytes gradients;
   Bytes optimiser;
   Bytes activations;
-  Bytes buffers;  // two items received ahead
+  Bytes buffers;  // two items received ahead, or the weights that servers have sent
   Bytes working;
   [[nodiscard]] Bytes total() const {
     return weights + gradients + optimiser + activations + buffers + working;
@@ -126,7 +139,8 @@ struct MemoryRule {
 //     held     ■  ■  ■  □        again; there are gradients of the weights of c and d, or, where
 //     gradient □  □  ■  ■        an item adds to another's, of all, and c's twice meanwhile
 //
-// Else all is counted as if it were there at once.
+// Else all is counted as if it were there at once. Where there are servers, the moment when all
+// have answered may be the peak: the weights are there once more, and no item.
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
                                      const MemoryRule& rule);
 

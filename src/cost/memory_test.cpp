@@ -281,6 +281,50 @@ TEST(StageMemory, OfKnownLayersIsNeverMoreThanAllAtOnce) {
   EXPECT_LT(stage_memory(size, kCounts, {}).total(), stage_memory(unknown, kCounts, {}).total());
 }
 
+// Buffers that stay do not grow with the backward, and the layer that runs has its gradients twice.
+TEST(StageMemory, OfReplicasHasAllBucketsAllTheTimeAndOneLayersGradientsBesides) {
+  const StageSize heavy_first = stage_of({kHeavyButNarrow, kLightButWide});
+  EXPECT_EQ(parts(stage_memory(heavy_first, {.buckets = true}, {})),
+            (Parts{901, 901 + 1, 901, 12 + 600, 24, 700}));
+  const StageSize heavy_last = stage_of({kLightButWide, kHeavyButNarrow});
+  EXPECT_EQ(parts(stage_memory(heavy_last, {.buckets = true}, {})),
+            (Parts{901, 901 + 900, 901, 12 + 600, 24, 5}));
+  EXPECT_EQ(parts(stage_memory(heavy_last, {.gradients = 2, .buckets = true}, {})),
+            (Parts{901, 2 * 901 + 900, 901, 12 + 600, 24, 5}));
+  EXPECT_EQ(parts(stage_memory(stage_of({kLightButWide, kLightButWide}),
+                               {.in_flight = 4, .accumulating = 3, .buckets = true}, {})),
+            (Parts{2, 2 + 1, 2, 4 * (12 + 1000), 24, 700}))
+      << "items add to the buckets, not to other gradients";
+}
+
+TEST(StageMemory, OfAServerIsItsShareOfTheWeightsAndOfTheOptimisersState) {
+  const MemoryUse use = stage_memory(kSize, {.buckets = true, .servers = 4}, {});
+  EXPECT_EQ(parts(use), (Parts{100 + 25, 100, 25, 1012, 24, 7}));
+  EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 4}, {.optimiser_copies = 2}).optimiser,
+            Bytes{50});
+  EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 1}, {}).weights, Bytes{200})
+      << "a single worker serves itself";
+}
+
+TEST(StageMemory, OfHeavyWeightsIsLargestWhenAllServersHaveAnswered) {
+  const StageSize size = stage_of({kHeavyButNarrow, kHeavyButNarrow});
+  EXPECT_EQ(parts(stage_memory(size, {.buckets = true, .servers = 2}, {})),
+            (Parts{1800 + 900, 1800, 900, 0, 1800, 0}));
+}
+
+TEST(PeakCounts, OfReplicasHaveBucketsAndOfAsynchronousOnesServers) {
+  for (const Rule rule :
+       {Rule::kDataParallel, Rule::kDapple, Rule::kPipedream, Rule::kTwoBuffered}) {
+    EXPECT_TRUE(peak_counts(rule, 1, 2, 1).buckets);
+    EXPECT_FALSE(peak_counts(rule, 1, 1, 1).buckets);
+    EXPECT_EQ(peak_counts(rule, 1, 2, 1).servers, 0);
+  }
+  for (const int workers : {1, 2, 16}) {
+    EXPECT_TRUE(peak_counts(Rule::kAsynchronous, 1, workers, 1).buckets);
+    EXPECT_EQ(peak_counts(Rule::kAsynchronous, 1, workers, 1).servers, workers);
+  }
+}
+
 TEST(StageMemory, OfNothingIsNothing) {
   EXPECT_EQ(stage_memory({}, kCounts, {.optimiser_copies = 2}).total(), Bytes{0});
 }

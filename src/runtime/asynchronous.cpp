@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
-#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 
-#include "core/even_part.h"
+#include "model/memory_meter.h"
 
 namespace pipedream::runtime {
 namespace {
 
-// What server number `server` of `servers` has of a bucket.
-at::Tensor shard_of(const at::Tensor& flat, std::size_t server, std::size_t servers) {
-  const Range range = even_part(flat.numel(), static_cast<std::int64_t>(server),
-                                static_cast<std::int64_t>(servers));
-  return flat.slice(0, range.first, range.first + range.count);
+// What server number `server` of `servers` has of a bucket of so many floats.
+Range shard_of(std::int64_t floats, std::size_t server, std::size_t servers) {
+  return even_part(floats, static_cast<std::int64_t>(server), static_cast<std::int64_t>(servers));
 }
 
 transport::Message to_server(Request request) {
@@ -32,15 +30,18 @@ AsynchronousWeights::AsynchronousWeights(const Channels& channels, std::vector<W
       stage_(stage),
       patience_(patience),
       buckets_(stage.weights().parameters(), stage.bucket_layout(sizes)),
-      fetched_(buckets_.layout().allocate()),
       versions_(members_.size()) {
-  const at::NoGradGuard no_grad;
   const model::Tensors& first = stage.weights().newest_weights();
-  for (std::size_t i = 0; i < first.size(); ++i) fetched_.views[i].copy_(first[i]);
   const std::size_t me = transport::place_in(members_, channels.pushes.me());
+  const BucketLayout& layout = buckets_.layout();
   model::Tensors shard;
-  for (const at::Tensor& flat : fetched_.flat)
-    shard.push_back(shard_of(flat, me, members_.size()).clone());
+  for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+    const Range range = shard_of(layout.floats(bucket), me, members_.size());
+    shard.push_back(at::empty({range.count}));
+    auto* into = shard.back().mutable_data_ptr<float>();
+    for (const auto& [parameter, part] : layout.pieces(bucket, range))
+      into = std::copy_n(first[parameter].const_data_ptr<float>() + part.first, part.count, into);
+  }
   server_ = std::make_unique<ParameterServer>(channels.pushes, channels.replies, members_,
                                               std::move(shard), std::move(optimiser), threads);
 }
@@ -55,37 +56,41 @@ void AsynchronousWeights::expect() {
 
 void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
   for (std::size_t server = 0; server < members_.size(); ++server) {
-    const auto owner = std::make_shared<at::Tensor>(shard_of(flat, server, members_.size()));
-    const std::span bytes(static_cast<const std::byte*>(owner->const_data_ptr()), owner->nbytes());
+    const auto [first, count] = shard_of(flat.numel(), server, members_.size());
+    const std::span floats(flat.const_data_ptr<float>() + first, static_cast<std::size_t>(count));
+    const auto bytes = std::as_bytes(floats);
     if (members_[server] != channels_.pushes.me())
       sent_ += Bytes{static_cast<std::int64_t>(bytes.size())};
     transport::Message message = to_server(Request::kGradients);
     message.header.push_back(static_cast<std::int64_t>(bucket));
     message.header.push_back(versions_[server]);
     message.bytes = bytes;
-    message.owner = owner;
+    message.owner = std::make_shared<at::Tensor>(flat);
     channels_.pushes.send(members_[server], 0, std::move(message));
   }
 }
 
 void AsynchronousWeights::push() {
   if (!buckets_.is_open()) expect();
-  (void)buckets_.finish();
+  pushed_ = buckets_.finish();
 }
 
 void AsynchronousWeights::pull(WeightVersion to) {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
+  std::vector<Reply> replies;
   for (std::size_t server = 0; server < members_.size(); ++server) {
-    const transport::Message reply = reply_of(server, [&] { return deadline; });
+    replies.push_back(reply_of(server, [&] { return deadline; }));
+    const transport::Message& reply = replies.back().message;
     const std::int64_t behind = reply.header.at(1);
     lateness_.most = std::max(lateness_.most, behind);
     lateness_.sum += behind;
     ++lateness_.count;
     if (members_[server] != channels_.replies.me())
       sent_ += Bytes{static_cast<std::int64_t>(reply.bytes.size())};
-    keep(server, reply);
   }
-  use_fetched(to);
+  // Every server has applied what was pushed, or it would not have answered.
+  buckets_.give_back(std::move(pushed_));
+  use(to, replies);
 }
 
 void AsynchronousWeights::settle() {
@@ -94,18 +99,21 @@ void AsynchronousWeights::settle() {
   // Others may have much left to push. As long as our own server hears of them, they are well.
   const auto began = std::chrono::steady_clock::now();
   const auto deadline = [&] { return std::max(began, server_->last_heard()) + patience_; };
+  std::vector<Reply> replies;
   for (std::size_t server = 0; server < members_.size(); ++server)
-    keep(server, reply_of(server, deadline));
-  use_fetched({stage_.weights().newest().value + 1});
+    replies.push_back(reply_of(server, deadline));
+  use({stage_.weights().newest().value + 1}, replies);
 }
 
-transport::Message AsynchronousWeights::reply_of(
+AsynchronousWeights::Reply AsynchronousWeights::reply_of(
     std::size_t server, const std::function<transport::Deadline()>& deadline) {
   const transport::Ticket ticket = channels_.replies.receive(members_[server], 0);
   for (;;) {
     const transport::Deadline until = deadline();
     try {
-      return channels_.replies.wait_any({&ticket, 1}, until).message;
+      transport::Message message = channels_.replies.wait_any({&ticket, 1}, until).message;
+      const auto bytes = static_cast<std::int64_t>(message.bytes.size());
+      return {std::move(message), model::MemoryMeter::take_over(bytes)};
     } catch (const transport::Aborted&) {
       server_->rethrow_failure();
       throw;
@@ -115,20 +123,22 @@ transport::Message AsynchronousWeights::reply_of(
   }
 }
 
-void AsynchronousWeights::keep(std::size_t server, const transport::Message& reply) {
-  versions_[server] = reply.header.at(0);
-  const std::byte* from = reply.bytes.data();
-  for (const at::Tensor& flat : fetched_.flat) {
-    const at::Tensor shard = shard_of(flat, server, members_.size());
-    if (shard.nbytes() > 0) std::memcpy(shard.mutable_data_ptr(), from, shard.nbytes());
-    from += shard.nbytes();
+void AsynchronousWeights::use(WeightVersion to, const std::vector<Reply>& replies) {
+  const model::Tensors& weights = stage_.weights().renew(to);
+  const BucketLayout& layout = buckets_.layout();
+  for (std::size_t server = 0; server < members_.size(); ++server) {
+    const transport::Message& reply = replies[server].message;
+    versions_[server] = reply.header.at(0);
+    const std::byte* from = reply.bytes.data();
+    for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+      const Range range = shard_of(layout.floats(bucket), server, members_.size());
+      for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
+        const std::size_t bytes = static_cast<std::size_t>(part.count) * sizeof(float);
+        std::memcpy(weights[parameter].mutable_data_ptr<float>() + part.first, from, bytes);
+        from += bytes;
+      }
+    }
   }
-}
-
-void AsynchronousWeights::use_fetched(WeightVersion to) {
-  stage_.weights().update(to, fetched_.views,
-                          [](std::size_t, const at::Tensor&, const at::Tensor& fetched,
-                             const at::Tensor& into) { into.copy_(fetched); });
 }
 
 }  // namespace pipedream::runtime

@@ -52,17 +52,21 @@ class AsynchronousWeights {
  private:
   void send(std::size_t bucket, const at::Tensor& flat);
   // The next answer of a server. The deadline may move on while it waits.
-  [[nodiscard]] transport::Message reply_of(std::size_t server,
-                                            const std::function<transport::Deadline()>& deadline);
-  void keep(std::size_t server, const transport::Message& reply);
-  void use_fetched(WeightVersion to);
+  struct Reply {
+    transport::Message message;
+    std::shared_ptr<void> counted;  // as this worker's memory
+  };
+  [[nodiscard]] Reply reply_of(std::size_t server,
+                               const std::function<transport::Deadline()>& deadline);
+  // Makes the stage's next version of one reply from each server.
+  void use(WeightVersion to, const std::vector<Reply>& replies);
 
   Channels channels_;
   std::vector<WorkerId> members_;
   Stage& stage_;
   std::chrono::milliseconds patience_;
   GradientBuckets buckets_;
-  Buckets fetched_;
+  Buckets pushed_;                      // until the servers have answered
   std::vector<std::int64_t> versions_;  // of each server's shard here
   Lateness lateness_;
   Bytes sent_;

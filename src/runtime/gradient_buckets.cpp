@@ -1,5 +1,7 @@
 #include "runtime/gradient_buckets.h"
 
+#include <algorithm>
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -46,6 +48,20 @@ BucketLayout::BucketLayout(const model::Tensors& parameters,
   PD_CHECK(next == 0);
 }
 
+std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
+                                                      const Range& range) const {
+  std::vector<Piece> found;
+  std::int64_t begin = 0;  // of the parameter, in the bucket
+  for (const std::size_t parameter : members_[bucket]) {
+    const std::int64_t size = c10::multiply_integers(shapes_[parameter]);
+    const std::int64_t first = std::max(begin, range.first);
+    const std::int64_t end = std::min(begin + size, range.first + range.count);
+    if (first < end) found.push_back({parameter, {first - begin, end - first}});
+    begin += size;
+  }
+  return found;
+}
+
 Buckets BucketLayout::allocate() const {
   Buckets made;
   made.views.resize(shapes_.size());
@@ -63,11 +79,14 @@ Buckets BucketLayout::allocate() const {
 }
 
 GradientBuckets::GradientBuckets(model::Tensors parameters, BucketLayout layout)
-    : parameters_(std::move(parameters)), layout_(std::move(layout)) {
+    : parameters_(std::move(parameters)),
+      layout_(std::move(layout)),
+      filled_(parameters_.size(), false) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     torch::autograd::impl::set_post_acc_grad_hooks(parameters_[i],
                                                    std::make_unique<GradientHook>([this, i] {
-                                                     if (round_) take(i);
+                                                     take(i);
+                                                     if (is_open()) complete(i);
                                                    }));
 }
 
@@ -76,12 +95,18 @@ GradientBuckets::~GradientBuckets() {
     torch::autograd::impl::set_post_acc_grad_hooks(parameter, nullptr);
 }
 
+Buckets& GradientBuckets::filling() {
+  if (filling_) return *filling_;
+  if (free_.empty()) free_.push_back(layout_.allocate());
+  filling_ = std::move(free_.back());
+  free_.pop_back();
+  return *filling_;
+}
+
 void GradientBuckets::begin(Full on_full) {
-  PD_CHECK(!round_);
-  const at::NoGradGuard no_grad;
-  round_ = layout_.allocate();
+  PD_CHECK(!is_open() && on_full);
   on_full_ = std::move(on_full);
-  taken_.assign(parameters_.size(), false);
+  completed_.assign(parameters_.size(), false);
   missing_.clear();
   for (std::size_t b = 0; b < layout_.buckets(); ++b)
     missing_.push_back(layout_.parameters(b).size());
@@ -89,32 +114,39 @@ void GradientBuckets::begin(Full on_full) {
 }
 
 void GradientBuckets::take(std::size_t parameter) {
-  PD_CHECK(!taken_[parameter]);
   const at::NoGradGuard no_grad;
   at::Tensor& gradient = parameters_[parameter].mutable_grad();
-  if (gradient.defined())
-    round_->views[parameter].copy_(gradient);
+  const at::Tensor& into = filling().views[parameter];
+  if (filled_[parameter])
+    into.add_(gradient);
   else
-    round_->views[parameter].zero_();
+    into.copy_(gradient);
+  filled_[parameter] = true;
   gradient.reset();
-  taken_[parameter] = true;
-  --missing_[layout_.bucket_of(parameter)];
-  hand_over();
 }
 
-// All members of a group hand them over in the same order, whatever order autograd works in.
-void GradientBuckets::hand_over() {
+// All members of a group hand their buckets over in the same order, whatever order autograd works
+// in.
+void GradientBuckets::complete(std::size_t parameter) {
+  PD_CHECK(!completed_[parameter]);
+  completed_[parameter] = true;
+  --missing_[layout_.bucket_of(parameter)];
   for (; handed_over_ < missing_.size() && missing_[handed_over_] == 0; ++handed_over_)
-    on_full_(handed_over_, round_->flat[handed_over_]);
+    on_full_(handed_over_, filling().flat[handed_over_]);
 }
 
 Buckets GradientBuckets::finish() {
-  PD_CHECK(round_);
+  PD_CHECK(is_open());
+  const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < layout_.buckets(); ++b)
-    for (const std::size_t parameter : layout_.parameters(b))
-      if (!taken_[parameter]) take(parameter);
-  Buckets done = std::move(*round_);
-  round_.reset();
+    for (const std::size_t parameter : layout_.parameters(b)) {
+      if (!filled_[parameter]) filling().views[parameter].zero_();
+      if (!completed_[parameter]) complete(parameter);
+    }
+  Buckets done = std::move(filling());
+  filling_.reset();
+  filled_.assign(parameters_.size(), false);
+  on_full_ = nullptr;
   return done;
 }
 

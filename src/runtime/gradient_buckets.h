@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/buckets.h"
+#include "core/even_part.h"
 #include "model/layer.h"
 
 namespace pipedream::runtime {
@@ -31,6 +32,15 @@ class BucketLayout {
     return members_[bucket];
   }
   [[nodiscard]] std::size_t bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }
+  [[nodiscard]] std::int64_t floats(std::size_t bucket) const { return floats_[bucket]; }
+  // Of a parameter: its floats `range`.
+  struct Piece {
+    std::size_t parameter = 0;
+    Range range;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+  // What these floats of a bucket are, in their order.
+  [[nodiscard]] std::vector<Piece> pieces(std::size_t bucket, const Range& range) const;
   // New ones.
   [[nodiscard]] Buckets allocate() const;
 
@@ -43,6 +53,9 @@ class BucketLayout {
 
 // Owned by one worker and used by its thread; autograd may call in from another while that thread
 // waits for it. The parameters outlive it.
+//  1. A parameter's gradient goes into its bucket as soon as autograd has it, and is added to what
+//     earlier backwards of the round left there: the parameters themselves keep none.
+//  2. There are as many buffers as were ever away at once, and one: they are used again.
 class GradientBuckets {
  public:
   GradientBuckets(model::Tensors parameters, BucketLayout layout);
@@ -53,26 +66,31 @@ class GradientBuckets {
   // Takes a bucket whose gradients are all there; called for each in order.
   using Full = std::function<void(std::size_t bucket, const at::Tensor& flat)>;
 
-  // The backward that runs next completes the gradients: from now on they go into their buckets as
-  // they come. Only where no round is open.
+  // The backward that runs next completes the gradients: buckets are handed over as they fill. Only
+  // where no round is open.
   void begin(Full on_full);
-  [[nodiscard]] bool is_open() const { return round_.has_value(); }
-  // Takes what has not come by itself, zeros where a parameter got no gradient, and hands over the
-  // buckets that are left. The parameters then have no gradients. Ends the round.
+  [[nodiscard]] bool is_open() const { return on_full_ != nullptr; }
+  // Hands over the buckets that are left, with zeros where a parameter got no gradient, and ends
+  // the round.
   [[nodiscard]] Buckets finish();
+  // What finish() gave, to be filled again; nobody else has any business with it then.
+  void give_back(Buckets buckets) { free_.push_back(std::move(buckets)); }
 
   [[nodiscard]] const BucketLayout& layout() const { return layout_; }
 
  private:
   void take(std::size_t parameter);
-  void hand_over();
+  void complete(std::size_t parameter);
+  [[nodiscard]] Buckets& filling();
 
   model::Tensors parameters_;
   BucketLayout layout_;
-  Full on_full_;
-  std::optional<Buckets> round_;
-  std::vector<bool> taken_;           // by parameter
-  std::vector<std::size_t> missing_;  // by bucket: parameters not taken
+  std::vector<Buckets> free_;
+  std::optional<Buckets> filling_;    // once a gradient has come
+  std::vector<bool> filled_;          // by parameter: has a gradient there
+  Full on_full_;                      // while a round is open
+  std::vector<bool> completed_;       // by parameter
+  std::vector<std::size_t> missing_;  // by bucket: parameters not complete
   std::size_t handed_over_ = 0;       // buckets
 };
 

@@ -47,6 +47,18 @@ TEST(BucketLayout, GivesEachParameterItsPartOfABucket) {
     EXPECT_EQ(made.flat[0][static_cast<std::int64_t>(i)].item<float>(), wanted[i]);
 }
 
+TEST(BucketLayout, KnowsWhichParametersAStretchOfABucketIsOf) {
+  using Piece = BucketLayout::Piece;
+  const model::Tensors parameters = parameters_of({6, 1, 4, 5, 2});
+  const BucketLayout layout(parameters, {1, 0, 1, 2, 1}, kSmall);
+  EXPECT_EQ(layout.floats(1), 10);
+  // Bucket 1: five floats of parameter 3, four of 2, one of 1.
+  EXPECT_EQ(layout.pieces(1, {0, 10}), (std::vector<Piece>{{3, {0, 5}}, {2, {0, 4}}, {1, {0, 1}}}));
+  EXPECT_EQ(layout.pieces(1, {3, 4}), (std::vector<Piece>{{3, {3, 2}}, {2, {0, 2}}}));
+  EXPECT_EQ(layout.pieces(1, {6, 2}), (std::vector<Piece>{{2, {1, 2}}}));
+  EXPECT_TRUE(layout.pieces(1, {5, 0}).empty());
+}
+
 TEST(GradientBuckets, AreHandedOverWhileABackwardRuns) {
   const model::Tensors parameters = parameters_of({2, 20, 2});
   GradientBuckets buckets(parameters, {parameters, {1, 1, 1}, kSmall});
@@ -85,13 +97,47 @@ TEST(GradientBuckets, TakeWhatIsThereWhereNoBackwardWasExpected) {
   const model::Tensors parameters = parameters_of({2, 3});
   GradientBuckets buckets(parameters, {parameters, {1, 1}, kSmall});
   torch::autograd::backward({parameters[0].sum() * 7});
-  EXPECT_TRUE(parameters[0].grad().defined()) << "no round is open";
+  torch::autograd::backward({parameters[0].sum() * 4});
+  EXPECT_FALSE(parameters[0].grad().defined()) << "it is in its bucket";
   Members order;
   buckets.begin([&](std::size_t bucket, const at::Tensor&) { order.push_back(bucket); });
   const auto round = buckets.finish();
   EXPECT_EQ(order, (Members{0, 1}));
-  EXPECT_TRUE(at::equal(round.views[0], at::full({2}, 7.0)));
+  EXPECT_TRUE(at::equal(round.views[0], at::full({2}, 11.0)));
   EXPECT_TRUE(at::equal(round.views[1], at::zeros({3}))) << "it got no gradient";
+}
+
+TEST(GradientBuckets, AddWhatTheLastBackwardBringsBeforeTheyAreHandedOver) {
+  const model::Tensors parameters = parameters_of({2});
+  GradientBuckets buckets(parameters, {parameters, {1}, kSmall});
+  torch::autograd::backward({parameters[0].sum() * 7});
+  std::vector<float> seen;
+  buckets.begin(
+      [&](std::size_t, const at::Tensor& flat) { seen.push_back(flat[0].item<float>()); });
+  torch::autograd::backward({parameters[0].sum() * 4});
+  EXPECT_EQ(seen, (std::vector<float>{11}));
+  (void)buckets.finish();
+}
+
+TEST(GradientBuckets, AreFilledAgainWhenTheyHaveComeBack) {
+  const model::Tensors parameters = parameters_of({2, 3});
+  GradientBuckets buckets(parameters, {parameters, {1, 1}, kSmall});
+  const auto round = [&](float factor) {
+    buckets.begin([](std::size_t, const at::Tensor&) {});
+    torch::autograd::backward({parameters[0].sum() * factor});
+    return buckets.finish();
+  };
+  Buckets first = round(7);
+  first.views[1].fill_(5);
+  const void* const memory = first.flat[0].const_data_ptr();
+  const Buckets second = round(8);
+  EXPECT_NE(second.flat[0].const_data_ptr(), memory) << "the first is still away";
+  EXPECT_TRUE(at::equal(first.views[0], at::full({2}, 7.0)));
+  buckets.give_back(std::move(first));
+  const Buckets third = round(9);
+  EXPECT_EQ(third.flat[0].const_data_ptr(), memory);
+  EXPECT_TRUE(at::equal(third.views[0], at::full({2}, 9.0)));
+  EXPECT_TRUE(at::equal(third.views[1], at::zeros({3}))) << "nothing is left of the first round";
 }
 
 TEST(GradientBuckets, LeaveParametersAloneWhenTheyAreGone) {

@@ -20,7 +20,8 @@ ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transp
       shard_(std::move(shard)),
       optimiser_(std::move(optimiser)),
       heard_(std::chrono::steady_clock::now().time_since_epoch().count()),
-      thread_([this, threads] { run(threads); }) {}
+      thread_(
+          [this, threads, meter = c10::ThreadLocalDebugInfo::current()] { run(threads, meter); }) {}
 
 ParameterServer::~ParameterServer() { thread_.join(); }
 
@@ -29,7 +30,10 @@ void ParameterServer::rethrow_failure() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void ParameterServer::run(int threads) {
+void ParameterServer::run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter) {
+  // What is allocated here is freed by the worker, at the end, and what it allocates may be freed
+  // here: only one meter of both has it right (model/memory_meter.h).
+  const c10::DebugInfoGuard metered(std::move(meter));
   try {
     serve(threads);
   } catch (const transport::Aborted&) {  // whoever failed tells of it
@@ -91,6 +95,7 @@ void ParameterServer::apply(WorkerId from, const transport::Message& message) {
 void ParameterServer::reply(WorkerId to, std::int64_t behind) {
   std::size_t bytes = 0;
   for (const at::Tensor& weights : shard_) bytes += weights.nbytes();
+  // Not libtorch's memory: it counts with the worker that gets it, and never here.
   const auto memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
   std::byte* into = memory.get();
   for (const at::Tensor& weights : shard_) {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <c10/util/ThreadLocalDebugInfo.h>
+
 #include "model/layer.h"
 #include "runtime/optimiser.h"
 #include "transport/transport.h"
@@ -24,7 +26,7 @@ enum class Request : std::int64_t {
   kLeave    // from the server's own worker: the end
 };
 
-// Owned by one worker; works on a thread of its own.
+// Owned by one worker; works on a thread of its own, whose memory counts with the worker's.
 //  1. A worker's buckets come in order and are applied in order of arrival, each by one step of the
 //     optimiser, whoever else pushes meanwhile.
 //  2. When all workers have said kSettle, all get the shard as it then is.
@@ -48,7 +50,7 @@ class ParameterServer {
   }
 
  private:
-  void run(int threads);
+  void run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter);
   void serve(int threads);
   void apply(WorkerId from, const transport::Message& message);
   void reply(WorkerId to, std::int64_t behind);

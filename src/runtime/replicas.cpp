@@ -47,7 +47,7 @@ void ReplicaGradients::expect(const schedule::Reduce& reduce) {
 void ReplicaGradients::start(const schedule::Reduce& reduce) {
   GradientBuckets& buckets = *buckets_.at(reduce.stage);
   if (!buckets.is_open()) begin(reduce);
-  rounds_.at({reduce.stage, reduce.update}).views = buckets.finish().views;
+  rounds_.at({reduce.stage, reduce.update}).buckets = buckets.finish();
 }
 
 ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
@@ -68,10 +68,10 @@ ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
   return waited;
 }
 
-model::Tensors ReplicaGradients::take(StageId stage, WeightVersion update) {
+void ReplicaGradients::used_up(StageId stage, WeightVersion update) {
   auto node = rounds_.extract({stage, update});
   PD_CHECK(!node.empty());
-  return std::move(node.mapped().views);
+  buckets_.at(stage)->give_back(std::move(node.mapped().buckets));
 }
 
 }  // namespace pipedream::runtime

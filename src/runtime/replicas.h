@@ -20,8 +20,8 @@ struct Averaging {
   BucketSizes buckets;
 };
 
-// Owned and used by one worker. At most as many buffers exist as averagings are under way. A sum's
-// order is that of `way` (transport/all_reduce.h), bucket by bucket.
+// Owned and used by one worker. A sum's order is that of `way` (transport/all_reduce.h), bucket by
+// bucket.
 class ReplicaGradients {
  public:
   ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
@@ -47,8 +47,11 @@ class ReplicaGradients {
   };
   // Waits until that is done.
   Waited wait(const schedule::Await& await);
-  // The summed gradients that were waited for, one per parameter.
-  [[nodiscard]] model::Tensors take(StageId stage, WeightVersion update);
+  // The summed gradients that were waited for, one per parameter, until they are used up.
+  [[nodiscard]] const model::Tensors& gradients(StageId stage, WeightVersion update) const {
+    return rounds_.at({stage, update}).buckets.views;
+  }
+  void used_up(StageId stage, WeightVersion update);
 
   // The worker fails for that reason: tells the other replicas, whose sums will not be finished.
   void abort(const std::string& reason) noexcept {
@@ -59,7 +62,7 @@ class ReplicaGradients {
 
  private:
   struct Round {
-    model::Tensors views;  // one per parameter
+    Buckets buckets;
     std::vector<transport::Ticket> sums;
   };
   void begin(const schedule::Reduce& reduce);

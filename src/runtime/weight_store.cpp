@@ -101,15 +101,21 @@ void WeightStore::drop_if_unused(WeightVersion version) {
   versions_.erase(found);
 }
 
-void WeightStore::update(WeightVersion to, const model::Tensors& gradients, const Step& step) {
-  const at::NoGradGuard no_grad;
-  PD_CHECK(gradients.size() == parameters_.size());
-  const Buffer before = buffers_[versions_.at(newest_).buffer];
+const WeightStore::Buffer& WeightStore::next(WeightVersion to) {
   newest_ = to;
   // Where this is the version updated, its buffer is the one that is taken again: in place.
   drop_if_unused({to.value - kept_});
   const std::size_t target = take_buffer();
-  const Buffer& after = buffers_[target];
+  versions_[to] = {target, 0};
+  peak_ = std::max(peak_, versions_.size());
+  return buffers_[target];
+}
+
+void WeightStore::update(WeightVersion to, const model::Tensors& gradients, const Step& step) {
+  const at::NoGradGuard no_grad;
+  PD_CHECK(gradients.size() == parameters_.size());
+  const Buffer before = buffers_[versions_.at(newest_).buffer];
+  const Buffer& after = next(to);
   const bool in_place = after.flat.is_same(before.flat);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (gradients[i].defined())
@@ -117,8 +123,6 @@ void WeightStore::update(WeightVersion to, const model::Tensors& gradients, cons
     else if (!in_place)
       after.views[i].copy_(before.views[i]);
   }
-  versions_[to] = {target, 0};
-  peak_ = std::max(peak_, versions_.size());
 }
 
 model::Tensors WeightStore::take_gradients() {

@@ -43,6 +43,10 @@ class WeightStore {
   // is not defined keeps its value.
   void update(WeightVersion to, const model::Tensors& gradients, const Step& step);
 
+  // Makes version `to` for somebody else's values: one tensor per parameter, for the caller to
+  // write.
+  [[nodiscard]] const model::Tensors& renew(WeightVersion to) { return next(to).views; }
+
   // The parameters' gradients so far, which they lose; those that got none are not defined.
   [[nodiscard]] model::Tensors take_gradients();
 
@@ -63,6 +67,7 @@ class WeightStore {
     int users = 0;
   };
   [[nodiscard]] std::size_t take_buffer();
+  [[nodiscard]] const Buffer& next(WeightVersion to);
   void drop_if_unused(WeightVersion version);
 
   schedule::Stash stash_ = schedule::Stash::kForwards;

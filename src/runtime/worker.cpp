@@ -328,7 +328,7 @@ void Worker::run(const schedule::Update& update) {
   PD_CHECK(stage.weights().newest() == update.from);
   model::Tensors gradients;
   if (part.replicas > 1) {
-    gradients = replicas_.take(update.stage, update.to);
+    gradients = replicas_.gradients(update.stage, update.to);
     // Replicas that share items have weighted each sample already.
     const std::int64_t minibatches = update.last - update.first + 1;
     if (job_.sharing == Sharing::kTurns)
@@ -341,6 +341,7 @@ void Worker::run(const schedule::Update& update) {
       update.to, gradients,
       [&](std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
           const at::Tensor& to) { part.optimiser->step(parameter, from, gradient, to); });
+  if (part.replicas > 1) replicas_.used_up(update.stage, update.to);
   record(update, start);
 }
 

@@ -34,13 +34,14 @@ std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& pro
       const double replicas = together ? static_cast<double>(of.workers.size()) : 1;
       const double share = static_cast<double>(minibatches_in_one(plan, rules.sharing)) /
                            plan.microbatches / replicas;
+      const cost::Counts kept = cost::with_replicas(
+          {.versions = counts.versions,
+           .gradients = counts.gradients,
+           .in_flight = counts.in_flight,
+           .accumulating = cost::accumulating(counts.in_flight, plan.microbatches, rules.flushes)},
+          static_cast<int>(of.workers.size()), rules.asynchronous);
       memory[worker.worker.index()] +=
-          cost::stage_memory(
-              sizes[stage.index()],
-              {counts.versions, counts.gradients, counts.in_flight,
-               cost::accumulating(counts.in_flight, plan.microbatches, rules.flushes)},
-              {copies, share, of.recompute})
-              .total();
+          cost::stage_memory(sizes[stage.index()], kept, {copies, share, of.recompute}).total();
     }
   return memory;
 }

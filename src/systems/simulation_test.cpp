@@ -106,8 +106,9 @@ TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStages) {
     for (std::size_t s = 0; s < made.plan.stages.size(); ++s) {
       const plan::Stage& stage = made.plan.stages[s];
       const bool interleaved = system.rule == cost::Rule::kInterleaved;
-      const cost::Counts counts = cost::peak_counts(
-          system.rule, interleaved ? dealt[s] : stage.depth, 1, made.plan.microbatches);
+      const cost::Counts counts =
+          cost::peak_counts(system.rule, interleaved ? dealt[s] : stage.depth,
+                            static_cast<int>(stage.workers.size()), made.plan.microbatches);
       for (const WorkerId worker : stage.workers)
         wanted[worker.index()] +=
             cost::stage_memory(plan::stage_size(made.profile, stage.layers), counts,
