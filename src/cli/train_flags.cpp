@@ -2,11 +2,10 @@
 
 #include "cli/flags.h"
 #include "core/error.h"
+#include "runtime/job.h"
 
 namespace pipedream::cli {
 namespace {
-
-constexpr double kMostPatience = 1e7;
 
 void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto count = range<std::int64_t>(1, std::int64_t{1} << 40, kWholeNumber);
@@ -51,7 +50,7 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
   command
       .add_option("--patience", flags->patience,
                   "Seconds after which a worker that is waited for counts as lost [600]")
-      ->check(range<double>(0.001, kMostPatience, "a number"));
+      ->check(range<double>(0.001, runtime::kMostPatience, "a number"));
   command
       .add_option("--profile-seconds", flags->profile_seconds,
                   "Profile the model for about this long, where no --profile is given [5]")

@@ -10,7 +10,6 @@
 #include "cluster/cluster_file.h"
 #include "cluster/local.h"
 #include "core/error.h"
-#include "core/machine.h"
 #include "train/profiling.h"
 #include "transport/mpi.h"
 
@@ -64,16 +63,13 @@ profile::Profile profile_for(const PlanningTask& task) {
     return profile;
   }
   Progress progress("profiling " + task.network.name);
-  // More than there are cores take turns: then others slow a worker down between layers, not in
-  // them.
-  const int here = transport::launched_here().value_or(task.workers);
   return train::profile_for_training(
       task.network,
       {.threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
        .progress = [&](double share, const std::string& what) { progress.show(share, what); },
-       .workers = std::clamp(here, 1, std::max(1, cores() / flags.threads))},
+       .workers = transport::launched_here().value_or(task.workers)},
       task.optimiser);
 }
 

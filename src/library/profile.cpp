@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
 #include "core/file.h"
-#include "core/machine.h"
 #include "library/world.h"
 #include "profile/profile_file.h"
 #include "report/profile_table.h"
@@ -28,7 +26,7 @@ profile::Profile measure(const Network& network, const ProfileOptions& options) 
   wanted.threads = options.threads;
   wanted.seed = options.seed;
   wanted.budget = std::chrono::duration<double>(options.seconds);
-  wanted.workers = std::clamp(options.workers, 1, std::max(1, cores() / options.threads));
+  wanted.workers = options.workers;
   if (options.progress) wanted.progress = options.progress;
   return train::profile_for_training(network.impl().network, wanted,
                                      {.kind = train::optimiser_kind(options.optimiser)});

@@ -12,13 +12,11 @@ namespace pipedream {
 inline namespace v1 {
 namespace {
 
-constexpr double kMostPatience = 1e7;
-
 void check_options(const TrainOptions& options) {
   if (options.epochs < 1 || options.minibatches.value_or(1) < 1)
     throw BadUsage("train: wanted at least one epoch, or one minibatch");
   if (options.threads < 1) throw BadUsage("train: wanted at least one thread");
-  if (!(options.patience > 0 && options.patience <= kMostPatience))
+  if (!(options.patience > 0 && options.patience <= runtime::kMostPatience))
     throw BadUsage("train: wanted a patience above 0 and up to 10 million seconds");
   if (options.clip && !(*options.clip > 0)) throw BadUsage("train: wanted to clip above 0");
 }

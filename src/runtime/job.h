@@ -16,6 +16,8 @@
 
 namespace pipedream::runtime {
 
+inline constexpr double kMostPatience = 1e7;  // seconds: beyond any use, and within all clocks
+
 // A loss that came out of training: of a whole minibatch, or of the part that one worker had.
 struct Loss {
   std::int64_t minibatch = 0;  // of the whole training

@@ -61,13 +61,17 @@ const std::vector<std::string>& optimiser_names() {
   return names;
 }
 
-int optimiser_copies(std::string_view optimiser) {
+std::size_t optimiser_place(std::string_view optimiser) {
   const auto& names = optimiser_names();
   const auto found = std::find(names.begin(), names.end(), optimiser);
   if (found == names.end())
     throw BadUsage("there is no optimiser '" + printable(optimiser) + "'" +
                    suggestion(optimiser, names));
-  return std::min(2, static_cast<int>(found - names.begin()));  // adamw keeps what adam does
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+int optimiser_copies(std::string_view optimiser) {
+  return std::min(2, static_cast<int>(optimiser_place(optimiser)));  // adamw keeps what adam does
 }
 
 }  // namespace pipedream::systems

@@ -50,8 +50,10 @@ template <class Candidates>
 
 // "sgd", "momentum", "adam", "adamw".
 [[nodiscard]] const std::vector<std::string>& optimiser_names();
+// Where in that list a name is. Throws BadUsage, with the nearest name, when there is none.
+[[nodiscard]] std::size_t optimiser_place(std::string_view optimiser);
 // How many copies of the weights the state of that optimiser is: Wishes::optimiser_copies. Throws
-// BadUsage, with the nearest name, when there is none.
+// likewise.
 [[nodiscard]] int optimiser_copies(std::string_view optimiser);
 
 }  // namespace pipedream::systems

@@ -1,10 +1,8 @@
 #include "train/optimiser_options.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
-#include "core/nearest.h"
 #include "core/text.h"
 #include "systems/planning.h"
 #include "train/adam.h"
@@ -40,11 +38,7 @@ const std::string& to_text(OptimiserKind kind) {
 }
 
 OptimiserKind optimiser_kind(std::string_view name) {
-  const auto& names = systems::optimiser_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw BadUsage("there is no optimiser '" + printable(name) + "'" + suggestion(name, names));
-  return static_cast<OptimiserKind>(found - names.begin());
+  return static_cast<OptimiserKind>(systems::optimiser_place(name));
 }
 
 double default_learning_rate(OptimiserKind kind) {

@@ -1,5 +1,9 @@
 #include "train/profiling.h"
 
+#include <algorithm>
+
+#include "core/machine.h"
+
 namespace pipedream::train {
 namespace {
 
@@ -13,6 +17,7 @@ profile::Profile profile_for_training(const model::Network& network,
                                       profiler::ProfileOptions options,
                                       OptimiserOptions optimiser) {
   optimiser.learning_rate = kStandingStill;
+  options.workers = std::clamp(options.workers, 1, std::max(1, cores() / options.threads));
   options.make_update = [&]() -> profiler::Update {
     return [stepping = std::shared_ptr<runtime::Optimiser>(make_optimiser(optimiser))](
                std::size_t parameter, const at::Tensor& weight, const at::Tensor& gradient) {

@@ -3,16 +3,23 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/machine.h"
 #include "core/testing.h"
 #include "model/zoo.h"
 
 namespace pipedream::train {
 namespace {
 
-profile::Profile profile_mlp(const OptimiserOptions& optimiser) {
+profile::Profile profile_mlp(const OptimiserOptions& optimiser, int workers = 1) {
   const model::ZooEntry& entry = model::zoo_entry("mlp");
   const model::Network mlp = entry.make(model::Options(entry.options, {{"inputs", "64"}}), 16);
-  return profile_for_training(mlp, {.budget = std::chrono::duration<double>(0.2)}, optimiser);
+  return profile_for_training(
+      mlp, {.budget = std::chrono::duration<double>(0.2), .workers = workers}, optimiser);
+}
+
+TEST(ProfileForTraining, IsTakenInTheCompanyOfNoMoreWorkersThanThereAreCores) {
+  const int most = profile_mlp({}, 100'000).workers.value_or(1);
+  EXPECT_EQ(most, cores());
 }
 
 TEST(ProfileForTraining, HasAnUpdateForEachLayerWithWeights) {
