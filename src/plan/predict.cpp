@@ -9,7 +9,6 @@
 #include "core/check.h"
 #include "cost/buckets.h"
 #include "cost/interleaving.h"
-#include "cost/pipeline.h"
 #include "plan/placement.h"
 
 namespace pipedream::plan {
@@ -22,32 +21,34 @@ namespace {
 constexpr int kMostDepthsTried = 16;
 }  // namespace
 
+struct Predictor::Part {
+  Seconds forward;  // one minibatch in one part on the slowest replica
+  Seconds backward;
+  Seconds fixed_forward;
+  Seconds fixed_backward;
+  int replicas;
+  cost::StageSize size;
+  Bytes memory_limit;
+  Seconds exchange;
+};
+
+struct Predictor::Sent {
+  std::size_t from;
+  std::size_t to;
+  double latency;
+  double seconds;  // for a whole minibatch, from one replica to one
+  double bytes;
+  double shared_seconds;  // the same where the replicas of both stages share it, else 0
+
+  // One of `items` that a minibatch is cut into; where replicas share them, of one minibatch per
+  // replica of the first stage.
+  [[nodiscard]] double item(int items, double first_replicas) const {
+    return latency + (shared_seconds > 0 ? shared_seconds * first_replicas : seconds) / items;
+  }
+};
+
 // What does not depend on microbatches, depths and re-computation.
 struct Predictor::Shape {
-  struct Part {
-    Seconds forward;  // one minibatch in one part on the slowest replica
-    Seconds backward;
-    Seconds fixed_forward;
-    Seconds fixed_backward;
-    int replicas;
-    cost::StageSize size;
-    Bytes memory_limit;
-    Seconds exchange;
-  };
-  struct Sent {
-    std::size_t from;
-    std::size_t to;
-    double latency;
-    double seconds;  // for a whole minibatch, from one replica to one
-    double bytes;
-    double shared_seconds;  // the same where the replicas of both stages share it, else 0
-
-    // One of `items` that a minibatch is cut into; where replicas share them, of one minibatch per
-    // replica of the first stage.
-    [[nodiscard]] double item(int items, double first_replicas) const {
-      return latency + (shared_seconds > 0 ? shared_seconds * first_replicas : seconds) / items;
-    }
-  };
   const Layout* layout = nullptr;
   std::vector<Part> parts;
   std::vector<Sent> sent;
@@ -96,43 +97,55 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
   const auto first_count = static_cast<double>(layout.workers.front().size());
   cost::LinkLoads loads(network_);
   for (std::size_t s = 0; s < layout.stages(); ++s) {
-    const std::size_t a = layout.ends[s];
-    const std::size_t b = layout.ends[s + 1];
     const auto& workers = layout.workers[s];
-    const auto [limit, speed] = weakest(workers);
-    const double weights = cuts_.weights(a, b);
     // Every update averages once: after a round of the replicas, or of the first stage's where
     // replicas share each item.
     const double updates = 1 / (split ? first_count : static_cast<double>(workers.size()));
-    loads.add_exchange(workers, weights, conditions_.exchange, updates);
-    shape.parts.push_back(
-        {Seconds(cuts_.forward(a, b) / speed), Seconds(cuts_.backward(a, b) / speed),
-         Seconds(cuts_.fixed_forward(a, b) / speed), Seconds(cuts_.fixed_backward(a, b) / speed),
-         static_cast<int>(workers.size()), cuts_.size(a, b), limit,
-         cost::exchange_time(network_, workers, weights, conditions_.exchange)});
+    loads.add_exchange(workers, cuts_.weights(layout.ends[s], layout.ends[s + 1]),
+                       conditions_.exchange, updates);
+    shape.parts.push_back(part_of(layout, s));
   }
-  for (const Cuts::Flow& flow : cuts_.flows(layout.ends)) {
-    const auto& from = layout.workers[flow.from];
-    const auto& to = layout.workers[flow.to];
-    const auto level = loads.add_transfer(from, to, flow.bytes);
-    if (!level) continue;
-    const cluster::Level& outermost = network_.level(*level);
-    Shape::Sent sent{flow.from,
-                     flow.to,
-                     to_seconds(outermost.latency),
-                     flow.bytes / outermost.bandwidth.bytes_per_second,
-                     flow.bytes,
-                     0};
-    if (split) {
-      cost::LinkLoads alone(network_);
-      (void)alone.add_transfer(from, to, flow.bytes);
-      sent.shared_seconds = alone.busiest().time.count();
-    }
-    shape.sent.push_back(sent);
-  }
+  for (const Cuts::Flow& flow : cuts_.flows(layout.ends))
+    if (const auto sent = sent_by(layout, flow, loads)) shape.sent.push_back(*sent);
   shape.busiest = loads.busiest();
   shape.bytes = loads.bytes_in_all();
   return shape;
+}
+
+Predictor::Part Predictor::part_of(const Layout& layout, std::size_t stage) const {
+  const std::size_t a = layout.ends[stage];
+  const std::size_t b = layout.ends[stage + 1];
+  const auto& workers = layout.workers[stage];
+  const auto [limit, speed] = weakest(workers);
+  return {Seconds(cuts_.forward(a, b) / speed),
+          Seconds(cuts_.backward(a, b) / speed),
+          Seconds(cuts_.fixed_forward(a, b) / speed),
+          Seconds(cuts_.fixed_backward(a, b) / speed),
+          static_cast<int>(workers.size()),
+          cuts_.size(a, b),
+          limit,
+          cost::exchange_time(network_, workers, cuts_.weights(a, b), conditions_.exchange)};
+}
+
+std::optional<Predictor::Sent> Predictor::sent_by(const Layout& layout, const Cuts::Flow& flow,
+                                                  cost::LinkLoads& loads) const {
+  const auto& from = layout.workers[flow.from];
+  const auto& to = layout.workers[flow.to];
+  const auto level = loads.add_transfer(from, to, flow.bytes);
+  if (!level) return std::nullopt;
+  const cluster::Level& outermost = network_.level(*level);
+  Sent sent{flow.from,
+            flow.to,
+            to_seconds(outermost.latency),
+            flow.bytes / outermost.bandwidth.bytes_per_second,
+            flow.bytes,
+            0};
+  if (cost::replicas_split_items(conditions_.rule)) {
+    cost::LinkLoads alone(network_);
+    (void)alone.add_transfer(from, to, flow.bytes);
+    sent.shared_seconds = alone.busiest().time.count();
+  }
+  return sent;
 }
 
 Rank rank(const Prediction& prediction) {
@@ -196,7 +209,7 @@ Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
   prediction.busiest = shape.busiest;
   prediction.bytes_per_minibatch = shape.bytes;
   fit_memory(shape, choice, prediction);
-  for (const Shape::Sent& sent : shape.sent) {
+  for (const Sent& sent : shape.sent) {
     StagePrediction& stage = prediction.stages[sent.from];
     stage.sent_bytes += sent.bytes;
     stage.transfer = std::max(
@@ -266,38 +279,8 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
   prediction.stages.reserve(shape.parts.size());
   const std::vector<int> depths = depths_of(shape, choice);
   for (std::size_t s = 0; s < shape.parts.size(); ++s) {
-    const Shape::Part& part = shape.parts[s];
-    StagePrediction stage;
-    double share = 1.0 / choice.microbatches;
-    if (cost::replicas_split_items(conditions_.rule))
-      share *= static_cast<double>(shape.parts.front().replicas) / part.replicas;
-    const auto use = [&](int depth, bool recompute) {
-      const cost::Counts counts =
-          cost::peak_counts(conditions_.rule, depth, part.replicas, choice.microbatches);
-      stage.depth = counts.in_flight;
-      stage.memory =
-          cost::stage_memory(part.size, counts, {conditions_.optimiser_copies, share, recompute});
-      return stage.memory.total() <= part.memory_limit;
-    };
-    stage.memory_limit = part.memory_limit;
-    stage.recompute = choice.recompute == Recompute::kAlways;
-    const int depth = std::min(depths[s], choice.most_depth);
-    bool fits = use(depth, stage.recompute);
-    if (!fits && choice.recompute == Recompute::kWhereNeeded) {
-      stage.recompute = true;
-      fits = use(depth, true);
-    }
-    if (!fits && choice.shrink) {  // the most that fit, at least one
-      int low = 1;
-      for (int high = depth - 1; low < high;) {
-        const int middle = low + (high - low + 1) / 2;
-        if (use(middle, stage.recompute))
-          low = middle;
-        else
-          high = middle - 1;
-      }
-      (void)use(low, stage.recompute);
-    }
+    const Part& part = shape.parts[s];
+    StagePrediction stage = fitted(shape, s, choice, std::min(depths[s], choice.most_depth));
     const Bytes over = stage.memory.total() - part.memory_limit;
     if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
       prediction.miss = MemoryMiss{id_at<StageId>(s), over};
@@ -308,6 +291,42 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
     stage.exchange = part.exchange;
     prediction.stages.push_back(stage);
   }
+}
+
+// A stage that the pipeline allows `depth` items, in its memory, as well as the choice lets it.
+StagePrediction Predictor::fitted(const Shape& shape, std::size_t s, const Choice& choice,
+                                  int depth) const {
+  const Part& part = shape.parts[s];
+  StagePrediction stage;
+  double share = 1.0 / choice.microbatches;
+  if (cost::replicas_split_items(conditions_.rule))
+    share *= static_cast<double>(shape.parts.front().replicas) / part.replicas;
+  const auto use = [&](int items, bool recompute) {
+    const cost::Counts counts =
+        cost::peak_counts(conditions_.rule, items, part.replicas, choice.microbatches);
+    stage.depth = counts.in_flight;
+    stage.memory =
+        cost::stage_memory(part.size, counts, {conditions_.optimiser_copies, share, recompute});
+    return stage.memory.total() <= part.memory_limit;
+  };
+  stage.memory_limit = part.memory_limit;
+  stage.recompute = choice.recompute == Recompute::kAlways;
+  bool fits = use(depth, stage.recompute);
+  if (!fits && choice.recompute == Recompute::kWhereNeeded) {
+    stage.recompute = true;
+    fits = use(depth, true);
+  }
+  if (fits || !choice.shrink) return stage;
+  int low = 1;  // the most that fit, at least one
+  for (int high = depth - 1; low < high;) {
+    const int middle = low + (high - low + 1) / 2;
+    if (use(middle, stage.recompute))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  (void)use(low, stage.recompute);
+  return stage;
 }
 
 namespace {
@@ -345,10 +364,17 @@ void Predictor::time_steady(const Shape& shape, Prediction& prediction) const {
               Limit::kExchange, s);
     }
   raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
-  // The longest way of one item from each stage to the end, and back.
+  time_loops(shape, prediction);
+  time_inner_loops(shape, prediction);
+}
+
+// The longest way of one item from each stage to the end, and back.
+void Predictor::time_loops(const Shape& shape, Prediction& prediction) const {
+  const std::size_t count = shape.parts.size();
+  const double items = prediction.microbatches;
   std::vector<double> forth(count), back(count);
   for (std::size_t s = count; s-- > 0;) {
-    for (const Shape::Sent& sent : shape.sent) {
+    for (const Sent& sent : shape.sent) {
       if (sent.from != s) continue;
       const double transfer = sent.item(prediction.microbatches, 1);
       forth[s] = std::max(forth[s], transfer + forth[sent.to]);
@@ -360,7 +386,6 @@ void Predictor::time_steady(const Shape& shape, Prediction& prediction) const {
                                           prediction.stages[s].depth);
     raise(prediction, loop.count() * items, Limit::kLoop, s);
   }
-  time_inner_loops(shape, prediction);
 }
 
 // An item that stage i holds comes back from stage j once j has begun d_j − 1 later ones: of what i
@@ -369,7 +394,7 @@ void Predictor::time_inner_loops(const Shape& shape, Prediction& prediction) con
   const std::size_t count = shape.parts.size();
   const double items = prediction.microbatches;
   std::vector<double> next(count);  // to the following stage
-  for (const Shape::Sent& sent : shape.sent)
+  for (const Sent& sent : shape.sent)
     if (sent.to == sent.from + 1)
       next[sent.from] = std::max(next[sent.from], sent.item(prediction.microbatches, 1));
   const auto compute = [&](std::size_t s) {
@@ -390,13 +415,12 @@ void Predictor::time_inner_loops(const Shape& shape, Prediction& prediction) con
 void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) const {
   const int items = prediction.microbatches;
   const double first = shape.parts.front().replicas;
-  const bool dapple = conditions_.rule == Rule::kDapple;
   std::vector<PipelineStep> steps;
   std::vector<Seconds> exchange;
   for (std::size_t s = 0; s < shape.parts.size(); ++s) {
     if (s > 0) {
       Seconds arriving{0};  // one after the other: they share the receiver's link
-      for (const Shape::Sent& sent : shape.sent)
+      for (const Sent& sent : shape.sent)
         if (sent.to == s) arriving += Seconds(sent.item(items, first));
       steps.push_back({arriving, arriving});
       exchange.emplace_back(0);
@@ -408,28 +432,33 @@ void Predictor::time_synchronous(const Shape& shape, Prediction& prediction) con
   }
   prediction.minibatches_per_update = first;
   prediction.limit = Limit::kLatency;
-  if (!dapple) {
-    prediction.per_minibatch = cost::gpipe_time(steps, items);
-  } else {
-    Seconds way{0};
-    Seconds loop{0};
-    for (std::size_t k = steps.size(); k-- > 0;) {
-      way += steps[k].forward + steps[k].backward;
-      const int depth = prediction.stages[k / 2].depth;
-      // With all items of the minibatch in flight there is no loop to wait for.
-      if (k % 2 == 0 && depth < items) loop = std::max(loop, cost::loop_limit(way, 1, depth));
-    }
-    prediction.per_minibatch = cost::dapple_time(steps, exchange, items, loop) / first;
-    if (shape.parts.size() == 1) {  // the last backward overlaps the averaging
-      StagePrediction last = prediction.stages.front();
-      last.forward = steps.front().forward;
-      last.backward = steps.front().backward;
-      const Seconds before = (items - 1) * (last.forward + last.backward);
-      prediction.per_minibatch =
-          (before + step_with(shape, last, 1, item_share(shape, 0, items).on_replica(0))) / first;
-    }
-  }
+  prediction.per_minibatch = conditions_.rule == Rule::kDapple
+                                 ? dapple_time(shape, prediction, steps, exchange) / first
+                                 : cost::gpipe_time(steps, items);
   raise(prediction, shape.busiest.time.count(), Limit::kLink, 0);
+}
+
+// `steps` has the stages and, between them, their transfers.
+Seconds Predictor::dapple_time(const Shape& shape, const Prediction& prediction,
+                               const std::vector<PipelineStep>& steps,
+                               const std::vector<Seconds>& exchange) const {
+  const int items = prediction.microbatches;
+  if (shape.parts.size() == 1) {  // the last backward overlaps the averaging
+    StagePrediction last = prediction.stages.front();
+    last.forward = steps.front().forward;
+    last.backward = steps.front().backward;
+    const Seconds before = (items - 1) * (last.forward + last.backward);
+    return before + step_with(shape, last, 1, item_share(shape, 0, items).on_replica(0));
+  }
+  Seconds way{0};
+  Seconds loop{0};
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    way += steps[k].forward + steps[k].backward;
+    const int depth = prediction.stages[k / 2].depth;
+    // With all items of the minibatch in flight there is no loop to wait for.
+    if (k % 2 == 0 && depth < items) loop = std::max(loop, cost::loop_limit(way, 1, depth));
+  }
+  return cost::dapple_time(steps, exchange, items, loop);
 }
 
 Seconds Predictor::step_with(const Shape& shape, const StagePrediction& stage, double volume,
@@ -489,7 +518,7 @@ void Predictor::time_interleaved(const Shape& shape, Prediction& prediction) con
   double fill = 0;
   for (std::size_t s = 0; s + 1 < busy.size(); ++s)
     fill += (prediction.stages[s].forward + prediction.stages[s].backward).count() / items;
-  for (const Shape::Sent& sent : shape.sent) {
+  for (const Sent& sent : shape.sent) {
     if (sent.to != sent.from + 1) continue;
     way += 2 * sent.item(items, 1);
     if (sent.to < busy.size()) fill += 2 * sent.item(items, 1);

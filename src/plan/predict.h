@@ -11,6 +11,7 @@
 #include "cost/compute.h"
 #include "cost/links.h"
 #include "cost/memory.h"
+#include "cost/pipeline.h"
 #include "plan/cuts.h"
 #include "plan/plan.h"
 
@@ -111,6 +112,8 @@ class Predictor {
   [[nodiscard]] cluster::Device weakest_of_all() const;
 
  private:
+  struct Part;  // this and the next: of a shape
+  struct Sent;
   struct Shape;
   struct Choice;
   [[nodiscard]] Shape shape_of(const Layout& layout) const;
@@ -119,10 +122,19 @@ class Predictor {
   [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
   [[nodiscard]] cost::ItemShare item_share(const Shape& shape, std::size_t stage,
                                            int microbatches) const;
+  [[nodiscard]] Part part_of(const Layout& layout, std::size_t stage) const;
+  [[nodiscard]] std::optional<Sent> sent_by(const Layout& layout, const Cuts::Flow& flow,
+                                            cost::LinkLoads& loads) const;
+  [[nodiscard]] StagePrediction fitted(const Shape& shape, std::size_t s, const Choice& choice,
+                                       int depth) const;
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
   void time_steady(const Shape& shape, Prediction& prediction) const;
+  void time_loops(const Shape& shape, Prediction& prediction) const;
   void time_inner_loops(const Shape& shape, Prediction& prediction) const;
   void time_synchronous(const Shape& shape, Prediction& prediction) const;
+  [[nodiscard]] Seconds dapple_time(const Shape& shape, const Prediction& prediction,
+                                    const std::vector<cost::PipelineStep>& steps,
+                                    const std::vector<Seconds>& exchange) const;
   void time_data_parallel(const Shape& shape, Prediction& prediction) const;
   void time_asynchronous(const Shape& shape, Prediction& prediction) const;
   void time_interleaved(const Shape& shape, Prediction& prediction) const;
