@@ -1,0 +1,54 @@
+// Profiles, plans and weights in files, and the world of a program that was plainly started.
+#include "library/library_testing.h"
+
+namespace pipedream::test {
+namespace {
+
+// Of each test its own.
+std::filesystem::path scratch(const std::string& name) {
+  return std::filesystem::path(testing::TempDir()) /
+         (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + name);
+}
+
+TEST(LibraryFiles, ProfilesAndPlansComeBackAsTheyWere) {
+  const Network network = knotty();
+  const Profile measured = quick_profile(network);
+  measured.save(scratch("profile.json"));
+  const Profile again = Profile::load(scratch("profile.json"));
+  EXPECT_EQ(again.table(), measured.table());
+  const PlanOptions options{.system = "gpipe", .microbatches = 2, .split = {3, 6}};
+  const Plan planned = plan(measured, 3, options);
+  EXPECT_EQ(plan(again, 3, options).table(), planned.table());
+  planned.save(scratch("plan.json"));
+  const Plan read = Plan::load(scratch("plan.json"), network);
+  EXPECT_EQ(read.table(), planned.table());
+  EXPECT_EQ(read.config(), "1-1-1");
+  EXPECT_EQ(read.system(), "gpipe");
+  EXPECT_EQ(read.workers(), 3);
+  EXPECT_EQ(read.samples_per_second(), planned.samples_per_second());
+  expect_same(train(network, read, {samples(), {}}).weights,
+              train(network, planned, {samples(), {}}).weights);
+  EXPECT_THROW((void)Plan::load(scratch("plan.json"), plain_chain()), BadFile);
+  EXPECT_THROW((void)train(plain_chain(), planned, {samples(), {}}), Error);
+  EXPECT_THROW((void)Profile::load(scratch("plan.json")), BadFile);
+  EXPECT_THROW((void)Profile::load(scratch("absent.json")), IoError);
+}
+
+TEST(LibraryFiles, WeightsComeBackAsTheyWere) {
+  const Weights weights = knotty().initial_weights();
+  save_weights(scratch("weights.safetensors"), weights);
+  expect_same(load_weights(scratch("weights.safetensors")), weights);
+}
+
+TEST(LibraryWorld, PlainlyStartedIsAWorldOfOne) {
+  World world;
+  EXPECT_EQ(world.rank(), 0);
+  EXPECT_EQ(world.size(), 1);
+  const Network network = plain_chain();
+  const Plan planned = plan(profile(network, {.seconds = 0.01, .world = &world}), 2,
+                            {.system = "gpipe", .split = {1}});
+  EXPECT_EQ(train(network, planned, {samples(), {}}, {.world = &world}).memory.size(), 2U);
+}
+
+}  // namespace
+}  // namespace pipedream::test
