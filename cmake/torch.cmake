@@ -1,14 +1,14 @@
 # libtorch out of a torch package (PyPI's wheel or a source build), without find_package(Torch): that
 # demands a CUDA toolkit for every CUDA-built torch and brings a dummy protobuf target along.
 include(find_torch)
-if(NOT PD_TORCH_DIR)
-  message(FATAL_ERROR "no torch >= ${PD_TORCH_OLDEST} was found in PD_TORCH, the current python3 or .deps/: "
-                      "run ./run setup, or configure with -DPD_WITH_TORCH=OFF for planning and simulation only")
+if(PD_TORCH_PROBLEM)
+  message(FATAL_ERROR "${PD_TORCH_PROBLEM}: run ./run setup, or configure with -DPD_WITH_TORCH=OFF for planning "
+                      "and simulation only")
 endif()
 
 include(torch_target)
 pd_add_torch(pd_torch)
-message(STATUS "torch ${PD_TORCH_VERSION} at ${PD_TORCH_DIR} (CUDA: ${PD_TORCH_CUDA})")
+message(STATUS "torch ${PD_TORCH_BUILD} at ${PD_TORCH_DIR} (CUDA: ${PD_TORCH_CUDA})")
 
 # The Python that this torch belongs to: tests ask its packages for reference results.
 string(REGEX REPLACE "/lib/python3[^/]*/site-packages/torch$" "/bin/python" PD_PYTHON "${PD_TORCH_DIR}")

@@ -1,4 +1,5 @@
-# cmake -DPD_BUILD=… -DPD_SCRATCH=… -DPD_EXAMPLE=… -DPD_COMPILER=… [-DPD_MPIRUN=…] -P installed_library_test.cmake
+# cmake -DPD_BUILD=… -DPD_SCRATCH=… -DPD_EXAMPLE=… -DPD_COMPILER=… -DPD_TORCH_VERSION=… [-DPD_MPIRUN=…]
+#       -P installed_library_test.cmake
 # Installs the build tree into a scratch folder, looks at what lies there, and builds and runs a program outside
 # of the repository with it.
 cmake_minimum_required(VERSION 3.25)
@@ -29,6 +30,25 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
 endforeach()
+
+# A project that can do without it goes on without it, and is told why.
+file(WRITE ${PD_SCRATCH}/lookup/CMakeLists.txt [=[
+cmake_minimum_required(VERSION 3.25)
+project(lookup NONE)
+find_package(pipedream QUIET)
+message(STATUS "found: ${pipedream_FOUND}, because: ${pipedream_NOT_FOUND_MESSAGE}")
+]=])
+function(expect_not_found torch wanted)
+  run("a lookup with PD_TORCH=${torch}" ${CMAKE_COMMAND} -S ${PD_SCRATCH}/lookup -B ${PD_SCRATCH}/lookup/build --fresh
+      -DCMAKE_PREFIX_PATH=${PD_SCRATCH}/prefix -DPD_TORCH=${torch})
+  if(NOT output MATCHES "found: (FALSE|0), because: pipedream was built with torch [^\n]*${wanted}")
+    message(FATAL_ERROR "pipedream is found with the torch of ${torch}, or not for '${wanted}':\n${output}")
+  endif()
+endfunction()
+expect_not_found(${PD_SCRATCH}/no_torch "holds no torch")
+file(WRITE ${PD_SCRATCH}/other_torch/version.py "__version__ = '${PD_TORCH_VERSION}+other'\n")
+file(WRITE ${PD_SCRATCH}/other_torch/lib/libtorch_cpu.so "")
+expect_not_found(${PD_SCRATCH}/other_torch "found torch ${PD_TORCH_VERSION}.other")
 
 file(COPY ${PD_EXAMPLE}/own_model.cpp ${PD_EXAMPLE}/CMakeLists.txt DESTINATION ${PD_SCRATCH}/program)
 run("the configuration" ${CMAKE_COMMAND} -S ${PD_SCRATCH}/program -B ${PD_SCRATCH}/program/build

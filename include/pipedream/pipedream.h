@@ -72,6 +72,40 @@ constexpr bool takes_any(std::index_sequence<N...>) {
   return (takes<Function>(std::make_index_sequence<N + 1>{}) || ...);
 }
 
+// A function of one torch::TensorList. It could be called with a single tensor too, which a list of
+// one is made of: so it is asked what it was declared with. (Of an overloaded or generic function
+// that cannot be told.)
+template <class>
+struct IsOfList : std::false_type {};
+template <class Result, class Taken>
+struct IsOfList<Result(Taken)> : std::is_same<std::remove_cvref_t<Taken>, torch::TensorList> {};
+template <class Result, class Taken>
+struct IsOfList<Result (*)(Taken)> : IsOfList<Result(Taken)> {};
+template <class Class, class Result, class Taken>
+struct IsOfList<Result (Class::*)(Taken)> : IsOfList<Result(Taken)> {};
+template <class Class, class Result, class Taken>
+struct IsOfList<Result (Class::*)(Taken) const> : IsOfList<Result(Taken)> {};
+template <class Class, class Result, class Taken>
+struct IsOfList<Result (Class::*)(Taken) noexcept> : IsOfList<Result(Taken)> {};
+template <class Class, class Result, class Taken>
+struct IsOfList<Result (Class::*)(Taken) const noexcept> : IsOfList<Result(Taken)> {};
+template <class Function>
+constexpr bool takes_list() {
+  if constexpr (requires { Function::kTakesList; })
+    return Function::kTakesList;
+  else if constexpr (requires { &Function::operator(); })
+    return IsOfList<decltype(&Function::operator())>::value;
+  else
+    return IsOfList<Function>::value;
+}
+template <class Module>
+constexpr bool forward_takes_list() {
+  if constexpr (requires { &Module::forward; })
+    return IsOfList<decltype(&Module::forward)>::value;
+  else
+    return false;
+}
+
 template <class Function, std::size_t... I>
 Tensors call_with(Function& function, const Tensors& inputs, std::index_sequence<I...>) {
   Tensors results;
@@ -82,9 +116,11 @@ Tensors call_with(Function& function, const Tensors& inputs, std::index_sequence
 // Calls with one argument per input; a function that takes no tensors, with the list of them.
 template <std::size_t N = 1, class Function>
 Tensors call(Function& function, const Tensors& inputs) {
-  if constexpr (!takes_any<Function>(std::make_index_sequence<kMostArguments>{})) {
+  if constexpr (takes_list<Function>() ||
+                !takes_any<Function>(std::make_index_sequence<kMostArguments>{})) {
     static_assert(std::is_invocable_v<Function&, const Tensors&>,
-                  "a layer takes torch::Tensors, at most 8, or one std::vector of them");
+                  "a layer takes torch::Tensors, at most 8, or one std::vector or "
+                  "torch::TensorList of them");
     Tensors results;
     append(results, function(inputs));
     return results;
@@ -99,6 +135,7 @@ Tensors call(Function& function, const Tensors& inputs) {
 
 template <class Module>
 struct Forward {
+  static constexpr bool kTakesList = forward_takes_list<Module>();
   Module& module;
   template <class... T>
   requires requires(Module& of, const T&... x) { of.forward(x...); }
@@ -197,8 +234,8 @@ class Builder {
   //    torch::nn::Linear or your own TORCH_MODULE, a torch::nn::AnyModule, or a std::shared_ptr of
   //    a class derived from torch::nn::Module), or
   //  - a function of tensors, without weights.
-  // A module's forward and a function take one torch::Tensor per input, or (functions) one
-  // std::vector of them; they return a torch::Tensor, a std::vector of them, or a std::tuple.
+  // A module's forward and a function take one torch::Tensor per input, or one std::vector or
+  // torch::TensorList of them; they return a torch::Tensor, a std::vector of them, or a std::tuple.
   // Samples lie along dimension 0 of all inputs and outputs. Returns the first output.
   //
   // The layer is made and run once, on two and on three samples. Throws BadUsage, naming it, for a

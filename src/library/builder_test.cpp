@@ -103,6 +103,30 @@ TEST(LibraryBuilder, RefusesInputsAndOutputsThatCannotBe) {
   expect_refused([&] { (void)net.weight(fc, "wieght"); }, "did you mean 'weight'?");
 }
 
+Tensor join_of_list(torch::TensorList in) { return torch::cat(in, 1); }
+struct JoinImpl : torch::nn::Module {
+  Tensor forward(torch::TensorList in) { return torch::cat(in, 1); }
+};
+TORCH_MODULE(Join);
+
+// A single tensor converts to a list of one: such a layer must not be taken for one of one input.
+TEST(LibraryBuilder, GivesALayerOfATensorListAllItsInputs) {
+  Builder net("n");
+  const Value x = net.input("x", {4});
+  const Value y = net.input("y", {3});
+  const auto expect_joined = [&](const std::string& name, auto layer) {
+    const Value joined = net.add(name, std::move(layer), {x, y});
+    EXPECT_NO_THROW((void)net.add(name + " fits", linear(7, 2), {joined}));
+  };
+  expect_joined("function", join_of_list);
+  expect_joined("lambda", [](torch::TensorList in) { return torch::cat(in, 1); });
+  expect_joined("mutable", [](const torch::TensorList& in) mutable { return torch::cat(in, 1); });
+  expect_joined("std::function", std::function<Tensor(torch::TensorList)>(join_of_list));
+  expect_joined("module", [] { return Join(); });
+  const Value single = net.add("single", join_of_list, {x});
+  EXPECT_NO_THROW((void)net.add("single fits", linear(4, 2), {single}));
+}
+
 TEST(LibraryBuilder, LeavesTorchsGlobalGeneratorAsItWas) {
   torch::manual_seed(7);
   const Tensor wanted = torch::rand({4});

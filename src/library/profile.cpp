@@ -42,18 +42,12 @@ void check_options(const ProfileOptions& options) {
 }  // namespace
 
 Profile profile(const Network& network, const ProfileOptions& options) {
-  return library::run_together(options.world, [&] {
-    check_options(options);
-    auto made = std::make_shared<Profile::Impl>();
-    if (transport::MpiWorld* mpi = library::mpi_of(options.world)) {
-      const std::string text =
-          library::made_by_first(*mpi, [&] { return profile::to_json(measure(network, options)); });
-      made->profile = profile::parse_profile_json(text, "the first process's profile");
-    } else {
-      made->profile = measure(network, options);
-    }
-    return Profile(std::move(made));
-  });
+  transport::MpiWorld* const mpi = library::mpi_of(options.world);
+  library::agree(mpi, [&] { check_options(options); });
+  const std::string text =
+      library::made_by_first(mpi, [&] { return profile::to_json(measure(network, options)); });
+  return Profile(std::make_shared<Profile::Impl>(
+      Profile::Impl{profile::parse_profile_json(text, "the first process's profile")}));
 }
 
 void Profile::save(const std::filesystem::path& file) const {

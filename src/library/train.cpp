@@ -37,13 +37,12 @@ Evaluation public_form(const train::Evaluation& done) {
   return {done.epoch, done.score.mean_loss(), done.accuracy(), done.perplexity()};
 }
 
-// The plan for the layers of this network. The one that trains is the first process's.
-plan::PlanFile plan_for(const Plan& plan, const model::Network& network, transport::MpiWorld* mpi) {
-  const auto text = [&] { return plan::to_json(plan.impl().file, plan.impl().graph); };
-  const std::string shared = mpi == nullptr ? text() : library::made_by_first(*mpi, text);
+// The plan of that text for the layers of this network.
+plan::PlanFile plan_of(const std::string& text, const model::Network& network,
+                       const transport::MpiWorld* mpi) {
   const plan::PlanFile file = [&] {
     try {
-      return plan::parse_plan(shared, "the plan", network.graph);
+      return plan::parse_plan(text, "the plan", network.graph);
     } catch (const BadFile& error) {
       throw BadUsage(std::string("the plan is not for this network: ") + error.what());
     }
@@ -55,27 +54,35 @@ plan::PlanFile plan_for(const Plan& plan, const model::Network& network, transpo
   return file;
 }
 
-// One call of train().
+// One call of train(): refused when it is made, by all processes or by none.
 class Run {
  public:
   Run(const Network& network, const Plan& plan, const Data& data, const TrainOptions& options)
-      : options_(options),
-        network_(network.impl().network),
-        mpi_(library::mpi_of(options.world)),
-        optimiser_(optimiser_of(options.optimiser)) {
-    check_options(options);
-    (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
-    file_ = plan_for(plan, network_, mpi_);
-    data_ = library::data_of(data, network_);
+      : options_(options), network_(network.impl().network), mpi_(library::mpi_of(options.world)) {
+    library::agree(mpi_, [&] {
+      check_options(options);
+      optimiser_ = optimiser_of(options.optimiser);
+      (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
+      data_ = library::data_of(data, network_);
+    });
+    // The one that trains is the first process's.
+    const std::string text = library::made_by_first(
+        mpi_, [&] { return plan::to_json(plan.impl().file, plan.impl().graph); });
+    library::agree(mpi_, [&] {
+      file_ = plan_of(text, network_, mpi_);
+      recipe_ = recipe();
+      job_.emplace(job());
+    });
   }
 
   Result run() {
-    const train::Recipe recipe = this->recipe();
-    const runtime::Job job = this->job(recipe);
-    if (mpi_ == nullptr)
-      return result(train::train_on_threads(recipe, job, data_, observer(), std::nullopt));
-    auto outcome = train::train_as_process(*mpi_, recipe, job, data_, observer(), std::nullopt);
-    return outcome ? result(std::move(*outcome)) : Result{};
+    return library::run_together(mpi_, [this] {
+      if (mpi_ == nullptr)
+        return result(train::train_on_threads(recipe_, *job_, data_, observer(), std::nullopt));
+      auto outcome =
+          train::train_as_process(*mpi_, recipe_, *job_, data_, observer(), std::nullopt);
+      return outcome ? result(std::move(*outcome)) : Result{};
+    });
   }
 
  private:
@@ -88,7 +95,7 @@ class Run {
     recipe.weights.no_stash = options_.no_stash;
     return recipe;
   }
-  [[nodiscard]] runtime::Job job(const train::Recipe& recipe) const {
+  [[nodiscard]] runtime::Job job() const {
     runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
     job.threads = options_.threads;
     job.patience = std::chrono::milliseconds(std::llround(options_.patience * 1000));
@@ -96,7 +103,7 @@ class Run {
     job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
     job.clip_norm = options_.clip;
     job.stall_folder = options_.stall_folder;
-    job.sharing = train::check_recipe(recipe, job);
+    job.sharing = train::check_recipe(recipe_, job);
     return job;
   }
   [[nodiscard]] train::Observer observer() {
@@ -136,6 +143,8 @@ class Run {
   train::OptimiserOptions optimiser_;
   plan::PlanFile file_;
   train::Data data_;
+  train::Recipe recipe_;
+  std::optional<runtime::Job> job_;  // refers to the network and the plan
   std::optional<Evaluation> last_;
 };
 
@@ -143,8 +152,7 @@ class Run {
 
 Result train(const Network& network, const Plan& plan, const Data& data,
              const TrainOptions& options) {
-  return library::run_together(options.world,
-                               [&] { return Run(network, plan, data, options).run(); });
+  return Run(network, plan, data, options).run();
 }
 
 }  // namespace v1

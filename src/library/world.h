@@ -12,15 +12,22 @@ namespace pipedream::library {
 // MPI of that world; null where there is none, or no world.
 [[nodiscard]] transport::MpiWorld* mpi_of(World* world);
 
-// What `make` returns in the first process, in all of them.
-[[nodiscard]] std::string made_by_first(transport::MpiWorld& mpi,
+// What is thrown by the following is one of our own kinds, whatever code of others threw. All
+// processes call the same in the same order.
+
+// Each process looks at what it has: when it refuses in any, all throw the refusal of the lowest
+// rank. The world can be used again then. Alone where `mpi` is null.
+void agree(transport::MpiWorld* mpi, const std::function<void()>& check);
+
+// What `make` returns in the first process, in all of them; or all throw what it threw there, and
+// the world can be used again.
+[[nodiscard]] std::string made_by_first(transport::MpiWorld* mpi,
                                         const std::function<std::string()>& make);
 
-// Runs an action that all processes run alike: when it fails in one, all throw that failure. What
-// is thrown is one of our own kinds, whatever code of others threw.
+// Runs an action that all processes run alike: when it fails in one, all throw that failure. The
+// world is of no use then.
 template <class Action>
-auto run_together(World* world, Action action) {
-  transport::MpiWorld* mpi = mpi_of(world);
+auto run_together(transport::MpiWorld* mpi, Action action) {
   try {
     return action();
   } catch (const transport::Aborted& aborted) {
