@@ -13,6 +13,7 @@
 #include "cli/simulation_flags.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "report/plan_table.h"
 #include "report/schedule_grid.h"
 #include "report/table.h"
@@ -164,9 +165,7 @@ void add_schedule(CLI::App& app) {
       "schedule", "Print what every worker does when, for stages that take equally long");
   const auto flags = std::make_shared<ScheduleFlags>();
   systems::UnitWishes& unit = flags->unit;
-  std::string names;
-  for (const systems::System& system : systems::all_systems())
-    names += (names.empty() ? "" : ", ") + system.name;
+  const std::string names = joined(systems::all_systems(), &systems::System::name);
   command->add_option("--system", unit.system, names + " [pipedream]");
   CLI::Option* stages =
       command->add_option("--stages", flags->stages, "Stages of one worker each [4]")

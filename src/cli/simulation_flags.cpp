@@ -6,6 +6,7 @@
 
 #include "cli/flags.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "report/plan_table.h"
 
 namespace pipedream::cli {
@@ -85,16 +86,13 @@ std::vector<std::string> unused_stragglers(const SimulationFlags& flags,
   std::vector<std::string> lines;
   const auto& stragglers = wishes.conditions.stragglers;
   for (std::size_t i = 0; i < stragglers.size(); ++i) {
-    std::string names;
-    int count = 0;
-    for (const plan::Plan* plan : plans) {
-      if (uses(*plan, stragglers[i].worker)) continue;
-      names += (count++ == 0 ? "" : ", ") + plan->system + " " +
-               report::short_config(plan::config_text(*plan));
-    }
-    if (count > 0)
-      lines.push_back("--straggler " + flags.stragglers[i] + ": " + names +
-                      (count == 1 ? " does" : " do") +
+    std::vector<std::string> names;
+    for (const plan::Plan* plan : plans)
+      if (!uses(*plan, stragglers[i].worker))
+        names.push_back(plan->system + " " + report::short_config(plan::config_text(*plan)));
+    if (!names.empty())
+      lines.push_back("--straggler " + flags.stragglers[i] + ": " + joined(names) +
+                      (names.size() == 1 ? " does" : " do") +
                       " not use that worker, so it changes nothing there");
   }
   return lines;

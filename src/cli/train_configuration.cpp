@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/nearest.h"
+#include "core/text.h"
 #include "systems/systems.h"
 #include "transport/mpi.h"
 
@@ -29,7 +30,8 @@ const std::set<std::string>& not_settings() {
 
 // What a profile is measured with, besides the model's own options.
 const std::vector<std::string>& measured_with() {
-  static const std::vector<std::string> names{"model", "batch", "threads", "optimiser", "workers"};
+  static const std::vector<std::string> names{"model",   "batch",     "threads", "optimiser",
+                                              "workers", "precision", "device"};
   return names;
 }
 
@@ -99,12 +101,6 @@ bool mean_the_same(const std::string& a, const std::string& b) {
     return value;
   };
   return a == b || (number(a) && number(a) == number(b));
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 // Under mpirun the workers are its processes, whatever a file says.

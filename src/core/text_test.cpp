@@ -1,5 +1,8 @@
 #include "core/text.h"
 
+#include <set>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace pipedream {
@@ -11,6 +14,13 @@ TEST(Printable, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(printable("abcdef", 3), "abc…");
   EXPECT_EQ(printable("abcdef", 6), "abcdef");
   EXPECT_EQ(printable("aé", 2), "a…");  // é has two bytes
+}
+
+TEST(Joined, HasCommasBetween) {
+  EXPECT_EQ(joined(std::vector<std::string>{}), "");
+  EXPECT_EQ(joined(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(joined(std::vector<std::string>{"", "b", "c"}), ", b, c");
+  EXPECT_EQ(joined(std::set{1, 2}, [](int number) { return std::to_string(number); }), "1, 2");
 }
 
 TEST(BriefNumber, DropsZerosThatSayNothing) {

@@ -1,18 +1,9 @@
 #include "transport/collective.h"
 
 #include "core/check.h"
+#include "core/text.h"
 
 namespace pipedream::transport {
-namespace {
-
-std::string text_of(const std::vector<WorkerId>& workers) {
-  std::string text;
-  for (const WorkerId worker : workers)
-    text += (text.empty() ? "" : ", ") + std::to_string(worker.value);
-  return text;
-}
-
-}  // namespace
 
 Reducer::Reducer(Transport& channel, Way way)
     : channel_(channel), way_(std::move(way)), thread_([this] { run(); }) {}
@@ -36,7 +27,8 @@ Ticket Reducer::start(std::vector<WorkerId> members, int tag, std::span<float> v
   {
     const std::lock_guard lock(mutex_);
     ticket = ++started_;
-    tickets_[ticket].members = text_of(members);
+    tickets_[ticket].members =
+        joined(members, [](WorkerId worker) { return std::to_string(worker.value); });
     queue_.push_back({ticket, std::move(members), tag, values, std::move(owner)});
   }
   changed_.notify_all();

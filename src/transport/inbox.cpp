@@ -3,14 +3,13 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/text.h"
 
 namespace pipedream::transport {
 
 std::string sent_nothing(const std::set<WorkerId>& workers) {
-  std::string names;
-  for (const WorkerId worker : workers)
-    names += (names.empty() ? "" : ", ") + std::to_string(worker.value);
-  return (workers.size() == 1 ? "worker " : "workers ") + names +
+  const auto number = [](WorkerId worker) { return std::to_string(worker.value); };
+  return (workers.size() == 1 ? "worker " : "workers ") + joined(workers, number) +
          " sent nothing before the deadline";
 }
 
