@@ -10,6 +10,17 @@
 namespace pipedream {
 namespace {
 
+TEST(CommandLine, TheProgramGivesItsAnswerAndExitCode) {
+  const Answer done = call_with("", "cluster " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml");
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(done.out.find("16 workers"), std::string::npos) << done.out;
+  EXPECT_EQ(done.err, "");
+  const Answer wrong = call_with("", "profil");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_NE(wrong.err.find("there is no command 'profil'"), std::string::npos) << wrong.err;
+}
+
 TEST(CommandLine, ModelsListsTheNetworksWithExactCounts) {
   const Answer answer = call("models --json");
   ASSERT_EQ(answer.code, 0) << answer.err;

@@ -2,14 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
+#include <wordexp.h>
 
+#include "cli/run.h"
 #include "core/file.h"
 #include "core/testing.h"
 
@@ -27,16 +34,48 @@ inline std::filesystem::path scratch(const std::string& name) {
   return folder.path() / name;
 }
 
-// `launcher`: what stands before the program.
-inline Answer call_with(const std::string& launcher, const std::string& arguments) {
-  const auto out = scratch("out").string();
-  const auto err = scratch("err").string();
-  const int status = std::system(
-      (launcher + PD_PROGRAM " " + arguments + " >'" + out + "' 2>'" + err + "'").c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(out), read_file(err)};
+inline Answer answer_of(int status) {
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(scratch("out")),
+          read_file(scratch("err"))};
 }
 
-inline Answer call(const std::string& arguments) { return call_with("", arguments); }
+// The program itself. `launcher`: what stands before it.
+inline Answer call_with(const std::string& launcher, const std::string& arguments) {
+  return answer_of(std::system((launcher + PD_PROGRAM " " + arguments + " >'" +
+                                scratch("out").string() + "' 2>'" + scratch("err").string() + "'")
+                                   .c_str()));
+}
+
+// What main() does, in the child that call() has made.
+[[noreturn]] inline void run_as_child(const wordexp_t& words) {
+  const auto redirect = [](const std::string& name, int stream) {
+    const int file = ::open(scratch(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || ::dup2(file, stream) < 0) ::_exit(127);
+  };
+  redirect("out", STDOUT_FILENO);
+  redirect("err", STDERR_FILENO);
+  const int code = cli::run(static_cast<int>(words.we_wordc), words.we_wordv);
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::_exit(code);  // the folder and the results are the parent's
+}
+
+// As the program would do it, in a process of its own, but one that has libtorch from this one:
+// loading it takes the program longer than most of what is asked of it here.
+inline Answer call(const std::string& arguments) {
+  wordexp_t words{};
+  if (::wordexp(("pipedream " + arguments).c_str(), &words, WRDE_NOCMD | WRDE_UNDEF) != 0)
+    throw std::runtime_error("these are no words of a command line: " + arguments);
+  (void)scratch("");  // made by this process, whose it stays
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) run_as_child(words);
+  ::wordfree(&words);
+  int status = -1;
+  if (child < 0 || ::waitpid(child, &status, 0) != child)
+    throw std::runtime_error("no process could be made");
+  return answer_of(status);
+}
 
 inline std::string write(const std::string& name, const std::string& content) {
   write_file_atomically(scratch(name), content);
