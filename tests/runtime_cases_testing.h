@@ -118,6 +118,12 @@ inline void expect_as_scheduled(const runtime::TestRun& run, const schedule::Sch
   expect_peaks(run, schedule);
 }
 
+// What plain training gives.
+struct Plain {
+  runtime::Weights weights;
+  std::map<std::int64_t, double> losses;
+};
+
 // A schedule of a plan for one system, with samples of its own.
 struct Case {
   Case(model::Network of, plan::Plan with, const systems::Training& training,
@@ -141,12 +147,13 @@ struct Case {
     return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,
             averaging};
   }
-  // The weights that training by the rule gives.
-  [[nodiscard]] runtime::Weights trained_by(const Rule& rule) const {
-    Reference plain = reference();
-    plain.train(feed, extent, rule);
-    return plain.weights();
+  [[nodiscard]] Plain plain(const Rule& rule) const {
+    Reference loop = reference();
+    loop.train(feed, extent, rule);
+    return {loop.weights(), loop.losses()};
   }
+  // The weights that training by the rule gives.
+  [[nodiscard]] runtime::Weights trained_by(const Rule& rule) const { return plain(rule).weights; }
 
   model::Network network;
   plan::Plan plan;
@@ -158,18 +165,20 @@ struct Case {
 };
 
 // Runs the case and demands the rule's bits, its losses and the schedule's ops.
-inline runtime::TestRun expect_bits(const Case& test, const Rule& rule) {
+inline runtime::TestRun expect_bits(const Case& test, const Plain& plain) {
   runtime::TestRun run = test.run();
-  Reference plain = test.reference();
-  plain.train(test.feed, test.extent, rule);
-  expect_same(run.weights, plain.weights());
-  expect_same_losses(run.losses, plain.losses());
+  expect_same(run.weights, plain.weights);
+  expect_same_losses(run.losses, plain.losses);
   expect_programs(run, test.schedule, test.network, test.plan);
   return run;
 }
-// And its peaks.
-inline void expect_rule(const Case& test, const Rule& rule) {
-  expect_peaks(expect_bits(test, rule), test.schedule);
+inline runtime::TestRun expect_bits(const Case& test, const Rule& rule) {
+  return expect_bits(test, test.plain(rule));
 }
+// And its peaks.
+inline void expect_rule(const Case& test, const Plain& plain) {
+  expect_peaks(expect_bits(test, plain), test.schedule);
+}
+inline void expect_rule(const Case& test, const Rule& rule) { expect_rule(test, test.plain(rule)); }
 
 }  // namespace pipedream::test
