@@ -42,21 +42,43 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PRO
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/train/sgd_pass.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
 
-# What is tested is optimised, the tests without libtorch hardly: that would take most of the build.
-set(PD_TEST_OPTIMISATION $<IF:$<CONFIG:Release>,-O1,-O0>)
+# What is tested is optimised, the tests are not: that would take most of the build. In those of plan and
+# schedule it pays: they look at all plans, or run schedules, by themselves in thousands of random cases.
+set(PD_OPTIMISED_TESTS "")
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  set(PD_OPTIMISED_TESTS plan_test schedule_test)
+endif()
+
+# pd_add_test_precompiled(LEVEL): the headers of the tests without libtorch, as they are with -OLEVEL.
+function(pd_add_test_precompiled level)
+  set(headers <gtest/gtest.h> <map> <vector>)
+  if(rapidcheck_FOUND)
+    list(APPEND headers <rapidcheck/gtest.h>)
+    set(rapidcheck_target rapidcheck)
+  endif()
+  pd_add_precompiled(pd_test_pch_${level} HEADERS ${headers}
+                     LIBRARIES ${PD_LIBRARIES_core} GTest::gtest_main ${rapidcheck_target})
+  target_compile_options(pd_test_pch_${level} PRIVATE -O${level})
+endfunction()
+
+# pd_compile_quickly(TARGET): of a test program without libtorch's headers.
+function(pd_compile_quickly target)
+  set(level 0)
+  if(target IN_LIST PD_OPTIMISED_TESTS)
+    set(level 1)
+  endif()
+  target_compile_options(${target} PRIVATE -O${level})
+  pd_use_precompiled(${target} pd_test_pch_${level})
+endfunction()
 
 function(pd_modules)
   if(PD_PCH)
     pd_add_precompiled(pd_pch HEADERS <fmt/format.h> <nlohmann/json.hpp>
                        LIBRARIES ${PD_LIBRARIES_core})
-    set(headers <gtest/gtest.h> <map> <vector>)
-    if(rapidcheck_FOUND)
-      list(APPEND headers <rapidcheck/gtest.h>)
-      set(rapidcheck_target rapidcheck)
+    pd_add_test_precompiled(0)
+    if(PD_OPTIMISED_TESTS)
+      pd_add_test_precompiled(1)
     endif()
-    pd_add_precompiled(pd_test_pch HEADERS ${headers}
-                       LIBRARIES ${PD_LIBRARIES_core} GTest::gtest_main ${rapidcheck_target})
-    target_compile_options(pd_test_pch PRIVATE ${PD_TEST_OPTIMISATION})
   endif()
   foreach(line IN LISTS PD_LAYERS)
     string(REGEX MATCH "^[a-z]+" module "${line}")
@@ -109,11 +131,10 @@ function(pd_add_module_tests module uses)
   endif()
   if("+torch" IN_LIST uses)
     pd_add_test(${module}_test LABEL torch SOURCES ${tests} LIBRARIES pd_${module})
-    pd_use_torch(${module}_test)
+    pd_use_torch_in_test(${module}_test)
   else()
     pd_add_test(${module}_test LABEL fast SOURCES ${tests} LIBRARIES pd_${module})
-    pd_use_precompiled(${module}_test pd_test_pch)
-    target_compile_options(${module}_test PRIVATE ${PD_TEST_OPTIMISATION})
+    pd_compile_quickly(${module}_test)
   endif()
 endfunction()
 
