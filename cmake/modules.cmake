@@ -181,7 +181,8 @@ function(pd_add_test name)
   if("${arg_SOURCES}" MATCHES "_slow_test\\.cpp")
     string(REGEX REPLACE "_test$" "_slow" entry ${name})
     add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 --gtest_filter=Slow*)
-    set_tests_properties(${entry} PROPERTIES LABELS slow TIMEOUT 900
+    # COST: the longest begin first, so that none ends alone.
+    set_tests_properties(${entry} PROPERTIES LABELS slow TIMEOUT 900 COST 100
                          ENVIRONMENT RC_PARAMS=max_success=${PD_SLOW_CASES})
   endif()
 endfunction()
