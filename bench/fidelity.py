@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""What is simulated against what is measured, for every system on small networks.
+
+A cell is a network, workers, links, a system and its number of microbatches. Each is planned and
+simulated from a profile that was taken just before, and trained on threads for as many minibatches
+as were simulated, three times; medians count. Finished cells stay in build/fidelity/ and are not
+repeated, so that a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
+
+usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
+"""
+import argparse
+import datetime
+import itertools
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "docs", "fidelity.md")
+
+# So small that a minibatch takes some tenths of a second on one core.
+MODELS = {
+    "vgg16": ["--image-size", "32", "--classes", "10", "--hidden", "256", "--batch", "8"],
+    "resnet50": ["--image-size", "32", "--classes", "10", "--batch", "8"],
+    "gnmt8": ["--hidden", "128", "--vocabulary", "1000", "--length", "12", "--batch", "24"],
+    "gpt": ["--hidden", "128", "--layers", "6", "--heads", "4", "--vocabulary", "1000",
+            "--context", "64", "--batch", "8"],
+}
+CUTTING = ["dapple", "torchgpipe", "gpipe", "2bw", "interleaved"]  # minibatches into microbatches
+WHOLE = ["pipedream", "dp-bsp", "mp", "dp-asp"]
+MICROBATCHES = [4, 8]
+LINKS = {"memory": None, "200Mbit/s": "200Mbit/s"}
+PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no link
+
+MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
+FEWEST, MOST = 12, 96  # minibatches of a run
+PROFILE_SECONDS = 15
+OVERHEAD = 2.5  # seconds of a run beside training: libtorch, the weights, the plan
+IDLE = ["fill_drain", "imbalance", "transfer", "wait"]
+
+
+# ---- cells and figures: no program is called here --------------------------------------------
+
+def all_cells():
+    """(model, workers, link, system, microbatches), groups of one profile together."""
+    systems = [(s, 1) for s in WHOLE] + list(itertools.product(CUTTING, MICROBATCHES))
+    return [(model, workers, link, system, microbatches) for model in MODELS
+            for workers, link in PLACES for system, microbatches in systems]
+
+
+def name_of(cell):
+    model, workers, link, system, microbatches = cell
+    cut = f" M={microbatches}" if microbatches > 1 else ""
+    return f"{model} {workers} {link} {system}{cut}"
+
+
+def minibatches_for(seconds, seconds_per_minibatch):
+    """As many as take about so long; a multiple of four, so that every replica has as many."""
+    wanted = min(MOST, max(FEWEST, seconds / seconds_per_minibatch))
+    return int(wanted + 3) // 4 * 4
+
+
+def shares(answer):
+    """Of all workers' time: busy, and idle by cause."""
+    parts = {"busy": answer["busy"], **{cause: answer["idle"][cause] for cause in IDLE}}
+    whole = sum(parts.values())
+    return {part: value / whole for part, value in parts.items()}
+
+
+def figures(answer):
+    return {"samples_per_second": answer["samples_per_second"], "shares": shares(answer),
+            "peak_memory_bytes": answer["peak_memory_bytes"]}
+
+
+def median_of(runs):
+    """Of each figure."""
+    workers = range(len(runs[0]["peak_memory_bytes"]))
+    return {
+        "samples_per_second": statistics.median(r["samples_per_second"] for r in runs),
+        "shares": {part: statistics.median(r["shares"][part] for r in runs)
+                   for part in runs[0]["shares"]},
+        "peak_memory_bytes": [statistics.median(r["peak_memory_bytes"][w] for r in runs)
+                              for w in workers],
+    }
+
+
+def spread_of(runs):
+    speeds = [run["samples_per_second"] for run in runs]
+    return (max(speeds) - min(speeds)) / statistics.median(speeds)
+
+
+def errors_of(cell):
+    """Speed and memory (the worst worker's) relative to what was measured, signed where there is a
+    direction; time: the largest difference of any share of the workers' time."""
+    simulated, measured = cell["simulated"], median_of(cell["runs"])
+    memory = [s / m - 1 for s, m in zip(simulated["peak_memory_bytes"],
+                                        measured["peak_memory_bytes"])]
+    return {
+        "speed": simulated["samples_per_second"] / measured["samples_per_second"] - 1,
+        "time": max(abs(simulated["shares"][part] - measured["shares"][part])
+                    for part in measured["shares"]),
+        "memory": max(memory, key=abs),
+    }
+
+
+def summary_of(cells):
+    """Mean and worst of every error over the cells that are steady enough to judge."""
+    steady = {n: c for n, c in cells.items() if "runs" in c and spread_of(c["runs"]) <= SPREAD_BAR}
+    summary = {"cells": len(cells), "judged": len(steady),
+               "refused": sum("refused" in c for c in cells.values())}
+    for kind in ("speed", "time", "memory"):
+        errors = {name: abs(errors_of(cell)[kind]) for name, cell in steady.items()}
+        if errors:
+            worst = max(errors, key=errors.get)
+            mean = statistics.mean(errors.values())
+            summary[kind] = {"mean": mean, "worst": errors[worst], "worst_cell": worst,
+                             "met": mean <= MEAN_BAR and errors[worst] <= WORST_BAR}
+    summary["met"] = bool(steady) and all(summary[k]["met"] for k in ("speed", "time", "memory"))
+    return summary
+
+
+def percent(value):
+    return f"{100 * value:+.1f} %"
+
+
+def row_of(name, cell):
+    measured, errors = median_of(cell["runs"]), errors_of(cell)
+    return [name, cell["config"], str(cell["minibatches"]),
+            f"{cell['simulated']['samples_per_second']:.4g}",
+            f"{measured['samples_per_second']:.4g}", percent(errors["speed"]),
+            f"{100 * cell['simulated']['shares']['busy']:.0f} %",
+            f"{100 * measured['shares']['busy']:.0f} %", f"{100 * errors['time']:.1f}",
+            percent(errors["memory"]), f"{100 * spread_of(cell['runs']):.1f} %"]
+
+
+TITLES = ["cell", "plan", "minibatches", "simulated samples/s", "measured", "error",
+          "simulated busy", "measured", "time, points", "memory", "spread"]
+
+
+def table_of(cells):
+    lines = ["| " + " | ".join(TITLES) + " |", "|" + "---|" * len(TITLES)]
+    return lines + ["| " + " | ".join(row_of(n, c)) + " |" for n, c in cells.items()]
+
+
+def verdict_of(summary):
+    lines = []
+    for kind, what in (("speed", "speed"), ("time", "shares of time, in points"),
+                       ("memory", "peak memory")):
+        if kind in summary:
+            of = summary[kind]
+            lines.append(f"{what}: mean error {100 * of['mean']:.1f} %, worst "
+                         f"{100 * of['worst']:.1f} % ({of['worst_cell']}): bars "
+                         f"{'met' if of['met'] else 'NOT met'}")
+    return lines
+
+
+def report_of(state, summary):
+    """The text of the table and of docs/fidelity.md."""
+    done = {n: c for n, c in state["cells"].items() if "runs" in c}
+    steady = {n: c for n, c in done.items() if spread_of(c["runs"]) <= SPREAD_BAR}
+    lines = [*verdict_of(summary), "", *table_of(steady)]
+    noisy = {n: c for n, c in done.items() if n not in steady}
+    if noisy:
+        lines += ["", f"Apart, because their own runs differ by more than {100 * SPREAD_BAR:.0f} %:",
+                  "", *table_of(noisy)]
+    refused = {n: c["refused"] for n, c in state["cells"].items() if "refused" in c}
+    if refused:
+        lines += ["", "Refused:", ""] + [f"- {name}: {why}" for name, why in refused.items()]
+    return "\n".join(lines) + "\n"
+
+
+def document_of(state, summary):
+    machine = state["machine"]
+    bars = f"mean error at most {100 * MEAN_BAR:.0f} %, worst at most {100 * WORST_BAR:.0f} %"
+    return f"""# What is simulated, and what is measured
+
+    $ ./run bench fidelity --write
+
+On {machine['cores']} cores ({machine['processor']}) with torch {machine['torch']}, {state['date']}. A cell is a network, its workers, the
+links between them, a system and, where it cuts minibatches, how many microbatches (M). It is planned and simulated from a profile taken in the
+same run, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated; medians of
+{state['repetitions']} runs. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the
+peak of the worker for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more
+than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one worker no link is used, so that these cells are there once. The sizes of the
+networks are in `bench/fidelity.py`.
+
+{report_of(state, summary)}"""
+
+
+# ---- profiles, plans, simulations and runs ---------------------------------------------------
+
+class Refused(Exception):
+    """The program says that it cannot be done."""
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.folder = os.path.join(ROOT, "build", "fidelity")
+        self.state_file = os.path.join(self.folder, "state.json")
+        if args.again:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder, exist_ok=True)
+        self.state = {"cells": {}}
+        if os.path.exists(self.state_file):
+            with open(self.state_file, encoding="utf-8") as file:
+                self.state = json.load(file)
+        self.state["machine"] = machine_of(args.program)
+        self.state["repetitions"] = args.repetitions
+
+    def call(self, *words):
+        done = subprocess.run([self.args.program, *words], check=False, capture_output=True,
+                              text=True, timeout=600, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        if done.returncode == 78:
+            raise Refused(done.stderr.strip().splitlines()[-1].removeprefix("pipedream: "))
+        if done.returncode != 0:
+            sys.exit(f"pipedream {' '.join(words)} failed:\n{done.stderr}")
+        return done.stdout
+
+    def in_folder(self, name):
+        return os.path.join(self.folder, name)
+
+    def write_cluster(self, workers, link):
+        """As train sees this machine (src/cluster/local.cpp)."""
+        file = self.in_folder("cluster.toml")
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // workers
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(f'format = "pipedream-cluster"\nversion = 1\nname = "this machine"\n\n'
+                      f'[[level]]\nname = "link"\ncount = {workers}\n'
+                      f'bandwidth = "{LINKS[link] or "10GB/s"}"\nlatency = "5us"\n\n'
+                      f'[device]\nmemory = "{memory}B"\n')
+        return file
+
+    def profile(self, model, workers):
+        file = self.in_folder("profile.json")
+        self.call("profile", "--model", model, *MODELS[model], "--workers", str(workers),
+                  "--seconds", str(PROFILE_SECONDS), "-o", file)
+        return file
+
+    def prepare(self, cell, profile):
+        """Plans and simulates; the plan is kept for the runs."""
+        _, workers, link, system, microbatches = cell
+        plan = self.in_folder(name_of(cell).replace(" ", "_").replace("/", "_") + ".json")
+        inputs = ["--profile", profile, "--cluster", self.write_cluster(workers, link)]
+        cut = ["--microbatches", str(microbatches)] if microbatches > 1 else []
+        self.call("plan", *inputs, "--system", system, *cut, "-o", plan)
+        simulate = ["simulate", *inputs, "--plan", plan, "--no-loading", "--json"]
+        speed = json.loads(self.call(*simulate))["minibatches_per_second"]
+        count = minibatches_for(self.args.seconds, 1 / speed)
+        answer = json.loads(self.call(*simulate, "--minibatches", str(count)))
+        return {"plan": plan, "config": answer["config"], "minibatches": count,
+                "simulated": figures(answer), "runs": []}
+
+    def measure(self, cell, prepared):
+        model, workers, link, _, _ = cell
+        limit = ["--link", LINKS[link]] if LINKS[link] else []
+        return figures(json.loads(self.call(
+            "train", "--model", model, *MODELS[model], "--workers", str(workers), "--plan",
+            prepared["plan"], "--minibatches", str(prepared["minibatches"]), "--no-evaluation",
+            "--learning-rate", "0.001", *limit, "--json")))
+
+    def save(self):
+        self.state["date"] = datetime.date.today().isoformat()
+        with open(self.state_file + ".new", "w", encoding="utf-8") as file:
+            json.dump(self.state, file, indent=1)
+        os.replace(self.state_file + ".new", self.state_file)
+
+    def measure_group(self, cells):
+        """Cells of one model and number of workers; each repetition goes through all of them."""
+        say(f"profiling {cells[0][0]} in the company of {cells[0][1]}")
+        profile = self.profile(*cells[0][:2])
+        prepared = {}
+        for cell in cells:
+            try:
+                prepared[cell] = self.prepare(cell, profile)
+            except Refused as why:
+                self.state["cells"][name_of(cell)] = {"refused": str(why)}
+        for _, (cell, each) in itertools.product(range(self.args.repetitions), prepared.items()):
+            each["runs"].append(self.measure(cell, each))
+            say(f"{name_of(cell)}: {each['runs'][-1]['samples_per_second']:.4g} samples/s, "
+                f"simulated {each['simulated']['samples_per_second']:.4g}")
+            if len(each["runs"]) == self.args.repetitions:
+                self.state["cells"][name_of(cell)] = each
+                self.save()
+        self.save()
+
+    def run(self):
+        wanted = [c for c in all_cells() if all(w in name_of(c).split() for w in self.args.only)]
+        if not wanted:
+            sys.exit(f"no cell has all of the words {' '.join(self.args.only)}; a cell's name is "
+                     f"like '{name_of(all_cells()[-1])}'")
+        missing = [c for c in wanted if name_of(c) not in self.state["cells"]]
+        groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:2])]
+        estimate = (len(missing) * self.args.repetitions * (self.args.seconds + OVERHEAD) +
+                    len(groups) * PROFILE_SECONDS * 2)
+        say(f"{len(wanted)} cells, {len(missing)} to measure: about {estimate / 60:.0f} minutes")
+        for group in groups:
+            self.measure_group(group)
+        order = {name_of(c): i for i, c in enumerate(all_cells())}
+        self.state["cells"] = dict(sorted(self.state["cells"].items(),
+                                          key=lambda item: order.get(item[0], len(order))))
+        self.save()
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def machine_of(program):
+    """Cores, processor, and the torch that the program is linked with."""
+    linked = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    folder = re.search(r"=> (\S+)/lib/libtorch_cpu\.so", linked)
+    version = "unknown"
+    if folder:
+        with open(os.path.join(folder[1], "version.py"), encoding="utf-8") as file:
+            version = re.search(r"__version__ = '([^']+)'", file.read())[1]
+    return {"cores": os.cpu_count(), "processor": os.uname().machine, "torch": version}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("program")
+    parser.add_argument("--only", nargs="*", default=[], metavar="WORD",
+                        help="cells whose names have all of these words, e.g. vgg16 2 gpipe M=4")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5, help="that a run should take")
+    parser.add_argument("--again", action="store_true", help="forget what was measured before")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write docs/fidelity.md")
+    args = parser.parse_args()
+    bench = Bench(args)
+    bench.run()
+    summary = summary_of(bench.state["cells"])
+    if args.write:
+        with open(DOCUMENT, "w", encoding="utf-8") as file:
+            file.write(document_of(bench.state, summary))
+    if args.json:
+        print(json.dumps({"benchmark": "fidelity", "summary": summary, **bench.state}, indent=2))
+    else:
+        print(report_of(bench.state, summary), end="")
+    return 0 if summary["met"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""The parts of bench/fidelity.py that call no program."""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+import fidelity
+
+
+def run(speed, busy=8.0, memory=(100, 200)):
+    return fidelity.figures({
+        "samples_per_second": speed, "busy": busy,
+        "idle": {"fill_drain": 1.0, "imbalance": 0.5, "transfer": 0.25, "wait": 9.0 - busy - 0.75},
+        "peak_memory_bytes": list(memory)})
+
+
+def cell(simulated, *runs):
+    return {"config": "1-1", "minibatches": 12, "simulated": simulated, "runs": list(runs)}
+
+
+class Fidelity(unittest.TestCase):
+    def test_cells_are_all_different_and_groups_stand_together(self):
+        cells = fidelity.all_cells()
+        self.assertEqual(len(cells), 4 * 3 * (4 + 5 * 2))
+        self.assertEqual(len({fidelity.name_of(c) for c in cells}), len(cells))
+        groups = [c[:2] for c in cells]
+        changes = sum(a != b for a, b in zip(groups, groups[1:]))
+        self.assertEqual(changes + 1, len(set(groups)))
+
+    def test_a_run_is_as_long_as_wanted_within_limits(self):
+        self.assertEqual(fidelity.minibatches_for(5, 0.25), 20)
+        self.assertEqual(fidelity.minibatches_for(5, 0.24), 20)
+        self.assertEqual(fidelity.minibatches_for(5, 10), fidelity.FEWEST)
+        self.assertEqual(fidelity.minibatches_for(5, 1e-6), fidelity.MOST)
+
+    def test_shares_are_of_all_time(self):
+        shares = run(10)["shares"]
+        self.assertAlmostEqual(sum(shares.values()), 1)
+        self.assertAlmostEqual(shares["busy"], 8 / 10)
+
+    def test_errors_are_against_the_medians(self):
+        each = cell(run(110), run(90), run(100), run(130))
+        self.assertAlmostEqual(fidelity.errors_of(each)["speed"], 0.10)
+        self.assertAlmostEqual(fidelity.spread_of(each["runs"]), 0.40)
+        worse = cell(run(100, busy=7.0, memory=(90, 202)), run(100))
+        self.assertAlmostEqual(fidelity.errors_of(worse)["time"], 0.1)
+        self.assertAlmostEqual(fidelity.errors_of(worse)["memory"], -0.1)
+
+    def test_bars_judge_steady_cells_alone(self):
+        good = cell(run(103), run(100), run(101), run(100))
+        noisy = cell(run(150), run(90), run(100), run(130))
+        summary = fidelity.summary_of({"good": good, "noisy": noisy, "none": {"refused": "no"}})
+        self.assertEqual((summary["cells"], summary["judged"], summary["refused"]), (3, 1, 1))
+        self.assertTrue(summary["met"])
+        bad = cell(run(111), run(100))
+        summary = fidelity.summary_of({"good": good, "bad": bad})
+        self.assertFalse(summary["met"])
+        self.assertEqual(summary["speed"]["worst_cell"], "bad")
+        self.assertFalse(fidelity.summary_of({"noisy": noisy})["met"])
+
+    def test_the_report_lists_noisy_and_refused_cells_apart(self):
+        state = {"cells": {"steady": cell(run(103), run(100)),
+                           "noisy": cell(run(103), run(90), run(100)),
+                           "none": {"refused": "it cannot be cut"}}}
+        text = fidelity.report_of(state, fidelity.summary_of(state["cells"]))
+        steady, apart = text.split("Apart, ")
+        self.assertIn("| steady | 1-1 | 12 | 103 | 100 | +3.0 % |", steady)
+        self.assertNotIn("noisy", steady)
+        self.assertIn("| noisy |", apart)
+        self.assertIn("- none: it cannot be cut", apart)
+
+
+unittest.main()
