@@ -21,8 +21,8 @@ extern "C" void speak_and_end(int signal) {
   (void)std::raise(signal);  // once this handler has returned
 }
 
-// Changes what the signal does, if it does what `from` says.
-void change(int signal, void (*from)(int), void (*to)(int)) {
+// Redirects the signal, if it does what `from` says.
+void redirect(int signal, void (*from)(int), void (*to)(int)) {
   struct sigaction found {};
   if (::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == from)
     (void)std::signal(signal, to);
@@ -35,13 +35,13 @@ WhenInterrupted::WhenInterrupted(const std::string& line)
     : line_((::isatty(2) == 1 ? "\n" : "") + std::string("pipedream: ") + line + "\n"),
       before_(spoken.exchange(line_.c_str())) {
   // One who starts a program with the signal ignored (nohup, a shell's background) means it.
-  for (const int signal : {SIGINT, SIGTERM}) change(signal, SIG_DFL, speak_and_end);
+  for (const int signal : {SIGINT, SIGTERM}) redirect(signal, SIG_DFL, speak_and_end);
 }
 
 WhenInterrupted::~WhenInterrupted() {
   spoken = before_;
   if (before_ != nullptr) return;
-  for (const int signal : {SIGINT, SIGTERM}) change(signal, speak_and_end, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM}) redirect(signal, speak_and_end, SIG_DFL);
 }
 
 }  // namespace pipedream::cli
