@@ -3,11 +3,18 @@
 set(PD_LIBRARIES_core fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads pd_toml)
 set(PD_LIBRARIES_cli CLI11::CLI11)
 set(PD_LIBRARIES_transport Threads::Threads)
+set(PD_INNER_LIBRARIES_transport "")  # in no header that others include
 if(MPI_CXX_FOUND)
-  set(PD_INNER_LIBRARIES_transport MPI::MPI_CXX)  # in no header that others include
+  list(APPEND PD_INNER_LIBRARIES_transport MPI::MPI_CXX)
   set(PD_NOT_BUILT "transport/mpi_absent\\.cpp$")
 else()
   set(PD_NOT_BUILT "transport/mpi(_engine)?\\.cpp$")
+endif()
+if(PD_NCCL_FOUND)
+  list(APPEND PD_INNER_LIBRARIES_transport pd_nccl)
+  string(APPEND PD_NOT_BUILT "|transport/nccl_absent\\.cpp$")
+else()
+  string(APPEND PD_NOT_BUILT "|transport/nccl\\.cpp$")
 endif()
 set(PD_LIBRARIES_train ZLIB::ZLIB)
 

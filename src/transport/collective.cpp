@@ -6,7 +6,13 @@
 namespace pipedream::transport {
 
 Reducer::Reducer(Transport& channel, Way way)
-    : channel_(channel), way_(std::move(way)), thread_([this] { run(); }) {}
+    : Reducer(channel, [&channel, way = std::move(way)](std::span<const WorkerId> members, int tag,
+                                                        std::span<float> values) {
+        return all_reduce(channel, members, tag, values, way, Deadline::max());
+      }) {}
+
+Reducer::Reducer(Transport& channel, Sum sum)
+    : channel_(channel), sum_(std::move(sum)), thread_([this] { run(); }) {}
 
 Reducer::~Reducer() {
   bool unfinished = false;
@@ -22,14 +28,15 @@ Reducer::~Reducer() {
 }
 
 Ticket Reducer::start(std::vector<WorkerId> members, int tag, std::span<float> values,
-                      std::shared_ptr<void> owner) {
+                      std::shared_ptr<void> owner, Readiness is_ready) {
   std::uint64_t ticket = 0;
   {
     const std::lock_guard lock(mutex_);
     ticket = ++started_;
     tickets_[ticket].members =
         joined(members, [](WorkerId worker) { return std::to_string(worker.value); });
-    queue_.push_back({ticket, std::move(members), tag, values, std::move(owner)});
+    queue_.push_back(
+        {ticket, std::move(members), tag, values, std::move(owner), std::move(is_ready)});
   }
   changed_.notify_all();
   return {ticket};
@@ -53,7 +60,7 @@ void Reducer::abort(const std::string& reason) noexcept { channel_.abort(reason)
 
 void Reducer::run() {
   try {
-    while (std::optional<Sum> sum = next()) {
+    while (std::optional<Queued> sum = next()) {
       const Reduction reduction = reduce(*sum);
       const std::uint64_t ticket = sum->ticket;
       sum.reset();  // lets go of the values before anybody hears that they are done
@@ -65,21 +72,21 @@ void Reducer::run() {
 }
 
 // The next sum; nothing when there is none any more.
-std::optional<Reducer::Sum> Reducer::next() {
+std::optional<Reducer::Queued> Reducer::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
   if (queue_.empty()) return std::nullopt;
-  Sum sum = std::move(queue_.front());
+  Queued sum = std::move(queue_.front());
   queue_.pop_front();
   return sum;
 }
 
 // Without a deadline: only the worker knows, when it waits, how long it is ready to.
-Reduction Reducer::reduce(const Sum& sum) {
+Reduction Reducer::reduce(const Queued& sum) {
+  wait_until(sum.is_ready);
   Reduction reduction;
   reduction.began = std::chrono::steady_clock::now();
-  const Summed summed =
-      all_reduce(channel_, sum.members, sum.tag, sum.values, way_, Deadline::max());
+  const Summed summed = sum_(sum.members, sum.tag, sum.values);
   reduction.waited = summed.waited;
   reduction.sent = summed.sent;
   reduction.ended = std::chrono::steady_clock::now();

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,14 +28,20 @@ struct Reduction {
   Bytes sent;  // by this worker
 };
 
-// Sums values over workers (all_reduce.h), one sum after another in the order of start(), on a
-// thread and a channel of its own. Workers must start sums that they share in the same order. Owned
-// by one worker and used from its thread; only abort() may come from another. A failed sum fails
-// all after it: the channel is then out of step.
+// Replaces values by their sums over members, as all_reduce() does; without a deadline.
+using Sum =
+    std::function<Summed(std::span<const WorkerId> members, int tag, std::span<float> values)>;
+
+// Sums values over workers (all_reduce.h, or lane_sums.h on devices), one sum after another in the
+// order of start(), on a thread and a channel of its own. Workers must start sums that they share
+// in the same order. Owned by one worker and used from its thread; only abort() may come from
+// another. A failed sum fails all after it: the channel is then out of step.
 class Reducer {
  public:
   // The channel is for nobody else while this lives, and outlives it.
   explicit Reducer(Transport& channel, Way way = {});
+  // In another way, which uses that channel.
+  Reducer(Transport& channel, Sum sum);
 
   // Never hangs: if sums are unfinished, aborts the channel, which fails them at the other workers
   // too.
@@ -43,10 +50,10 @@ class Reducer {
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  // Queues a sum over `members` and returns at once. Nobody else touches `values` until wait() has
-  // returned; `owner` keeps them alive until then.
+  // Queues a sum over `members` and returns at once. Nobody else touches `values`, once they are
+  // ready, until wait() has returned; `owner` keeps them alive until then.
   [[nodiscard]] Ticket start(std::vector<WorkerId> members, int tag, std::span<float> values,
-                             std::shared_ptr<void> owner);
+                             std::shared_ptr<void> owner, Readiness is_ready = {});
 
   // Returns when that sum is done, and throws what it threw. Also throws WorkerLost when it is not
   // done by the deadline; it then still runs. The ticket is spent in any case.
@@ -56,12 +63,13 @@ class Reducer {
   void abort(const std::string& reason) noexcept;
 
  private:
-  struct Sum {
+  struct Queued {
     std::uint64_t ticket;
     std::vector<WorkerId> members;
     int tag;
     std::span<float> values;
     std::shared_ptr<void> owner;
+    Readiness is_ready;
   };
 
   struct Unspent {
@@ -70,16 +78,16 @@ class Reducer {
   };
 
   void run();
-  [[nodiscard]] std::optional<Sum> next();
-  [[nodiscard]] Reduction reduce(const Sum& sum);
+  [[nodiscard]] std::optional<Queued> next();
+  [[nodiscard]] Reduction reduce(const Queued& sum);
   void finish(std::uint64_t ticket, const Reduction& reduction);
   void fail(const std::exception_ptr& failure);
 
   Transport& channel_;
-  const Way way_;
+  const Sum sum_;
   std::mutex mutex_;  // of all below but the thread
   std::condition_variable changed_;
-  std::deque<Sum> queue_;
+  std::deque<Queued> queue_;
   std::map<std::uint64_t, Unspent> tickets_;
   std::uint64_t started_ = 0;
   std::uint64_t finished_ = 0;

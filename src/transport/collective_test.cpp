@@ -1,5 +1,6 @@
 #include "transport/collective.h"
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -52,6 +53,21 @@ TEST_P(ReducerContract, TheWorkerGoesOnMeanwhile) {
       reducer.wait(reducer.start(kPair, 0, *values, values), soon());
     }
     EXPECT_EQ(*values, (std::vector<float>{2, 4, 6}));
+  });
+}
+
+TEST_P(ReducerContract, ASumBeginsWhenItsValuesAreReady) {
+  run_with_channels(2, 2, [](Endpoints& mine) {
+    Reducer reducer(*mine[1]);
+    const auto values = floats({0, 0});
+    const auto ready = std::make_shared<std::atomic<bool>>(false);
+    const Ticket ticket =
+        reducer.start(kPair, 0, *values, values, [ready] { return ready->load(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    *values = {1, 2};
+    *ready = true;
+    reducer.wait(ticket, soon());
+    EXPECT_EQ(*values, (std::vector<float>{2, 4}));
   });
 }
 

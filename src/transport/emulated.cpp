@@ -13,9 +13,6 @@
 namespace pipedream::transport {
 namespace {
 
-// Nobody sends this to itself.
-constexpr int kSleepTag = kTagLimit - 1;
-
 class Emulated final : public Transport {
  public:
   Emulated(std::unique_ptr<Transport> inner, std::shared_ptr<LinkQueues> queues)
@@ -23,9 +20,12 @@ class Emulated final : public Transport {
 
   WorkerId me() const override { return inner_->me(); }
   int workers() const override { return inner_->workers(); }
+  bool takes_device_memory() const override { return inner_->takes_device_memory(); }
 
+  // Waits for what a device is still at work on: until then nothing would be on the link.
   void send(WorkerId to, int tag, Message message) override {
     PD_CHECK(tag != kSleepTag);
+    wait_until(message.is_ready);
     const Deadline arrival =
         queues_->arrival(me(), to, message.bytes.size(), std::chrono::steady_clock::now());
     message.header.push_back(Nanos(arrival.time_since_epoch()).count());
@@ -86,7 +86,7 @@ class Emulated final : public Transport {
     std::vector<Ticket> open;
     for (const Ticket ticket : tickets)
       if (!asked_.at(ticket.number).held) open.push_back(ticket);
-    if (open.empty()) return sleep_until(until);
+    if (open.empty()) return sleep_until(*inner_, until);
     try {
       Arrival arrival = inner_->wait_any(open, until);
       const Deadline time{Nanos{arrival.message.header.back()}};
@@ -101,17 +101,6 @@ class Emulated final : public Transport {
     std::set<WorkerId> workers;
     for (const Ticket ticket : tickets) workers.insert(asked_.at(ticket.number).from);
     return sent_nothing(workers);
-  }
-
-  // Waits for a message that never comes: a sleep that abort() ends whatever the backend.
-  void sleep_until(Deadline time) {
-    if (time <= std::chrono::steady_clock::now()) return;
-    try {
-      (void)inner_->wait(inner_->receive(me(), kSleepTag), time);
-    } catch (const Aborted&) {
-      throw;
-    } catch (const WorkerLost&) {  // slept enough
-    }
   }
 
   std::unique_ptr<Transport> inner_;

@@ -44,7 +44,7 @@ class LinkQueues {
   std::vector<Deadline> free_from_;  // by link
 };
 
-// The contract of `inner`, late. The last tag, kTagLimit − 1, is not for users.
+// The contract of `inner`, late.
 [[nodiscard]] std::unique_ptr<Transport> connect_emulated(std::unique_ptr<Transport> inner,
                                                           std::shared_ptr<LinkQueues> queues);
 [[nodiscard]] std::vector<std::unique_ptr<Transport>> connect_emulated(

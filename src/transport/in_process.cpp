@@ -24,6 +24,7 @@ class InProcess final : public Transport {
 
   WorkerId me() const override { return me_; }
   int workers() const override { return static_cast<int>(exchange_->inboxes.size()); }
+  bool takes_device_memory() const override { return true; }
 
   void send(WorkerId to, int tag, Message message) override {
     inbox(to).put(me_, tag, sent_.next(to, tag), std::move(message));

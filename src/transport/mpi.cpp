@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/check.h"
 #include "transport/mpi_engine.h"
 
 namespace pipedream::transport {
@@ -14,6 +15,7 @@ class MpiEndpoint final : public Transport {
 
   WorkerId me() const override { return {engine_.rank()}; }
   int workers() const override { return engine_.size(); }
+  bool takes_device_memory() const override { return false; }
 
   void send(WorkerId to, int tag, Message message) override {
     const std::uint64_t number = sent_.next(to, tag);
@@ -21,6 +23,7 @@ class MpiEndpoint final : public Transport {
       inbox_.put(to, tag, number, std::move(message));
       return;
     }
+    PD_CHECK(!message.on_device);
     const Frame frame{.channel = channel_,
                       .tag = tag,
                       .number = number,

@@ -206,7 +206,7 @@ void MpiEngine::step() {
   quiet_looks_ = moved ? 0 : quiet_looks_ + 1;
   if (quiet_looks_ < kLooksBeforeNap) return;
   std::unique_lock lock(mutex_);
-  queued_.wait_for(lock, kNap, [&] { return may_send(); });
+  queued_.wait_for(lock, kNap, [&] { return next_in_outbox() < outbox_.size(); });
 }
 
 bool MpiEngine::post_sends() {
@@ -226,15 +226,22 @@ bool MpiEngine::post_sends() {
 
 std::shared_ptr<Transfer> MpiEngine::next_to_send() {
   const std::lock_guard lock(mutex_);
-  if (!may_send()) return nullptr;
-  std::shared_ptr<Transfer> transfer = std::move(outbox_.front());
-  outbox_.pop_front();
+  const std::size_t place = next_in_outbox();
+  if (place == outbox_.size()) return nullptr;
+  std::shared_ptr<Transfer> transfer = std::move(outbox_[place]);
+  outbox_.erase(outbox_.begin() + static_cast<std::ptrdiff_t>(place));
   return transfer;
 }
 
-// Not while so much is under way that each look at it takes long; but an abort always goes.
-bool MpiEngine::may_send() const {
-  return !outbox_.empty() && (sending_ < kMostSends || outbox_.front()->urgent);
+// None while so much is under way that each look at it takes long; but an abort always goes. What a
+// device is still writing lets others pass: receivers go by the messages' numbers.
+std::size_t MpiEngine::next_in_outbox() const {
+  if (sending_ >= kMostSends && (outbox_.empty() || !outbox_.front()->urgent))
+    return outbox_.size();
+  const auto next = std::find_if(outbox_.begin(), outbox_.end(), [](const auto& transfer) {
+    return !transfer->message.is_ready || transfer->message.is_ready();
+  });
+  return static_cast<std::size_t>(next - outbox_.begin());
 }
 
 bool MpiEngine::take_frames() {

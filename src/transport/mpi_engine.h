@@ -64,7 +64,8 @@ class MpiEngine {
   void step();
   bool post_sends();
   [[nodiscard]] std::shared_ptr<Transfer> next_to_send();
-  [[nodiscard]] bool may_send() const;  // with the lock
+  // The place of the next in the outbox; its size when nothing may go. With the lock.
+  [[nodiscard]] std::size_t next_in_outbox() const;
   bool take_frames();
   bool finish_transfers();
   void expect_payload(WorkerId from, Frame frame);

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "transport/by_lanes.h"
 #include "transport/contract_testing.h"
 #include "transport/emulated.h"
+#include "transport/lanes_testing.h"
 
 namespace pipedream::transport {
 namespace {
@@ -48,8 +50,15 @@ std::unique_ptr<Transport> over_a_fast_link(std::unique_ptr<Transport> end) {
   return connect_emulated(std::move(end), std::move(queues));
 }
 
+// Their lanes are for devices' messages, of which there are none here.
+std::unique_ptr<Transport> beside_unused_lanes(std::unique_ptr<Transport> end) {
+  return connect_by_lanes(std::move(end),
+                          std::make_unique<HostLanes>(std::make_shared<HostLanesExchange>()));
+}
+
 PD_HOLD_TO_CONTRACTS(Mpi, on_ranks("mpi", as_it_is));
 PD_HOLD_TO_CONTRACTS(EmulatedMpi, on_ranks("emulated_over_mpi", over_a_fast_link));
+PD_HOLD_TO_CONTRACTS(LanesMpi, on_ranks("beside_lanes_over_mpi", beside_unused_lanes));
 
 TEST(MpiWorld, KnowsThatItWasLaunched) { EXPECT_TRUE(launched_by_mpirun()); }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,12 +19,22 @@ namespace pipedream::transport {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
+// Whether memory that a device writes to has its content yet; an empty one says that it has. May be
+// called from any thread.
+using Readiness = std::function<bool()>;
+
+// Returns when that says yes.
+void wait_until(const Readiness& is_ready);
+
 // What travels: bytes that nobody changes any more, kept alive by `owner`, and a few numbers that
-// describe them (a tensor's type and shape). Backends within one process hand over the same memory.
+// describe them (a tensor's type and shape). Backends within one process hand over the same memory,
+// which may be a device's, and `is_ready` with it; others read the bytes once they are ready.
 struct Message {
   std::vector<std::int64_t> header;
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  Readiness is_ready = {};
+  bool on_device = false;  // the bytes are not the host's
 };
 
 // A transfer under way; used once, by the endpoint that gave it.
@@ -37,8 +48,10 @@ struct Arrival {
   Message message;
 };
 
-// Tags are 0 … kTagLimit − 1. Each one used costs a counter for good: use few.
+// Tags are 0 … kTagLimit − 1. Each one used costs a counter for good: use few. Nobody sends
+// the last to itself: sleep_until() waits for it.
 constexpr int kTagLimit = 1 << 28;
+constexpr int kSleepTag = kTagLimit - 1;
 
 // Somebody stopped the transport; what() is the reason of the first abort(). It follows from
 // another failure, which is the one to report.
@@ -59,6 +72,9 @@ class Transport {
   [[nodiscard]] virtual WorkerId me() const = 0;
   [[nodiscard]] virtual int workers() const = 0;
 
+  // Whether what is sent may be a device's memory. Where not, it must be the host's.
+  [[nodiscard]] virtual bool takes_device_memory() const = 0;
+
   // Takes the message along; it is kept alive as long as the backend needs it.
   virtual void send(WorkerId to, int tag, Message message) = 0;
 
@@ -78,6 +94,10 @@ class Transport {
   // there. Only the first call counts.
   virtual void abort(const std::string& reason) noexcept = 0;
 };
+
+// Returns at that time, or, unlike other sleeps, throws Aborted at once after an abort(). For the
+// thread that waits.
+void sleep_until(Transport& transport, Deadline time);
 
 // Where a worker stands among members, of whom it is one.
 [[nodiscard]] inline std::size_t place_in(std::span<const WorkerId> members, WorkerId worker) {

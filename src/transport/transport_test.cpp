@@ -2,6 +2,7 @@
 #include "transport/transport.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
 #include <numeric>
 #include <string>
@@ -50,6 +51,32 @@ TEST_P(TransportContract, AMessageMayBeEmpty) {
       const Message without_anything = next_message(me, kA, 0);
       EXPECT_EQ(without_anything.header, std::vector<std::int64_t>{});
       EXPECT_EQ(text_of(without_anything), "");
+    }
+  });
+}
+
+// Memory that a device writes later, here a thread. A message that is ready may come before it.
+TEST_P(TransportContract, BytesMayBecomeReadyAfterTheyWereSent) {
+  run(2, [](Transport& me) {
+    if (me.me() == kA) {
+      const auto owner = std::make_shared<std::string>("not yet");
+      const auto ready = std::make_shared<std::atomic<bool>>(false);
+      std::thread device([owner, ready] {
+        std::this_thread::sleep_for(20ms);
+        *owner = "written";
+        *ready = true;
+      });
+      me.send(kB, 0,
+              {{}, std::as_bytes(std::span(*owner)), owner, [ready] { return ready->load(); }});
+      me.send(kB, 1, make_message({}, "another"));
+      me.send(kB, 0, make_message({}, "the next"));
+      device.join();
+    } else {
+      EXPECT_EQ(next_text(me, kA, 1), "another");
+      const Message late = next_message(me, kA, 0);
+      wait_until(late.is_ready);
+      EXPECT_EQ(text_of(late), "written");
+      EXPECT_EQ(next_text(me, kA, 0), "the next");
     }
   });
 }

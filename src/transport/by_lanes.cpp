@@ -1,0 +1,338 @@
+#include "transport/by_lanes.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "transport/frame.h"
+#include "transport/inbox.h"
+
+namespace pipedream::transport {
+namespace {
+
+constexpr int kNotes = 0;                       // the one tag on the companion
+constexpr std::chrono::microseconds kLook{50};  // between looks at what is under way
+
+// What a note is about; in its frame's channel.
+enum About : std::int32_t {
+  kHostMessage,  // the message itself
+  kComes,        // on the lane; with the lane's name where it is to be opened
+  kTaken,        // the oldest that was sent on the lane
+  kGone,         // the sender of the note takes nothing any more
+  kStop,         // to oneself: listen no longer
+};
+
+class ByLanes final : public Transport {
+ public:
+  ByLanes(std::unique_ptr<Transport> companion, std::unique_ptr<Lanes> lanes)
+      : companion_(std::move(companion)),
+        lanes_(std::move(lanes)),
+        peers_(static_cast<std::size_t>(companion_->workers())),
+        listener_([this] { listen(); }),
+        mover_([this] { move(); }) {}
+  ~ByLanes() override;
+
+  WorkerId me() const override { return companion_->me(); }
+  int workers() const override { return companion_->workers(); }
+  bool takes_device_memory() const override { return true; }
+
+  void send(WorkerId to, int tag, Message message) override;
+  Ticket receive(WorkerId from, int tag) override { return inbox_.receive(from, tag); }
+  Message wait(Ticket ticket, Deadline deadline) override { return inbox_.wait(ticket, deadline); }
+  Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
+    return inbox_.wait_any(tickets, deadline);
+  }
+  // Once the listener has heard it, every wait throws.
+  void abort(const std::string& reason) noexcept override {
+    companion_->abort(reason);
+    listens_.wait(true);
+  }
+
+ private:
+  using Task = std::function<void()>;
+
+  struct Outgoing {
+    int tag = 0;
+    std::uint64_t number = 0;
+    Message message;
+  };
+  struct Arriving {
+    int tag = 0;
+    std::uint64_t number = 0;
+    Message message;
+    std::shared_ptr<const void> source;  // of a copy
+  };
+  // The ways to and from one worker; from oneself, copies.
+  struct Peer {
+    std::deque<Outgoing> waiting;   // for their content
+    std::deque<Message> under_way;  // not taken yet
+    std::deque<Arriving> arriving;
+    std::uint64_t arrived = 0;
+    bool gone = false;
+    std::unique_ptr<Lane> out;
+    std::unique_ptr<Lane> in;
+  };
+
+  void note(WorkerId to, About about, Frame frame, Message carried);
+  void give(Task task);
+
+  // The listener's.
+  void listen();
+  [[nodiscard]] bool hear(WorkerId from, Message message);
+
+  // The mover's.
+  void move();
+  [[nodiscard]] bool step();
+  [[nodiscard]] std::deque<Task> next_tasks();
+  void start_sends(WorkerId to);
+  void start_send(WorkerId to, Outgoing outgoing);
+  void start_copy(Outgoing outgoing);
+  void expect(WorkerId from, Frame frame, Message message);
+  void deliver(WorkerId from);
+  void close(std::span<Peer> peers);
+  Peer& peer(WorkerId worker) { return peers_.at(worker.index()); }
+
+  std::unique_ptr<Transport> companion_;
+  std::mutex sending_;  // on the companion
+  Inbox inbox_;
+  MessageNumbers sent_;
+
+  std::unique_ptr<Lanes> lanes_;  // this and the peers are the mover's
+  std::vector<Peer> peers_;
+  bool is_moving_ = false;  // something is under way
+
+  std::mutex mutex_;  // of the three below
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;  // for the mover
+  bool ending_ = false;
+  bool aborted_ = false;
+
+  std::atomic<bool> listens_ = true;
+  std::thread listener_;
+  std::thread mover_;
+};
+
+ByLanes::~ByLanes() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  mover_.join();
+  note(me(), kStop, {}, {});
+  listener_.join();
+}
+
+void ByLanes::send(WorkerId to, int tag, Message message) {
+  PD_CHECK(to.value >= 0 && to.value < workers());
+  const std::uint64_t number = sent_.next(to, tag);
+  if (!message.on_device)
+    return note(to, kHostMessage, {.tag = tag, .number = number}, std::move(message));
+  give([this, to, outgoing = Outgoing{tag, number, std::move(message)}] {
+    if (!peer(to).gone) peer(to).waiting.push_back(outgoing);
+  });
+}
+
+void ByLanes::note(WorkerId to, About about, Frame frame, Message carried) {
+  frame.channel = about;
+  frame.header = std::move(carried.header);
+  carried.header = pack(frame);
+  const std::lock_guard lock(sending_);
+  companion_->send(to, kNotes, std::move(carried));
+}
+
+void ByLanes::give(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+}
+
+void ByLanes::listen() {
+  try {
+    std::vector<Ticket> tickets;
+    for (int worker = 0; worker < workers(); ++worker)
+      tickets.push_back(companion_->receive(WorkerId{worker}, kNotes));
+    for (bool goes_on = true; goes_on;) {
+      Arrival arrival = companion_->wait_any(tickets, Deadline::max());
+      const auto from = id_at<WorkerId>(arrival.ticket);
+      tickets[arrival.ticket] = companion_->receive(from, kNotes);
+      goes_on = hear(from, std::move(arrival.message));
+    }
+  } catch (const std::exception& error) {
+    companion_->abort(error.what());  // unless that is what was heard
+    inbox_.abort(error.what());
+    {
+      const std::lock_guard lock(mutex_);
+      aborted_ = true;
+    }
+    changed_.notify_one();
+  }
+  listens_ = false;
+  listens_.notify_all();
+}
+
+// False when there is nothing to listen for any more.
+bool ByLanes::hear(WorkerId from, Message message) {
+  Frame frame = unpack(message.header);
+  message.header = std::move(frame.header);
+  switch (static_cast<About>(frame.channel)) {
+    case kHostMessage:
+      inbox_.put(from, frame.tag, frame.number, std::move(message));
+      return true;
+    case kComes:
+      give([this, from, frame, message] { expect(from, frame, message); });
+      return true;
+    case kTaken:
+      give([this, from] { peer(from).under_way.pop_front(); });
+      return true;
+    case kGone:
+      give([this, from] { close({&peer(from), 1}); });
+      return true;
+    case kStop:
+      return false;
+  }
+  PD_CHECK(!"a note that nobody writes");
+}
+
+void ByLanes::move() {
+  try {
+    while (step()) {
+    }
+  } catch (const std::exception& error) {
+    abort(error.what());
+  }
+  // First said, then done: others close their ends, too, and take none that closes for a failure.
+  for (int worker = 0; worker < workers(); ++worker)
+    if (WorkerId{worker} != me()) note(WorkerId{worker}, kGone, {}, {});
+  close(peers_);
+}
+
+// Closes all lanes, before the memory that they work on may go.
+void ByLanes::close(std::span<Peer> peers) {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (Peer& one : peers)
+    for (std::unique_ptr<Lane>* lane : {&one.out, &one.in})
+      if (*lane) lanes.push_back(std::move(*lane));
+  const bool closed = close_together(std::move(lanes));
+  for (Peer& one : peers) {
+    if (!closed) (void)new auto(std::move(one));  // never freed: a device may be at work on it
+    one = {.gone = true};
+  }
+}
+
+// False when there is nothing to move any more.
+bool ByLanes::step() {
+  for (const Task& task : next_tasks()) task();
+  is_moving_ = false;
+  bool sends = false;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto worker = id_at<WorkerId>(i);
+    start_sends(worker);
+    if (!peers_[i].under_way.empty()) (void)peers_[i].out->done();  // or throws
+    deliver(worker);
+    sends |= !peers_[i].waiting.empty() || !peers_[i].under_way.empty();
+    is_moving_ |= sends || !peers_[i].arriving.empty();
+  }
+  const std::lock_guard lock(mutex_);
+  return !aborted_ && !(ending_ && tasks_.empty() && !sends);
+}
+
+// Waits for some as long as nothing is under way.
+std::deque<ByLanes::Task> ByLanes::next_tasks() {
+  std::unique_lock lock(mutex_);
+  const auto woken = [&] { return !tasks_.empty() || aborted_ || ending_; };
+  if (!is_moving_)
+    changed_.wait(lock, woken);
+  else if (tasks_.empty())
+    changed_.wait_for(lock, kLook);
+  return std::exchange(tasks_, {});
+}
+
+// In the order of sending: what waits was mostly made in that order by one device.
+void ByLanes::start_sends(WorkerId to) {
+  std::deque<Outgoing>& waiting = peer(to).waiting;
+  while (!waiting.empty()) {
+    const Readiness& is_ready = waiting.front().message.is_ready;
+    if (is_ready && !is_ready()) return;
+    Outgoing next = std::move(waiting.front());
+    waiting.pop_front();
+    if (to == me())
+      start_copy(std::move(next));
+    else
+      start_send(to, std::move(next));
+  }
+}
+
+void ByLanes::start_send(WorkerId to, Outgoing outgoing) {
+  Message carried;
+  carried.header = outgoing.message.header;
+  const std::span<const std::byte> bytes = outgoing.message.bytes;
+  const Frame frame{.tag = outgoing.tag, .number = outgoing.number, .bytes = bytes.size()};
+  if (bytes.empty()) return note(to, kComes, frame, std::move(carried));
+  std::unique_ptr<Lane>& lane = peer(to).out;
+  if (!lane) {
+    const auto name = std::make_shared<const std::vector<std::byte>>(lanes_->new_name());
+    carried.bytes = *name;
+    carried.owner = name;
+    lane = lanes_->open(*name, 2, 0);
+  }
+  note(to, kComes, frame, std::move(carried));
+  peer(to).under_way.push_back(std::move(outgoing.message));
+  lane->send(bytes);
+}
+
+void ByLanes::start_copy(Outgoing outgoing) {
+  Peer& self = peer(me());
+  const std::span<const std::byte> bytes = outgoing.message.bytes;
+  if (bytes.empty()) {
+    inbox_.put(me(), outgoing.tag, outgoing.number, std::move(outgoing.message));
+    return;
+  }
+  if (!self.in) self.in = lanes_->open(lanes_->new_name(), 1, 0);
+  const DeviceMemory memory = lanes_->allocate(bytes.size());
+  Message copy{std::move(outgoing.message.header), memory.bytes, memory.owner, {}, true};
+  self.arriving.push_back(
+      {outgoing.tag, outgoing.number, std::move(copy), std::move(outgoing.message.owner)});
+  self.in->copy(bytes, memory.bytes);
+}
+
+void ByLanes::expect(WorkerId from, Frame frame, Message message) {
+  Peer& sender = peer(from);
+  if (!message.bytes.empty()) sender.in = lanes_->open(message.bytes, 2, 1);
+  const DeviceMemory memory = lanes_->allocate(frame.bytes);
+  Message received{std::move(message.header), memory.bytes, memory.owner, {}, true};
+  if (frame.bytes == 0) {
+    inbox_.put(from, frame.tag, frame.number, std::move(received));
+    return;
+  }
+  sender.arriving.push_back({frame.tag, frame.number, std::move(received), {}});
+  sender.in->receive(memory.bytes);
+}
+
+void ByLanes::deliver(WorkerId from) {
+  Peer& sender = peer(from);
+  if (sender.arriving.empty()) return;
+  for (const std::uint64_t done = sender.in->done(); sender.arrived < done; ++sender.arrived) {
+    Arriving next = std::move(sender.arriving.front());
+    sender.arriving.pop_front();
+    inbox_.put(from, next.tag, next.number, std::move(next.message));
+    if (from != me()) note(from, kTaken, {}, {});
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> connect_by_lanes(std::unique_ptr<Transport> companion,
+                                            std::unique_ptr<Lanes> lanes) {
+  return std::make_unique<ByLanes>(std::move(companion), std::move(lanes));
+}
+
+}  // namespace pipedream::transport

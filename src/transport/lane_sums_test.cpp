@@ -1,0 +1,77 @@
+#include "transport/lane_sums.h"
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "transport/contract_testing.h"
+#include "transport/in_process.h"
+#include "transport/lanes_testing.h"
+
+namespace pipedream::transport {
+namespace {
+
+using FloatVector = std::vector<float>;
+
+// Each worker of `workers` sums on lanes in the host's memory.
+void on_lanes(int workers, const std::shared_ptr<HostLanesExchange>& exchange,
+              const std::function<void(WorkerId me, Reducer&)>& body) {
+  const Endpoints ends = connect_in_process(workers);
+  std::vector<std::jthread> threads;
+  for (const auto& end : ends)
+    threads.emplace_back([&] {
+      Reducer reducer(*end, sum_by_lanes(*end, std::make_unique<HostLanes>(exchange)));
+      body(end->me(), reducer);
+    });
+}
+
+TEST(LaneSums, GroupsSumInPlaceEachOnItsLane) {
+  const auto exchange = std::make_shared<HostLanesExchange>();
+  on_lanes(3, exchange, [](WorkerId me, Reducer& reducer) {
+    const std::vector<WorkerId> all{kC, kA, kB}, pair{kA, kB};
+    for (int round = 0; round < 3; ++round) {
+      const auto mine =
+          std::make_shared<FloatVector>(FloatVector{static_cast<float>(me.value), 10});
+      const Reduction of_all = reducer.wait(reducer.start(all, 0, *mine, mine), soon());
+      EXPECT_EQ(*mine, (FloatVector{3, 30}));
+      EXPECT_EQ(of_all.sent, Bytes{2 * 2 * 8 / 3});
+      if (me == kC) continue;
+      reducer.wait(reducer.start(pair, 1, *mine, mine), soon());
+      EXPECT_EQ(*mine, (FloatVector{6, 60}));
+    }
+  });
+  EXPECT_EQ(exchange->opened(), 2U);
+}
+
+TEST(LaneSums, OneMemberAloneAndNoValuesAtAllAreSums) {
+  on_lanes(1, std::make_shared<HostLanesExchange>(), [](WorkerId, Reducer& reducer) {
+    const auto mine = std::make_shared<FloatVector>(FloatVector{1, 2, 3});
+    const Reduction alone = reducer.wait(reducer.start({kA}, 0, *mine, mine), soon());
+    EXPECT_EQ(*mine, (FloatVector{1, 2, 3}));
+    EXPECT_EQ(alone.sent, Bytes{0});
+    reducer.wait(reducer.start({kA}, 0, {}, nullptr), soon());
+  });
+}
+
+TEST(LaneSums, AnAbortEndsASumThatOthersDoNotTakePartIn) {
+  on_lanes(2, std::make_shared<HostLanesExchange>(), [](WorkerId me, Reducer& reducer) {
+    if (me == kB) return;
+    const auto mine = std::make_shared<FloatVector>(FloatVector{1, 2, 3});
+    const Ticket ticket = reducer.start({kA, kB}, 0, *mine, mine);
+    reducer.abort("enough");
+    EXPECT_EQ(message_of<Aborted>([&] { reducer.wait(ticket, soon()); }), "enough");
+  });
+}
+
+TEST(LaneSums, ABrokenLaneFailsTheSumWithItsReason) {
+  const auto exchange = std::make_shared<HostLanesExchange>();
+  exchange->break_all("the link broke");
+  on_lanes(1, exchange, [](WorkerId, Reducer& reducer) {
+    const auto mine = std::make_shared<FloatVector>(FloatVector{1, 2, 3});
+    const Ticket ticket = reducer.start({kA}, 0, *mine, mine);
+    EXPECT_EQ(message_of<WorkerLost>([&] { reducer.wait(ticket, soon()); }), "the link broke");
+  });
+}
+
+}  // namespace
+}  // namespace pipedream::transport
