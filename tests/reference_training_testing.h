@@ -67,12 +67,14 @@ class Reference {
   // Of the plan it looks at each stage's layers and its number of replicas. These take minibatches
   // in turn or share every item, `together`.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
-            bool together = false, const runtime::Averaging& averaging = {})
+            bool together = false, const runtime::Averaging& averaging = {},
+            at::Device device = at::kCPU)
       : network_(network),
         plan_(plan),
         seed_(seed),
         together_(together),
         averaging_(averaging),
+        device_(device),
         order_(network.graph, plan::stage_of_each_layer(plan, network.graph)) {
     model::use_threads(1);
     layers_.resize(network.graph.layers().size());
@@ -82,7 +84,7 @@ class Reference {
       weights.parameters.resize(plan.stages[s].workers.size());
       for (model::Tensors& parameters : weights.parameters)
         for (const LayerId layer : plan.stages[s].layers) {
-          layers_[layer.index()].push_back(model::make_layer(network, layer, seed, at::kCPU));
+          layers_[layer.index()].push_back(model::make_layer(network, layer, seed, device));
           stage_of_[layer.index()] = s;
           for (const at::Tensor& each : layers_[layer.index()].back()->parameters())
             parameters.push_back(each);
@@ -139,10 +141,10 @@ class Reference {
       std::size_t next = 0;
       for (const LayerId layer : plan_.stages[s].layers) {
         for (const model::TensorSpec& spec : network_.spec(layer).parameters)
-          named.parameters[spec.name] = stages_[s].history.back()[next++];
+          named.parameters[spec.name] = stages_[s].history.back()[next++].cpu();
         const auto& specs = network_.spec(layer).buffers;
         for (std::size_t b = 0; b < specs.size(); ++b)
-          named.buffers[specs[b].name] = layers_[layer.index()][0]->buffers()[b];
+          named.buffers[specs[b].name] = layers_[layer.index()][0]->buffers()[b].cpu();
       }
     }
     return named;
@@ -198,7 +200,7 @@ class Reference {
                                    const schedule::Item& item, const Values& values) const {
     for (const model::InputSpec& input : network_.inputs)
       if (network_.graph.layer(input.layer).outputs[0] == value)
-        return feed.load(input, item, range.first, range.count);
+        return feed.load(input, item, range.first, range.count).to(device_);
     at::Tensor whole;
     for (const Piece& piece : values.at(value)) {
       if (piece.range == range) return piece.tensor;
@@ -269,7 +271,7 @@ class Reference {
     for (const Piece& loss : values.at(network_.loss)) {
       const double weight = static_cast<double>(loss.range.count) / whole;
       losses.push_back(loss.tensor);
-      weights.push_back(at::full({}, weight));
+      weights.push_back(at::full({}, weight, device_));
       sum += loss.tensor.item<double>() * weight;
     }
     torch::autograd::backward(losses, weights);
@@ -324,17 +326,18 @@ class Reference {
       for (const std::size_t p : bucket) {
         const at::Tensor& each = parameters[r][p];
         const at::Tensor gradient =
-            (each.grad().defined() ? each.grad() : at::zeros_like(each)).contiguous();
+            (each.grad().defined() ? each.grad() : at::zeros_like(each)).cpu().contiguous();
         const auto* begin = gradient.const_data_ptr<float>();
         flat[r].insert(flat[r].end(), begin, begin + gradient.numel());
       }
     const std::vector<float> sums = transport::ordered_sum(flat, averaging_.way.exchange);
     std::size_t next = 0;
     for (const std::size_t p : bucket) {
-      gradients[p] = at::zeros_like(parameters[0][p].detach());
+      gradients[p] = at::zeros_like(parameters[0][p].detach(), at::kCPU);
       const auto count = static_cast<std::size_t>(gradients[p].numel());
       std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(next), count,
                   gradients[p].data_ptr<float>());
+      gradients[p] = gradients[p].to(device_);
       next += count;
     }
   }
@@ -388,6 +391,7 @@ class Reference {
   std::uint64_t seed_;
   bool together_;
   runtime::Averaging averaging_;
+  at::Device device_;
   runtime::GradientOrder order_;
   std::vector<std::vector<std::unique_ptr<model::Layer>>> layers_;  // by layer and replica
   std::vector<std::size_t> stage_of_;                               // by layer

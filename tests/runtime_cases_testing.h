@@ -30,15 +30,14 @@ class MomentumSgd final : public runtime::Optimiser {
  public:
   explicit MomentumSgd(double momentum = kMomentum) : momentum_(momentum) {}
 
-  void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-            const at::Tensor& to) override {
-    at::Tensor& velocity = velocities_[parameter];
+  void step(const runtime::ParameterStep& step) override {
+    at::Tensor& velocity = velocities_[step.parameter];
     if (velocity.defined())
-      velocity.mul_(momentum_).add_(gradient);
+      velocity.mul_(momentum_).add_(step.gradient);
     else
-      velocity = gradient.clone();
-    at::Tensor out = to;
-    at::add_out(out, from, velocity, -kRate);
+      velocity = step.gradient.clone();
+    at::Tensor out = step.to;
+    at::add_out(out, step.from, velocity, -kRate);
   }
 
  private:
@@ -138,14 +137,15 @@ struct Case {
   [[nodiscard]] runtime::Job job() const {
     runtime::Job job = make_job(network, plan);
     job.averaging = averaging;
+    job.devices.assign(static_cast<std::size_t>(plan::worker_count(plan)), device);
     return job;
   }
   [[nodiscard]] runtime::TestRun run() const {
     return runtime::run_schedule(job(), schedule, extent, feed);
   }
   [[nodiscard]] Reference reference() const {
-    return {network, plan, kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,
-            averaging};
+    return {network,   plan,  kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,
+            averaging, device};
   }
   [[nodiscard]] Plain plain(const Rule& rule) const {
     Reference loop = reference();
@@ -162,6 +162,7 @@ struct Case {
   runtime::SampleFeed feed;
   // Buckets so small that the small networks have several.
   runtime::Averaging averaging{.buckets = {Bytes{256}, Bytes{1024}}};
+  at::Device device{at::kCPU};  // of all workers
 };
 
 // Runs the case and demands the rule's bits, its losses and the schedule's ops.

@@ -146,7 +146,7 @@ TEST(AsynchronousDataParallel, AWorkerThatGoesOnIsNotLostHoweverFarBehind) {
 
 TEST(AsynchronousDataParallel, AFailureOfAServerIsTold) {
   class Broken final : public runtime::Optimiser {
-    void step(std::size_t, const at::Tensor&, const at::Tensor&, const at::Tensor&) override {
+    void step(const runtime::ParameterStep&) override {
       throw IoError("the server's disk is full");
     }
   };

@@ -537,6 +537,17 @@ TEST(TrainCommand, SaysWhatItsFlagsMeanHere) {
   EXPECT_EQ(help.find("where the profile does not say"), std::string::npos) << help;
 }
 
+// Values that cross are half as large; the plan remembers what it is for.
+TEST(TrainCommand, ComputesInBfloat16) {
+  const std::string train = kMlp + "--workers 2 --system gpipe --split 2 --minibatches 12 --json";
+  const auto plain = json_of(call(train));
+  const std::string folder = scratch("bf16").string();
+  const auto coarse = json_of(call(train + " --precision bf16 --out " + folder));
+  EXPECT_NEAR(coarse["loss"], plain["loss"], 0.1 * plain["loss"].get<double>());
+  EXPECT_EQ(coarse["bytes_per_sample"].get<double>() * 2, plain["bytes_per_sample"].get<double>());
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder + "/plan.json"))["precision"], "bf16");
+}
+
 TEST(TrainCommand, SaysWhatIsWrong) {
   expect_all(
       {{"train", 2, "wanted --model NAME"},
@@ -544,6 +555,11 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {"train --model mlp --hiddn 3", 2, "did you mean '--hidden'?"},
        {"train --model mlp --data idx:/nowhere", 74, "/nowhere"},
        {"train --model mlp --data cifar:x", 2, "there is no data set"},
+       {kMlp + "--device gpu", 2, "there is no device 'gpu'"},
+       {kMlp + "--device cuda:99", 78, "CUDA devices were found"},
+       {kMlp + "--precision fp8", 2, "wanted fp32 or bf16"},
+       {kMlp + "--precision bf16 --profile " + mlp_profile(), 78,
+        "was measured in fp32, and training is to be in bf16"},
        {kMlp + "--workers 2 --system dp-asp --clip 1", 78,
         "so the norm of all gradients is never known"},
        {kMlp + "--workers 2 --system pipedream --straight --clip 1", 78, "a system that flushes"},

@@ -313,6 +313,7 @@ struct ProfileOptions {
   int threads = 1;                     // that a worker computes with
   std::string optimiser = "momentum";  // whose updates are timed: sgd, momentum, adam, adamw
   std::string device = "cpu";          // or "cuda:0"
+  std::string precision = "fp32";      // or "bf16": products in bfloat16, weights in float
   std::uint64_t seed = 0;              // of weights and made-up inputs
   // Called now and then with the share done and what is being done.
   std::function<void(double share, const std::string& what)> progress{};
@@ -438,7 +439,11 @@ struct TrainOptions {
   std::optional<double> clip{};  // the largest norm of all gradients; for systems that flush
   std::uint64_t seed = 0;        // of initial weights, the order of samples and dropout
   int threads = 1;               // that each worker computes with
-  bool vertical_sync = false;    // these two: of the system pipedream
+  // "cpu"; "cuda": each worker has the machine's next GPU; "cuda:0": that one for all. Empty: as
+  // the plan's profile was measured; so with the precision, "fp32" or "bf16".
+  std::string device{};
+  std::string precision{};
+  bool vertical_sync = false;  // these two: of the system pipedream
   bool no_stash = false;
   double patience = 600;  // seconds after which a worker that is waited for counts as lost
   // Where workers then write what they did last; empty: nowhere.

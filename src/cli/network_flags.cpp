@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <c10/util/Exception.h>
-
 #include "core/error.h"
 #include "core/machine.h"
 #include "core/nearest.h"
@@ -53,14 +51,6 @@ std::vector<std::string> flag_names(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
-}
-
-at::Device device_of(const std::string& text) {
-  try {
-    return at::Device(text);
-  } catch (const c10::Error&) {
-    throw BadUsage("--device: wanted 'cpu' or 'cuda:0', found '" + text + "'");
-  }
 }
 
 void check_threads(int threads, int workers) {

@@ -8,8 +8,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <c10/core/Device.h>
-
 #include "model/network.h"
 #include "model/zoo.h"
 
@@ -30,8 +28,6 @@ void allow_model_options(CLI::App& command);
 
 // "--batch", … of all flags that the command knows.
 [[nodiscard]] std::vector<std::string> flag_names(const CLI::App& command);
-
-[[nodiscard]] at::Device device_of(const std::string& text);
 
 // Throws CannotMeet where the machine has fewer cores.
 void check_threads(int threads, int workers = 1);

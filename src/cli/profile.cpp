@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "model/device.h"
 #include "model/zoo.h"
 #include "profile/profile_file.h"
 #include "profiler/profiler.h"
@@ -24,6 +25,7 @@ struct ProfileFlags {
   std::string file;
   std::optional<std::int64_t> batch;
   std::string device = "cpu";
+  std::string precision = "fp32";
   int threads = 1;
   int workers = 1;
   std::uint64_t seed = 0;
@@ -44,7 +46,8 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
   Progress progress("profiling " + entry.name);
   return train::profile_for_training(
       network,
-      {.device = device_of(flags.device),
+      {.device = model::device_of_worker(model::device_named(flags.device), 0),
+       .precision = model::precision_named(flags.precision),
        .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.seconds),
@@ -84,6 +87,8 @@ void add_profile(CLI::App& app) {
   command->add_option("--batch", flags->batch, "Samples of one minibatch")
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));
+  measuring(command->add_option("--precision", flags->precision,
+                                "fp32, or bf16 where that is faster than it is coarse [fp32]"));
   measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
                 ->check(range<int>(1, 4096, kWholeNumber)));
   measuring(command

@@ -38,11 +38,19 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
 
 void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command
-      .add_option("--workers", flags->workers,
-                  "Threads that train together [cores / --threads]; under mpirun its processes do")
+      .add_option(
+          "--workers", flags->workers,
+          "Threads that train together [cores / --threads], or as many as GPUs; under mpirun "
+          "its processes do")
       ->check(range<int>(1, 4096, kWholeNumber));
   command.add_option("--threads", flags->threads, "That each worker computes with [1]")
       ->check(range<int>(1, 4096, kWholeNumber));
+  command.add_option("--device", flags->device,
+                     "cpu; cuda: each worker has the machine's next GPU; cuda:0: that one for all "
+                     "[the plan's, the profile's, else cpu]");
+  command.add_option("--precision", flags->precision,
+                     "fp32, or bf16: products in bfloat16, weights in float "
+                     "[the plan's, the profile's, else fp32]");
   command.add_option("--seed", flags->seed, "Of weights, data and dropout [0]")
       ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber));
   command.add_option("--link", flags->link,

@@ -24,6 +24,8 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string schedule;
   std::optional<int> workers;
   int threads = 1;
+  std::string device;     // empty: as plan or profile say
+  std::string precision;  // likewise
   std::uint64_t seed = 0;
   std::string data;
   std::optional<std::int64_t> minibatches;

@@ -10,6 +10,7 @@
 #include "cluster/cluster_file.h"
 #include "cluster/local.h"
 #include "core/error.h"
+#include "model/device.h"
 #include "train/profiling.h"
 #include "transport/mpi.h"
 
@@ -20,7 +21,11 @@ using systems::Planned;
 
 cluster::Cluster cluster_for(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
-  if (flags.cluster.empty()) return cluster::this_machine(task.workers, link_of(flags));
+  if (flags.cluster.empty()) {
+    const int here = transport::launched_here().value_or(task.workers);
+    return cluster::this_machine(task.workers, link_of(flags),
+                                 model::memory_of_worker(task.device, here));
+  }
   cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   if (cluster.workers() != task.workers)
     throw CannotMeet("--cluster " + flags.cluster + " has " + std::to_string(cluster.workers()) +
@@ -40,6 +45,7 @@ void want_same_layers(const PlanningTask& task, const profile::Profile& profile)
       throw CannotMeet("--profile " + task.flags.profile + " is of another network: layer " +
                        std::to_string(i) + " is " + have + ", wanted " + want);
   }
+  if (task.precision != model::Precision::kFloat) return;  // sizes are as they were seen
   const auto& values = task.network.graph.values();
   if (profile.graph.values().size() != values.size())
     throw CannotMeet("--profile " + task.flags.profile + " is of another network: it has " +
@@ -55,17 +61,34 @@ void want_same_layers(const PlanningTask& task, const profile::Profile& profile)
   }
 }
 
+// Times of one kind of device say nothing about another.
+void want_same_machine(const PlanningTask& task, const profile::Profile& profile) {
+  const auto refuse = [&](const std::string& measured, const std::string& wanted) {
+    throw CannotMeet("--profile " + task.flags.profile + " was measured " + measured +
+                     ", and training is to be " + wanted + ": measure another");
+  };
+  if (!profile.device.empty() && !task.flags.device.empty() &&
+      model::device_named(profile.device).type() != task.device.type())
+    refuse("on " + profile.device, "on " + task.flags.device);
+  if (!profile.precision.empty() && !task.flags.precision.empty() &&
+      profile.precision != task.flags.precision)
+    refuse("in " + profile.precision, "in " + task.flags.precision);
+}
+
 profile::Profile profile_for(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
   if (!flags.profile.empty()) {
     profile::Profile profile = read_profile_for(flags.profile, task.network.batch);
+    want_same_machine(task, profile);
     want_same_layers(task, profile);
     return profile;
   }
   Progress progress("profiling " + task.network.name);
   return train::profile_for_training(
       task.network,
-      {.threads = flags.threads,
+      {.device = model::device_of_worker(task.device, 0),
+       .precision = task.precision,
+       .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
        .progress = [&](double share, const std::string& what) { progress.show(share, what); },
@@ -107,6 +130,8 @@ Preparation given_plan(const PlanningTask& task) {
                     "and " + std::to_string(task.workers) + (task.workers == 1 ? " is" : " are") +
                         " to train: take more, or plan anew with --system auto");
   if (flags.forgets_prediction) forget_speed(file.predicted);
+  if (file.device.empty()) file.device = task.device.is_cpu() ? "cpu" : "cuda";
+  if (file.precision.empty()) file.precision = model::to_text(task.precision);
   const cluster::Cluster cluster = cluster_for(task);
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
   preparation.runs.push_back({std::move(file), {}});

@@ -11,8 +11,8 @@ constexpr Nanos kHandOver{5'000};
 
 }  // namespace
 
-Cluster this_machine(int workers, std::optional<Bandwidth> link) {
-  const Bytes share{physical_memory().count / workers};
+Cluster this_machine(int workers, std::optional<Bandwidth> link, std::optional<Bytes> memory) {
+  const Bytes share = memory.value_or(Bytes{physical_memory().count / workers});
   return {"this machine",
           {{.name = link ? "link" : "memory",
             .count = workers,

@@ -44,6 +44,13 @@ std::optional<LayerId> Graph::find(std::string_view name) const {
   return found->second;
 }
 
+Graph Graph::with_sizes(const std::vector<Bytes>& sizes) const {
+  PD_CHECK(sizes.size() == values_.size());
+  Graph other = *this;
+  for (std::size_t v = 0; v < sizes.size(); ++v) other.values_[v].bytes = sizes[v];
+  return other;
+}
+
 std::vector<std::size_t> places_in_order(const Graph& graph) {
   std::vector<std::size_t> places(graph.layers().size());
   for (std::size_t i = 0; i < graph.order().size(); ++i) places[graph.order()[i].index()] = i;

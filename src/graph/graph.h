@@ -52,6 +52,9 @@ class Graph {
 
   [[nodiscard]] std::optional<LayerId> find(std::string_view name) const;
 
+  // The same with other sizes, one per value.
+  [[nodiscard]] Graph with_sizes(const std::vector<Bytes>& sizes) const;
+
  private:
   friend class Builder;
   std::vector<Layer> layers_;

@@ -2,6 +2,7 @@
 
 #include "core/file.h"
 #include "library/world.h"
+#include "model/device.h"
 #include "profile/profile_file.h"
 #include "report/profile_table.h"
 #include "train/profiling.h"
@@ -12,17 +13,10 @@ namespace {
 
 constexpr std::size_t kAllRows = SIZE_MAX;
 
-at::Device device_named(const std::string& name) {
-  try {
-    return at::Device(name);
-  } catch (const c10::Error&) {
-    throw BadUsage("there is no device '" + name + "': wanted cpu or cuda:0");
-  }
-}
-
 profile::Profile measure(const Network& network, const ProfileOptions& options) {
   profiler::ProfileOptions wanted;
-  wanted.device = device_named(options.device);
+  wanted.device = model::device_of_worker(model::device_named(options.device), 0);
+  wanted.precision = model::precision_named(options.precision);
   wanted.threads = options.threads;
   wanted.seed = options.seed;
   wanted.budget = std::chrono::duration<double>(options.seconds);

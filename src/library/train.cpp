@@ -3,7 +3,9 @@
 
 #include "library/data.h"
 #include "library/world.h"
+#include "model/device.h"
 #include "report/training_table.h"
+#include "runtime/devices.h"
 #include "systems/planning.h"
 #include "train/optimiser_options.h"
 #include "train/trainer.h"
@@ -98,6 +100,18 @@ class Run {
   [[nodiscard]] runtime::Job job() const {
     runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
     job.threads = options_.threads;
+    const auto said = [](const std::string& asked, const std::string& planned,
+                         const std::string& otherwise) {
+      return !asked.empty() ? asked : !planned.empty() ? planned : otherwise;
+    };
+    job.precision = model::precision_named(said(options_.precision, file_.precision, "fp32"));
+    const at::Device device = model::device_named(said(options_.device, file_.device, "cpu"));
+    model::prepare(device);
+    if (!device.is_cpu())
+      job.devices = runtime::devices_of_workers(
+          device, mpi_ != nullptr
+                      ? mpi_->hosts()
+                      : std::vector<int>(static_cast<std::size_t>(plan::worker_count(file_.plan))));
     job.patience = std::chrono::milliseconds(std::llround(options_.patience * 1000));
     if (mpi_ != nullptr) job.averaging.way.host_of = mpi_->hosts();
     job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/alias.h>
+#include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -28,6 +30,18 @@ std::string text(std::int64_t number) { return std::to_string(number); }
 std::int64_t pooled(std::int64_t side, std::int64_t kernel, std::int64_t stride,
                     std::int64_t padding) {
   return (side + 2 * padding - kernel) / stride + 1;
+}
+
+// Adaptive average pooling. On a GPU libtorch's own gradient of it has other bits every time; where
+// one side divides the other, what it computes can be had by operations that are not so.
+at::Tensor pooled_to(const at::Tensor& x, std::int64_t side) {
+  const std::int64_t height = x.size(2);
+  const std::int64_t width = x.size(3);
+  if (height == side && width == side) return at::alias(x);
+  if (height == 1 && width == 1) return x.expand({x.size(0), x.size(1), side, side});
+  if (height % side == 0 && width % side == 0)
+    return at::avg_pool2d(x, {height / side, width / side});
+  return at::adaptive_avg_pool2d(x, {side, side});
 }
 
 TensorType with_last_dimension(TensorType type, std::int64_t last) {
@@ -197,10 +211,8 @@ Block average_pool2d_to(std::int64_t side) {
                 const Shape& in = inputs[0].shape;
                 return TensorType{{in[0], in[1], side, side}, inputs[0].type};
               },
-          .forward =
-              [side](const Tensors& x, const Weights&, const Pass&) {
-                return at::adaptive_avg_pool2d(x[0], {side, side});
-              }};
+          .forward = [side](const Tensors& x, const Weights&,
+                            const Pass&) { return pooled_to(x[0], side); }};
 }
 
 Block flatten() {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linear.h>
@@ -114,6 +115,22 @@ TEST(TiedLinear, LearnsWithTheLayerWhoseWeightsItHas) {
   const at::Tensor wanted = torch::autograd::grad({loss}, {p.at("a.weight")})[0];
   torch::autograd::backward({values.at(network.loss)}, {});
   EXPECT_TRUE(at::equal(p.at("a.weight").grad(), wanted));
+}
+
+// Whichever operation does it.
+TEST(AveragePool, IsLibtorchsAdaptiveOne) {
+  for (const auto& [from, to] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {6, 2}, {6, 1}, {7, 7}, {1, 7}, {5, 3}, {3, 5}}) {
+    SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to));
+    at::Tensor x = at::randn({2, 3, from, from}).requires_grad_();
+    const Tensors none;
+    const at::Tensor ours = average_pool2d_to(to).forward(Tensors{x}, {none, none}, {});
+    const at::Tensor theirs = at::adaptive_avg_pool2d(x, {to, to});
+    EXPECT_TRUE(at::allclose(ours, theirs, 1e-6, 1e-6));
+    const at::Tensor gradient = at::randn(ours.sizes());
+    EXPECT_TRUE(at::allclose(torch::autograd::grad({ours}, {x}, {gradient})[0],
+                             torch::autograd::grad({theirs}, {x}, {gradient})[0], 1e-5, 1e-6));
+  }
 }
 
 TEST(MemoryMeter, CountsWhatThisThreadAllocatesAndFrees) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/lstm.h>
+#include <c10/util/Exception.h>
 
 namespace pipedream::model {
 namespace {
@@ -26,6 +27,18 @@ at::Tensor unroll_packed(const at::Tensor& x, const at::Tensor& state, const Ten
   return out.view({steps, samples, out.size(1)}).transpose(0, 1);
 }
 
+// cuDNN wants all weights of an LSTM in one piece of memory in an order of its own; libtorch copies
+// them there in every pass, and warns of it every time. Ours lie with those of other layers, by
+// versions.
+class Unwarned {
+ private:
+  class Silence : public c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  };
+  Silence silence_;
+  c10::WarningUtils::WarningHandlerGuard guard_{&silence_};
+};
+
 }  // namespace
 
 at::Tensor unroll_lstm(const at::Tensor& x, const Tensors& weights, bool bidirectional,
@@ -34,6 +47,7 @@ at::Tensor unroll_lstm(const at::Tensor& x, const Tensors& weights, bool bidirec
   const at::Tensor state = x.new_zeros({bidirectional ? 2 : 1, x.size(0), hidden});
   if (kOneDnnIsSlow && x.is_cpu() && x.scalar_type() == at::kFloat)
     return unroll_packed(x, state, weights, bidirectional, training);
+  const Unwarned unwarned;
   return std::get<0>(at::lstm(x, {state, state}, weights, /*has_biases=*/true, /*num_layers=*/1,
                               /*dropout=*/0, training, bidirectional, /*batch_first=*/true));
 }

@@ -77,9 +77,11 @@ std::shared_ptr<MemoryLedger> make_memory_ledger() { return std::make_shared<Mem
 // libtorch's allocators report every allocation to the hook found in this thread-local slot.
 class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
  public:
-  explicit Hook(std::shared_ptr<MemoryLedger> ledger) : ledger_(std::move(ledger)) {}
+  Hook(std::shared_ptr<MemoryLedger> ledger, at::Device device)
+      : ledger_(std::move(ledger)), device_(device) {}
   void reportMemoryUsage(void* memory, std::int64_t size, std::size_t, std::size_t,
-                         c10::Device) override {
+                         c10::Device device) override {
+    if (device.type() != device_.type()) return;
     if (ledger_)
       ledger_->report(memory, size, count_);
     else
@@ -105,6 +107,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
 
  private:
   std::shared_ptr<MemoryLedger> ledger_;
+  at::Device device_;
   std::shared_ptr<MemoryLedger::Count> count_ = std::make_shared<MemoryLedger::Count>();
 };
 
@@ -112,8 +115,8 @@ struct MemoryMeter::Installed {
   c10::DebugInfoGuard guard;
 };
 
-MemoryMeter::MemoryMeter(std::shared_ptr<MemoryLedger> ledger)
-    : hook_(std::make_shared<Hook>(std::move(ledger))),
+MemoryMeter::MemoryMeter(std::shared_ptr<MemoryLedger> ledger, at::Device device)
+    : hook_(std::make_shared<Hook>(std::move(ledger), device)),
       installed_(new Installed{{c10::DebugInfoKind::PROFILER_STATE, hook_}}) {}
 
 MemoryMeter::~MemoryMeter() = default;

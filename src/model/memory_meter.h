@@ -1,8 +1,10 @@
-// Counts the bytes that libtorch allocates and frees on the calling thread.
+// Counts the bytes of one device that libtorch allocates and frees on the calling thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+
+#include <c10/core/Device.h>
 
 namespace pipedream::model {
 
@@ -17,7 +19,8 @@ class MemoryLedger;
 // or, with a ledger, not.
 class MemoryMeter {
  public:
-  explicit MemoryMeter(std::shared_ptr<MemoryLedger> ledger = nullptr);
+  explicit MemoryMeter(std::shared_ptr<MemoryLedger> ledger = nullptr,
+                       at::Device device = at::kCPU);
   ~MemoryMeter();
   MemoryMeter(const MemoryMeter&) = delete;
   MemoryMeter& operator=(const MemoryMeter&) = delete;

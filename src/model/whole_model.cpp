@@ -13,12 +13,14 @@ void add_named(const std::vector<TensorSpec>& specs, const Tensors& tensors,
 
 }  // namespace
 
-WholeModel::WholeModel(const Network& network, at::Device device, std::uint64_t seed)
-    : network_(network), device_(device), seed_(seed) {
-  for (std::size_t i = 0; i < network.graph.layers().size(); ++i)
-    layers_.push_back(network.graph.layers()[i].is_input
-                          ? nullptr
-                          : make_layer(network, id_at<LayerId>(i), seed, device));
+WholeModel::WholeModel(const Network& network, at::Device device, std::uint64_t seed,
+                       Precision precision)
+    : network_(network), device_(device), precision_(precision), seed_(seed) {
+  for (std::size_t i = 0; i < network.graph.layers().size(); ++i) {
+    const bool is_input = network.graph.layers()[i].is_input;
+    layers_.push_back(is_input ? nullptr : make_layer(network, id_at<LayerId>(i), seed, device));
+    if (!is_input) lay_out(layers_.back()->parameters(), precision);
+  }
 }
 
 Pass WholeModel::pass(LayerId layer, std::int64_t minibatch, bool training) const {
@@ -30,11 +32,12 @@ Values WholeModel::sample_inputs(std::int64_t minibatch) const {
   Values values;
   for (const InputSpec& input : network_.inputs)
     values[network_.graph.layer(input.layer).outputs[0]] =
-        sample_input(input, seed_, minibatch).to(device_);
+        laid_out(sample_input(input, seed_, minibatch).to(device_), precision_);
   return values;
 }
 
 Values WholeModel::forward(Values inputs, std::int64_t minibatch, bool training) {
+  const ComputeIn computing = compute();
   Values values = std::move(inputs);
   for (const LayerId id : network_.graph.order()) {
     const graph::Layer& layer = network_.graph.layer(id);

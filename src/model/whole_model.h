@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/network.h"
+#include "model/precision.h"
 
 namespace pipedream::model {
 
@@ -15,10 +16,13 @@ using Values = std::map<ValueId, at::Tensor>;
 // Used from one thread. The network must outlive it.
 class WholeModel {
  public:
-  WholeModel(const Network& network, at::Device device, std::uint64_t seed);
+  WholeModel(const Network& network, at::Device device, std::uint64_t seed,
+             Precision precision = Precision::kFloat);
 
   [[nodiscard]] const Network& network() const { return network_; }
   [[nodiscard]] at::Device device() const { return device_; }
+  // While the result lives, layers compute as forward() lets them.
+  [[nodiscard]] ComputeIn compute() const { return {precision_, device_.type()}; }
   [[nodiscard]] Layer& layer(LayerId id) { return *layers_.at(id.index()); }
   // What a layer is to know in that minibatch.
   [[nodiscard]] Pass pass(LayerId layer, std::int64_t minibatch, bool training = true) const;
@@ -37,6 +41,7 @@ class WholeModel {
  private:
   const Network& network_;
   at::Device device_;
+  Precision precision_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Layer>> layers_;  // by layer; null for inputs
 };

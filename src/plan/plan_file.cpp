@@ -66,21 +66,23 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
                       {"memory_bytes", predicted.memory.count}});
   }
   const Predicted& predicted = file.predicted;
-  const Json json{{"format", kFormat},
-                  {"version", kVersion},
-                  {"model", file.model},
-                  {"system", file.plan.system},
-                  {"config", config_text(file.plan)},
-                  {"workers", file.workers},
-                  {"stages", std::move(stages)},
-                  {"microbatches", file.plan.microbatches},
-                  {"predicted",
-                   {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
-                    {"samples_per_second", or_null(predicted.samples_per_second)},
-                    {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
-                    {"bytes_per_minibatch", predicted.bytes_per_minibatch}}},
-                  {"gap", or_null(predicted.gap)},
-                  {"planner_seconds", predicted.planner_seconds}};
+  Json json{{"format", kFormat},
+            {"version", kVersion},
+            {"model", file.model},
+            {"system", file.plan.system},
+            {"config", config_text(file.plan)},
+            {"workers", file.workers},
+            {"stages", std::move(stages)},
+            {"microbatches", file.plan.microbatches},
+            {"predicted",
+             {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
+              {"samples_per_second", or_null(predicted.samples_per_second)},
+              {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
+              {"bytes_per_minibatch", predicted.bytes_per_minibatch}}},
+            {"gap", or_null(predicted.gap)},
+            {"planner_seconds", predicted.planner_seconds}};
+  if (!file.device.empty()) json["device"] = file.device;
+  if (!file.precision.empty()) json["precision"] = file.precision;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -165,10 +167,12 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
   root.expect_keys({"format", "version", "model", "system", "config", "workers", "stages",
-                    "microbatches", "predicted", "gap", "planner_seconds"});
+                    "microbatches", "predicted", "gap", "planner_seconds", "device", "precision"});
   PlanFile read;
   read.model = root.at("model").text();
   read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
+  if (const auto device = root.find("device")) read.device = device->text();
+  if (const auto precision = root.find("precision")) read.precision = precision->text();
   read.plan.system = root.at("system").text();
   read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
   const std::vector<Node> stages = root.at("stages").elements();

@@ -33,6 +33,9 @@ struct Predicted {
 struct PlanFile {
   std::string model;
   int workers = 0;  // of the cluster that it was made for
+  // What its workers compute on and in, as in a profile, without an index; empty: not said.
+  std::string device{};
+  std::string precision{};
   Plan plan;
   Predicted predicted;
 };

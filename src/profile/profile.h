@@ -45,6 +45,7 @@ struct Profile {
   std::string model;
   std::optional<std::int64_t> batch;  // samples of one minibatch; PipeDream's text does not say
   std::string device;                 // "cpu", "cuda:0"; empty where not known
+  std::string precision;              // "fp32", "bf16"; empty where not known
   std::optional<int> threads;         // intra-op threads
   std::optional<int> workers;         // that computed at once, on one machine; none: one
   std::optional<int> passes;          // of which the times are medians

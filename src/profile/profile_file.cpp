@@ -180,12 +180,13 @@ std::string rows(const std::vector<Json>& all) {
 Profile parse_profile_json(std::string_view content, const std::string& file) {
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
-  root.expect_keys({"format", "version", "model", "batch", "device", "threads", "workers", "passes",
-                    "input_seconds", "whole_seconds", "layers", "edges"});
+  root.expect_keys({"format", "version", "model", "batch", "device", "precision", "threads",
+                    "workers", "passes", "input_seconds", "whole_seconds", "layers", "edges"});
   Profile profile;
   profile.model = root.at("model").text();
   if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, 1 << 30);
   if (const auto device = root.find("device")) profile.device = device->text();
+  if (const auto precision = root.find("precision")) profile.precision = precision->text();
   if (const auto threads = root.find("threads"))
     profile.threads = static_cast<int>(threads->integer(1, 1 << 20));
   if (const auto workers = root.find("workers"))
@@ -213,6 +214,7 @@ std::string to_json(const Profile& profile) {
   Json head{{"format", kFormat}, {"version", kVersion}, {"model", profile.model}};
   if (profile.batch) head["batch"] = *profile.batch;
   if (!profile.device.empty()) head["device"] = profile.device;
+  if (!profile.precision.empty()) head["precision"] = profile.precision;
   if (profile.threads) head["threads"] = *profile.threads;
   if (profile.workers) head["workers"] = *profile.workers;
   if (profile.passes) head["passes"] = *profile.passes;

@@ -28,6 +28,7 @@ Profile any_profile() {
   if (any_of_range(0, 2) == 1) profile.workers = any_of_range(1, 1 << 20);
   if (any_of_range(0, 2) == 1) profile.whole = any_time();
   profile.device = any_text();
+  profile.precision = any_text();
   profile.input = any_time();
   graph::Builder builder;
   std::vector<std::size_t> outputs_of;

@@ -12,6 +12,7 @@ namespace pipedream::profile {
   if (a.model != b.model) return "model: " + a.model + " / " + b.model;
   if (a.batch != b.batch) return "batch";
   if (a.device != b.device) return "device: " + a.device + " / " + b.device;
+  if (a.precision != b.precision) return "precision: " + a.precision + " / " + b.precision;
   if (a.threads != b.threads) return "threads";
   if (a.workers != b.workers) return "workers";
   if (a.passes != b.passes) return "passes";

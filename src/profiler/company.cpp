@@ -37,7 +37,7 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
   };
   try {
     model::use_threads(options.threads);
-    WholeModel model(network, options.device, options.seed);
+    WholeModel model(network, options.device, options.seed, options.precision);
     const Update update = options.make_update ? options.make_update() : Update();
     const Values inputs = model.sample_inputs(0);
     for (std::int64_t pass = 0; !over_; ++pass) {

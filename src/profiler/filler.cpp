@@ -1,14 +1,20 @@
 #include "profiler/filler.h"
 
 #include <algorithm>
+#include <chrono>
+#include <vector>
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
-#include "profiler/stopwatch.h"
+#include "model/mark.h"
 
 namespace pipedream::profiler {
+
+using model::Interval;
+using model::Mark;
+
 namespace {
 
 constexpr std::int64_t kSide = 2048;  // a product of well under a millisecond
@@ -24,6 +30,18 @@ Filler::Filler(at::Device device) : device_(device) {
   Mark start(device_);
   for (int i = 0; i < kTimed; ++i) queue_one();
   one_ = std::max(Nanos(1000), Interval{std::move(start), Mark(device_)}.length() / kTimed);
+  empty_ = time_empty_intervals();
+}
+
+Nanos Filler::time_empty_intervals() {
+  constexpr std::size_t kMarks = 101;
+  queue(std::chrono::milliseconds(5));  // the device is busy until all marks are given to it
+  std::vector<Mark> marks;
+  for (std::size_t i = 0; i < kMarks; ++i) marks.emplace_back(device_);
+  std::vector<Nanos> lengths;
+  for (std::size_t i = 1; i < kMarks; ++i) lengths.push_back(marks[i].since(marks[i - 1]));
+  std::nth_element(lengths.begin(), lengths.begin() + kMarks / 2, lengths.end());
+  return lengths[kMarks / 2];
 }
 
 void Filler::queue_one() {

@@ -15,11 +15,16 @@ class Filler {
   explicit Filler(at::Device device);
   // Queues work of about that length.
   void queue(Nanos length);
+  // How long an interval between two marks is with nothing in it: what marking adds to each.
+  [[nodiscard]] Nanos empty_interval() const { return empty_; }
 
  private:
   void queue_one();
 
+  [[nodiscard]] Nanos time_empty_intervals();
+
   at::Device device_;
+  Nanos empty_{0};
   at::Tensor matrix_;
   at::Tensor product_;
   Nanos one_{0};  // the time of one product

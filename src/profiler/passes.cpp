@@ -11,10 +11,14 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "model/mark.h"
 #include "model/memory_meter.h"
-#include "profiler/stopwatch.h"
 
 namespace pipedream::profiler {
+
+using model::Interval;
+using model::Mark;
+
 namespace {
 
 // A layer in a pass layer by layer. Times are read when the pass is over: an accelerator that had
@@ -43,6 +47,50 @@ Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_
   return ran;
 }
 
+std::map<LayerId, Ran> run_forwards(WholeModel& model, Values values, std::int64_t minibatch) {
+  const model::ComputeIn computing = model.compute();
+  const graph::Graph& graph = model.network().graph;
+  std::map<LayerId, Ran> ran;
+  for (const LayerId id : graph.order()) {
+    if (graph.layer(id).is_input) continue;
+    ran[id] = run_forward(model, id, values, minibatch);
+    for (std::size_t o = 0; o < ran[id].outputs.size(); ++o)
+      values[graph.layer(id).outputs[o]] = ran[id].outputs[o];
+  }
+  return ran;
+}
+
+// Adds to the parameters' gradients, and returns those of the inputs, not defined for one that
+// needs none. They are taken out of autograd rather than left in the inputs: where one gradient
+// goes to two inputs (a sum's), it would be copied for each, which in a whole pass nobody does.
+model::Tensors gradients_of(const model::Tensors& roots, const model::Tensors& root_gradients,
+                            const model::Tensors& inputs, const model::Tensors& parameters) {
+  model::Tensors wanted;
+  for (const auto* tensors : {&inputs, &parameters})
+    for (const at::Tensor& tensor : *tensors)
+      if (tensor.requires_grad()) wanted.push_back(tensor);
+  model::Tensors found;
+  if (!wanted.empty())
+    found = torch::autograd::grad(roots, wanted, root_gradients, /*retain_graph=*/false,
+                                  /*create_graph=*/false, /*allow_unused=*/true);
+  model::Tensors of_inputs(inputs.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].requires_grad()) of_inputs[i] = std::move(found[next++]);
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& parameter : parameters) {
+    if (!parameter.requires_grad()) continue;
+    at::Tensor& gradient = parameter.mutable_grad();
+    at::Tensor& one = found[next++];
+    if (!one.defined()) continue;
+    if (gradient.defined())
+      gradient.add_(one);
+    else
+      gradient = std::move(one);
+  }
+  return of_inputs;
+}
+
 // Sums what the consumers of each output gave back (timed: autograd does it in a whole pass), then
 // runs autograd through the layer. Adds the gradients of the inputs to `gradients`.
 void run_backward(WholeModel& model, LayerId id, Ran& ran,
@@ -62,19 +110,22 @@ void run_backward(WholeModel& model, LayerId id, Ran& ran,
     roots.push_back(ran.outputs[o]);
     root_gradients.push_back(std::move(sum));
   }
-  if (!roots.empty()) torch::autograd::backward(roots, root_gradients);
+  const model::Tensors of_inputs =
+      roots.empty() ? model::Tensors(ran.inputs.size())
+                    : gradients_of(roots, root_gradients, ran.inputs, model.layer(id).parameters());
   ran.backward.emplace(std::move(start), Mark(model.device()));
   for (std::size_t i = 0; i < ran.inputs.size(); ++i)
-    if (ran.inputs[i].grad().defined()) gradients[layer.inputs[i]].push_back(ran.inputs[i].grad());
+    if (of_inputs[i].defined()) gradients[layer.inputs[i]].push_back(of_inputs[i]);
   ran.inputs.clear();
   ran.outputs.clear();
 }
 
-// Updates a layer's weights with their gradients; `first` is the number of the first of them.
-void update_layer(const model::Tensors& weights, std::size_t first, const Update& update) {
-  const at::NoGradGuard no_grad;
+// Those of a layer's weights that have gradients; `first` is the number of the first weight.
+std::vector<WeightUpdate> updates_of(const model::Tensors& weights, std::size_t first) {
+  std::vector<WeightUpdate> updates;
   for (std::size_t i = 0; i < weights.size(); ++i)
-    if (weights[i].grad().defined()) update(first + i, weights[i], weights[i].grad());
+    if (weights[i].grad().defined()) updates.push_back({first + i, weights[i], weights[i].grad()});
+  return updates;
 }
 
 // Calls one(layer, its weights, the number of the first of them) for each layer that has any, in
@@ -88,6 +139,14 @@ void for_weights(WholeModel& model, const One& one) {
     if (!weights.empty()) one(id, weights, first);
     first += weights.size();
   }
+}
+
+std::vector<WeightUpdate> all_updates(WholeModel& model) {
+  std::vector<WeightUpdate> all;
+  for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {
+    for (WeightUpdate& one : updates_of(weights, first)) all.push_back(std::move(one));
+  });
+  return all;
 }
 
 // Whether a tensor is a view of one of the others (flattening), or that tensor itself.
@@ -141,13 +200,18 @@ std::int64_t peak_of_backward(const Ends& ends, const model::Tensors& weights,
   return peak;
 }
 
+model::Tensors forward_of(WholeModel& model, LayerId id, const model::Tensors& inputs) {
+  const model::ComputeIn computing = model.compute();
+  return model.layer(id).forward(inputs, model.pass(id, 0));
+}
+
 LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   const graph::Layer& layer = model.network().graph.layer(id);
   const graph::Graph& graph = model.network().graph;
   // Copies, whose memory nobody else holds; not leaves, which autograd would hold in any case.
   model::Tensors inputs;
   std::vector<std::int64_t> input_bytes;
-  model::MemoryMeter meter;
+  model::MemoryMeter meter(nullptr, model.device());
   for (const ValueId input : layer.inputs) {
     const bool from_data = graph.layer(graph.value(input).producer).is_input;
     at::Tensor leaf = values.at(input).detach();
@@ -157,7 +221,7 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   }
   const std::int64_t before = meter.live();
   meter.restart_peak();
-  model::Tensors outputs = model.layer(id).forward(inputs, model.pass(id, 0));
+  model::Tensors outputs = forward_of(model, id, inputs);
   const std::int64_t after = meter.live();
 
   LayerMemory memory;
@@ -193,15 +257,7 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
   const graph::Graph& graph = model_.network().graph;
   filler_.queue(queueing_ * 3 / 2);
   const auto began = std::chrono::steady_clock::now();
-  std::map<LayerId, Ran> ran;
-  Values values = inputs;
-  for (const LayerId id : graph.order()) {
-    if (graph.layer(id).is_input) continue;
-    ran[id] = run_forward(model_, id, values, minibatch);
-    for (std::size_t o = 0; o < ran[id].outputs.size(); ++o)
-      values[graph.layer(id).outputs[o]] = ran[id].outputs[o];
-  }
-  values.clear();
+  std::map<LayerId, Ran> ran = run_forwards(model_, inputs, minibatch);
   std::map<ValueId, model::Tensors> gradients;
   for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {
     if (graph.layer(*id).is_input) continue;
@@ -209,25 +265,34 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
   }
   if (update_)
     for_weights(model_, [&](LayerId id, const model::Tensors& weights, std::size_t first) {
+      const at::NoGradGuard no_grad;
       Mark start(model_.device());
-      update_layer(weights, first, update_);
+      update_(updates_of(weights, first));
       ran[id].update.emplace(std::move(start), Mark(model_.device()));
     });
   // The least seen: a pass that had to wait for room in the device's queue shows more than it took.
   const auto used = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
   queueing_ = queueing_.count() == 0 ? used : std::min(queueing_, used);
   std::vector<LayerTime> times(graph.layers().size());
-  for (auto& [id, one] : ran)
-    times[id.index()] = {one.forward->length(), one.backward->length(),
-                         one.update ? one.update->length() : Nanos(0)};
+  const auto length = [&](const Interval& interval) {
+    return std::max(Nanos(0), interval.length() - filler_.empty_interval());
+  };
+  for (const auto& [id, one] : ran)
+    times[id.index()] = {length(*one.forward), length(*one.backward),
+                         one.update ? length(*one.update) : Nanos(0)};
   return times;
+}
+
+Nanos LayerByLayer::run_whole(const Values& inputs, std::int64_t minibatch) {
+  filler_.queue(queueing_ * 3 / 2);
+  return profiler::run_whole(model_, inputs, minibatch, update_);
 }
 
 void prepare_updates(WholeModel& model, const Update& update) {
   const at::NoGradGuard no_grad;
   for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {
     for (std::size_t i = 0; i < weights.size(); ++i)
-      update(first + i, weights[i], at::zeros_like(weights[i]));
+      update({{first + i, weights[i], at::zeros_like(weights[i])}});
   });
 }
 
@@ -236,10 +301,8 @@ Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch,
   Mark start(model.device());
   const at::Tensor loss = model.forward(inputs, minibatch).at(model.network().loss);
   torch::autograd::backward({loss}, {});
-  if (update)
-    for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {
-      update_layer(weights, first, update);
-    });
+  const at::NoGradGuard no_grad;
+  if (update) update(all_updates(model));
   Interval whole{std::move(start), Mark(model.device())};
   model.clear_gradients();
   return whole.length();

@@ -29,6 +29,9 @@ class LayerByLayer {
       : model_(model), update_(std::move(update)), filler_(model.device()) {}
   // The time of each layer, by layer.
   [[nodiscard]] std::vector<LayerTime> run(const Values& inputs, std::int64_t minibatch);
+  // The whole model in one go (below), on a device that does not wait for its CPU either: the least
+  // that such a pass takes.
+  [[nodiscard]] Nanos run_whole(const Values& inputs, std::int64_t minibatch);
 
  private:
   WholeModel& model_;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include <ATen/Context.h>
-#include <ATen/detail/CUDAHooksInterface.h>
-
 #include "core/check.h"
 #include "core/error.h"
 #include "core/machine.h"
+#include "model/device.h"
 #include "model/out_of_memory.h"
 #include "model/threads.h"
 #include "profiler/company.h"
@@ -73,11 +71,10 @@ struct Passes {
   LayerByLayer part;
 };
 
-void run_pass(WholeModel& model, Passes& passes, const Update& update, std::int64_t minibatch,
-              Measured& measured) {
+void run_pass(WholeModel& model, Passes& passes, std::int64_t minibatch, Measured& measured) {
   const Values inputs = load_timed(model, minibatch, measured);
   const std::int64_t batch = model.network().batch;
-  measured.whole.push_back(run_whole(model, inputs, minibatch, update));
+  measured.whole.push_back(passes.whole.run_whole(inputs, minibatch));
   measured.layers.push_back(passes.whole.run(inputs, minibatch));
   // Like every microbatch but the first, it finds gradients to add to.
   if (batch > kLeastSamples)
@@ -91,20 +88,24 @@ void run_pass(WholeModel& model, Passes& passes, const Update& update, std::int6
 }
 
 Measured measure(WholeModel& model, const Update& update, const ProfileOptions& options) {
+  Measured measured;
+  Passes passes{{model, update}, {model, {}}};
+  options.progress(0, "warm-up");
+  // A GPU's libraries look for their best algorithms when they first meet a layer, which takes much
+  // longer than a pass.
+  if (!options.device.is_cpu()) run_pass(model, passes, 0, measured);
+  measured.clear();
   const auto began = std::chrono::steady_clock::now();
   const auto used = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
   };
-  Measured measured;
-  Passes passes{{model, update}, {model, {}}};
-  options.progress(0, "warm-up");
-  run_pass(model, passes, update, 0, measured);
+  run_pass(model, passes, 0, measured);
   const double one_pass = used();
   if (one_pass > 0.5) return measured;  // a pass is two runs of the model, and a short one
   measured.clear();                     // it was the warm-up
   for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
     options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, passes, update, pass, measured);
+    run_pass(model, passes, pass, measured);
     if (measured.stable() || used() + one_pass > 1) break;
   }
   return measured;
@@ -155,16 +156,6 @@ void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Prof
   }
 }
 
-void require_device(at::Device device) {
-  if (device.is_cpu()) return;
-  if (!device.is_cuda()) throw CannotMeet("there is no support for the device " + device.str());
-  const int count = at::globalContext().hasCUDA() ? at::detail::getCUDAHooks().deviceCount() : 0;
-  const int wanted = device.has_index() ? device.index() : 0;
-  if (wanted >= count)
-    throw CannotMeet("device " + device.str() + " was asked for, and " + std::to_string(count) +
-                     " CUDA devices were found: use --device cpu, or one that exists");
-}
-
 // What training one minibatch holds at least: weights, their gradients, and every value of the
 // graph.
 Bytes least_memory(const model::Network& network) {
@@ -186,9 +177,24 @@ void require_memory(const model::Network& network, at::Device device, int worker
                      to_text(physical_memory()) + ": choose a smaller --batch or smaller sizes");
 }
 
+// By value, as they were seen: in float what the network says.
+std::vector<Bytes> sizes_of(const std::vector<LayerMemory>& memory, const model::Network& network,
+                            model::Precision precision) {
+  std::vector<Bytes> sizes(network.graph.values().size());
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const auto& outputs = network.graph.layers()[i].outputs;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      sizes[outputs[o].index()] = memory[i].outputs.at(o);
+      PD_CHECK(precision != model::Precision::kFloat ||
+               memory[i].outputs[o] == network.graph.value(outputs[o]).bytes);
+    }
+  }
+  return sizes;
+}
+
 profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
   options.progress(0, "making the weights");
-  WholeModel model(network, options.device, options.seed);
+  WholeModel model(network, options.device, options.seed, options.precision);
   const Update update = options.make_update ? options.make_update() : Update();
   if (update) prepare_updates(model, update);
   Company company(network, options);
@@ -201,16 +207,15 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   profile.model = network.name;
   profile.batch = network.batch;
   profile.device = options.device.str();
+  profile.precision = model::to_text(options.precision);
   profile.threads = options.threads;
   if (options.workers > 1) profile.workers = options.workers;
   profile.passes = static_cast<int>(measured.sums.size());
   profile.input = median(measured.input);
   profile.whole = median(measured.whole);
-  profile.graph = network.graph;
+  profile.graph = network.graph.with_sizes(sizes_of(memory, network, options.precision));
   for (std::size_t i = 0; i < network.graph.layers().size(); ++i) {
     const graph::Layer& layer = network.graph.layers()[i];
-    for (std::size_t o = 0; o < layer.outputs.size(); ++o)
-      PD_CHECK(memory[i].outputs.at(o) == network.graph.value(layer.outputs[o]).bytes);
     profile.costs.push_back(layer.is_input ? profile::LayerCost{}
                                            : cost_of(measured, memory[i], network, i));
   }
@@ -221,9 +226,10 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
 }  // namespace
 
 profile::Profile profile_network(const model::Network& network, const ProfileOptions& options) {
-  require_device(options.device);
+  model::require_device(options.device);
   require_memory(network, options.device, options.workers);
   model::use_threads(options.threads);
+  model::prepare(options.device);
   try {
     return profile_on(network, options);
   } catch (const c10::Error& error) {

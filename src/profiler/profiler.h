@@ -9,6 +9,7 @@
 #include <c10/core/Device.h>
 
 #include "model/network.h"
+#include "model/precision.h"
 #include "profile/profile.h"
 #include "profiler/update.h"
 
@@ -16,6 +17,7 @@ namespace pipedream::profiler {
 
 struct ProfileOptions {
   at::Device device{at::kCPU};
+  model::Precision precision = model::Precision::kFloat;
   int threads = 1;  // for operations of libtorch on CPU; set for the whole process
   std::uint64_t seed = 0;
   // Passes are repeated until the figures are stable or this is used up; a pass that is longer

@@ -109,13 +109,14 @@ TEST(Profiler, TimesEveryLayerAndTheWhole) {
 TEST(Profiler, TimesTheUpdatesOfLayersWithWeights) {
   const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "3"}}, 16);
   std::map<std::size_t, const void*> weights;  // by the parameter's number
-  const auto update = [&](std::size_t parameter, const at::Tensor& weight,
-                          const at::Tensor& gradient) {
-    EXPECT_EQ(gradient.sizes(), weight.sizes());
+  const auto update = [&](const std::vector<WeightUpdate>& updates) {
     EXPECT_FALSE(at::GradMode::is_enabled());
-    EXPECT_EQ(weights.emplace(parameter, weight.const_data_ptr()).first->second,
-              weight.const_data_ptr());
-    weight.add_(gradient, 1e-12);
+    for (const auto& [parameter, weight, gradient] : updates) {
+      EXPECT_EQ(gradient.sizes(), weight.sizes());
+      EXPECT_EQ(weights.emplace(parameter, weight.const_data_ptr()).first->second,
+                weight.const_data_ptr());
+      weight.add_(gradient, 1e-12);
+    }
   };
   const auto profile = profile_network(mlp, {.budget = std::chrono::duration<double>(0.3),
                                              .make_update = [&] { return Update(update); }});
@@ -133,8 +134,8 @@ TEST(Profiler, WithoutAnUpdateThereIsNoneInTheProfile) {
 }
 
 TEST(Profiler, TheWholeModelsPassIncludesTheUpdates) {
-  const auto update = [](std::size_t, const at::Tensor&, const at::Tensor&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto update = [](const std::vector<WeightUpdate>& updates) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20) * updates.size());
   };
   const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1);
   const auto profile = profile_network(mlp, {.budget = std::chrono::duration<double>(0.3),
@@ -146,8 +147,10 @@ TEST(Profiler, TheWholeModelsPassIncludesTheUpdates) {
 // The budget allows no warm-up.
 TEST(Profiler, AnOptimisersFirstStepIsNotTimed) {
   std::set<std::size_t> seen;
-  const auto update = [&](std::size_t parameter, const at::Tensor&, const at::Tensor&) {
-    if (seen.insert(parameter).second) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto update = [&](const std::vector<WeightUpdate>& updates) {
+    for (const WeightUpdate& each : updates)
+      if (seen.insert(each.parameter).second)
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
   };
   const auto profile = profile_network(network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 1),
                                        {.budget = std::chrono::duration<double>(1e-6),
@@ -165,9 +168,9 @@ TEST(Profiler, MeasuresInTheCompanyOfOthers) {
   int made = 0;
   const auto make_update = [&]() -> Update {
     const std::lock_guard lock(mutex);
-    return [&, number = made++](std::size_t, const at::Tensor& weight, const at::Tensor&) {
+    return [&, number = made++](const std::vector<WeightUpdate>& updates) {
       const std::lock_guard inner(mutex);
-      weights[number].insert(weight.const_data_ptr());
+      for (const WeightUpdate& each : updates) weights[number].insert(each.weight.const_data_ptr());
     };
   };
   const auto mlp = network("mlp", {{"inputs", "64"}, {"layers", "2"}}, 4);

@@ -64,6 +64,7 @@ std::string heading(const profile::Profile& profile, std::size_t layers) {
   if (profile.batch) text += fmt::format(", minibatch of {}", *profile.batch);
   text += ", " + counted(layers, "layer");
   if (!profile.device.empty()) text += ", on " + profile.device;
+  if (!profile.precision.empty() && profile.precision != "fp32") text += ", " + profile.precision;
   if (profile.threads)
     text += " with " + counted(static_cast<std::size_t>(*profile.threads), "thread");
   if (profile.workers.value_or(1) > 1)

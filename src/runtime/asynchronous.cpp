@@ -1,9 +1,9 @@
 #include "runtime/asynchronous.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include "model/memory_meter.h"
 
@@ -15,6 +15,11 @@ Range shard_of(std::int64_t floats, std::size_t server, std::size_t servers) {
   return even_part(floats, static_cast<std::int64_t>(server), static_cast<std::int64_t>(servers));
 }
 
+// Floats of a weight as they lie in memory.
+at::Tensor floats_of(const at::Tensor& weight, const Range& part) {
+  return weight.as_strided({weight.numel()}, {1}).slice(0, part.first, part.first + part.count);
+}
+
 transport::Message to_server(Request request) {
   return {{static_cast<std::int64_t>(request)}, {}, {}};
 }
@@ -22,12 +27,14 @@ transport::Message to_server(Request request) {
 }  // namespace
 
 AsynchronousWeights::AsynchronousWeights(const Channels& channels, std::vector<WorkerId> members,
-                                         Stage& stage, const BucketSizes& sizes,
+                                         Stage& stage, const HostCopies& copies,
+                                         const BucketSizes& sizes,
                                          std::unique_ptr<Optimiser> optimiser, int threads,
                                          std::chrono::milliseconds patience)
     : channels_(channels),
       members_(std::move(members)),
       stage_(stage),
+      copies_(copies),
       patience_(patience),
       buckets_(stage.weights().parameters(), stage.bucket_layout(sizes)),
       versions_(members_.size()) {
@@ -38,9 +45,11 @@ AsynchronousWeights::AsynchronousWeights(const Channels& channels, std::vector<W
   for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
     const Range range = shard_of(layout.floats(bucket), me, members_.size());
     shard.push_back(at::empty({range.count}));
-    auto* into = shard.back().mutable_data_ptr<float>();
-    for (const auto& [parameter, part] : layout.pieces(bucket, range))
-      into = std::copy_n(first[parameter].const_data_ptr<float>() + part.first, part.count, into);
+    std::int64_t begin = 0;
+    for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
+      shard.back().slice(0, begin, begin + part.count).copy_(floats_of(first[parameter], part));
+      begin += part.count;
+    }
   }
   server_ = std::make_unique<ParameterServer>(channels.pushes, channels.replies, members_,
                                               std::move(shard), std::move(optimiser), threads);
@@ -55,9 +64,11 @@ void AsynchronousWeights::expect() {
 }
 
 void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
+  const HostCopies::Copy copy = copies_.to_host(flat);
   for (std::size_t server = 0; server < members_.size(); ++server) {
     const auto [first, count] = shard_of(flat.numel(), server, members_.size());
-    const std::span floats(flat.const_data_ptr<float>() + first, static_cast<std::size_t>(count));
+    const std::span floats(copy.tensor.const_data_ptr<float>() + first,
+                           static_cast<std::size_t>(count));
     const auto bytes = std::as_bytes(floats);
     if (members_[server] != channels_.pushes.me())
       sent_ += Bytes{static_cast<std::int64_t>(bytes.size())};
@@ -65,7 +76,8 @@ void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
     message.header.push_back(static_cast<std::int64_t>(bucket));
     message.header.push_back(versions_[server]);
     message.bytes = bytes;
-    message.owner = std::make_shared<at::Tensor>(flat);
+    message.owner = std::make_shared<at::Tensor>(copy.tensor);
+    message.is_ready = copy.readiness();
     channels_.pushes.send(members_[server], 0, std::move(message));
   }
 }
@@ -133,9 +145,10 @@ void AsynchronousWeights::use(WeightVersion to, const std::vector<Reply>& replie
     for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
       const Range range = shard_of(layout.floats(bucket), server, members_.size());
       for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
-        const std::size_t bytes = static_cast<std::size_t>(part.count) * sizeof(float);
-        std::memcpy(weights[parameter].mutable_data_ptr<float>() + part.first, from, bytes);
-        from += bytes;
+        // from_blob wants mutable memory.
+        floats_of(weights[parameter], part)
+            .copy_(at::from_blob(const_cast<std::byte*>(from), {part.count}));
+        from += static_cast<std::size_t>(part.count) * sizeof(float);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/gradient_buckets.h"
+#include "runtime/host_copies.h"
 #include "runtime/parameter_server.h"
 #include "runtime/stage.h"
 
@@ -22,7 +23,8 @@ struct Lateness {
 };
 
 // Owned and used by one worker. Server j of m has part j of every bucket of n floats:
-// [n·j/m, n·(j+1)/m), rounded down. The stage and the channels outlive this.
+// [n·j/m, n·(j+1)/m), rounded down, in the host's memory. The stage, the copies and the channels
+// outlive this.
 class AsynchronousWeights {
  public:
   struct Channels {
@@ -30,7 +32,8 @@ class AsynchronousWeights {
     transport::Transport& replies;
   };
   AsynchronousWeights(const Channels& channels, std::vector<WorkerId> members, Stage& stage,
-                      const BucketSizes& sizes, std::unique_ptr<Optimiser> optimiser, int threads,
+                      const HostCopies& copies, const BucketSizes& sizes,
+                      std::unique_ptr<Optimiser> optimiser, int threads,
                       std::chrono::milliseconds patience);
   ~AsynchronousWeights();
 
@@ -64,6 +67,7 @@ class AsynchronousWeights {
   Channels channels_;
   std::vector<WorkerId> members_;
   Stage& stage_;
+  const HostCopies& copies_;
   std::chrono::milliseconds patience_;
   GradientBuckets buckets_;
   Buckets pushed_;                      // until the servers have answered

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <ATen/ops/stack.h>
+
 #include "core/check.h"
 #include "runtime/tags.h"
 
@@ -33,14 +35,22 @@ void add(const transport::Message& message, LayerNorms& norms) {
 void add_norms(const model::Network& network, const std::vector<LayerId>& layers,
                const model::Tensors& gradients, LayerNorms& norms) {
   std::size_t next = 0;
+  std::vector<LayerId> owners;
+  model::Tensors found;
   for (const LayerId layer : layers)
     for (std::size_t i = 0; i < network.spec(layer).parameters.size(); ++i) {
       const at::Tensor& gradient = gradients.at(next++);
       if (!gradient.defined()) continue;
-      const auto norm = gradient.norm(2, at::kDouble).item<double>();
-      norms[layer] += norm * norm;
+      owners.push_back(layer);
+      found.push_back(gradient.norm(2, at::kDouble));
     }
   PD_CHECK(next == gradients.size());
+  if (found.empty()) return;
+  const at::Tensor all = at::stack(found).cpu();  // a device is waited for once
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const double norm = all.const_data_ptr<double>()[i];
+    norms[owners[i]] += norm * norm;
+  }
 }
 
 Clipper::Clipper(double most, const plan::Plan& plan, transport::Transport& control,

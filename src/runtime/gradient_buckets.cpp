@@ -27,7 +27,12 @@ class GradientHook final : public torch::autograd::PostAccumulateGradHook {
 BucketLayout::BucketLayout(const model::Tensors& parameters,
                            const std::vector<std::size_t>& per_layer, const BucketSizes& sizes)
     : bucket_of_(parameters.size()) {
-  for (const at::Tensor& parameter : parameters) shapes_.push_back(parameter.sizes().vec());
+  if (!parameters.empty()) device_ = parameters[0].device();
+  for (const at::Tensor& parameter : parameters) {
+    const at::Tensor dense =
+        parameter.is_non_overlapping_and_dense() ? parameter : at::empty(parameter.sizes());
+    forms_.push_back({dense.sizes().vec(), dense.strides().vec()});
+  }
   BucketRule rule(sizes);
   bool full = true;
   std::size_t next = parameters.size();
@@ -53,7 +58,7 @@ std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
   std::vector<Piece> found;
   std::int64_t begin = 0;  // of the parameter, in the bucket
   for (const std::size_t parameter : members_[bucket]) {
-    const std::int64_t size = c10::multiply_integers(shapes_[parameter]);
+    const std::int64_t size = forms_[parameter].floats();
     const std::int64_t first = std::max(begin, range.first);
     const std::int64_t end = std::min(begin + size, range.first + range.count);
     if (first < end) found.push_back({parameter, {first - begin, end - first}});
@@ -64,15 +69,16 @@ std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
 
 Buckets BucketLayout::allocate() const {
   Buckets made;
-  made.views.resize(shapes_.size());
+  made.views.resize(forms_.size());
   for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
-    made.flat.push_back(at::empty({floats_[bucket]}));
+    made.flat.push_back(at::empty({floats_[bucket]}, device_));
     std::int64_t begin = 0;
     for (const std::size_t parameter : members_[bucket]) {
-      const std::int64_t size = c10::multiply_integers(shapes_[parameter]);
-      made.views[parameter] =
-          made.flat.back().slice(0, begin, begin + size).view(shapes_[parameter]);
-      begin += size;
+      const Form& form = forms_[parameter];
+      made.views[parameter] = made.flat.back()
+                                  .slice(0, begin, begin + form.floats())
+                                  .as_strided(form.sizes, form.strides);
+      begin += form.floats();
     }
   }
   return made;

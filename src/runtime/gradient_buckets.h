@@ -41,11 +41,17 @@ class BucketLayout {
   };
   // What these floats of a bucket are, in their order.
   [[nodiscard]] std::vector<Piece> pieces(std::size_t bucket, const Range& range) const;
-  // New ones.
+  // New ones, where the parameters are; a parameter's part lies as the parameter does.
   [[nodiscard]] Buckets allocate() const;
 
  private:
-  std::vector<std::vector<std::int64_t>> shapes_;  // by parameter
+  struct Form {
+    std::vector<std::int64_t> sizes;
+    std::vector<std::int64_t> strides;
+    [[nodiscard]] std::int64_t floats() const { return c10::multiply_integers(sizes); }
+  };
+  at::Device device_{at::kCPU};
+  std::vector<Form> forms_;  // by parameter
   std::vector<std::size_t> bucket_of_;
   std::vector<std::vector<std::size_t>> members_;
   std::vector<std::int64_t> floats_;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/network.h"
+#include "model/precision.h"
 #include "plan/plan.h"
 #include "runtime/feed.h"
 #include "runtime/optimiser.h"
@@ -32,7 +33,8 @@ struct Job {
   const plan::Plan& plan;
   schedule::Sharing sharing = schedule::Sharing::kTurns;
   std::uint64_t seed = 0;
-  at::Device device{at::kCPU};
+  std::vector<at::Device> devices;  // by worker; none: all on CPU
+  model::Precision precision = model::Precision::kFloat;
   int threads = 1;                             // that one worker computes with
   std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
   // A fresh optimiser for a stage.
@@ -44,6 +46,10 @@ struct Job {
   std::filesystem::path stall_folder;
   // Called before each op; a test throws here. May be empty.
   std::function<void(WorkerId, const schedule::Op&)> before_op;
+
+  [[nodiscard]] at::Device device_of(WorkerId worker) const {
+    return devices.empty() ? at::Device(at::kCPU) : devices.at(worker.index());
+  }
 };
 
 // One schedule that all workers run through together. When a worker has ended it, it has nothing of

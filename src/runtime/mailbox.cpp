@@ -62,7 +62,9 @@ void Mailbox::send(const schedule::Send& send) {
   const Parcel parcel{send.value, send.user, send.item, send.kind};
   auto node = outgoing_.extract({parcel, send.peer});
   PD_CHECK(!node.empty());
-  transport::Message message = to_message(node.mapped());
+  transport::Message message = transport_.takes_device_memory()
+                                   ? to_message(node.mapped())
+                                   : to_message(copies_.to_host(node.mapped()));
   message.header.push_back(clock_.now().count());
   sent_ += Bytes{static_cast<std::int64_t>(message.bytes.size())};
   transport_.send(send.peer, tag_of(parcel), std::move(message));
@@ -85,7 +87,7 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
   const Nanos left{message.header.back()};
   message.header.pop_back();
   came += std::max(Nanos{0}, after - std::max(before, left));
-  return to_tensor(message).to(device_);
+  return copies_.to_device(to_tensor(message));
 }
 
 // Of parts of which none but the first may be empty.

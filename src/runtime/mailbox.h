@@ -12,6 +12,7 @@
 #include "core/even_part.h"
 #include "runtime/clock.h"
 #include "runtime/gradient_order.h"
+#include "runtime/host_copies.h"
 #include "schedule/routes.h"
 #include "transport/transport.h"
 
@@ -34,12 +35,12 @@ class Mailbox {
  public:
   using Samples = std::function<std::int64_t(const schedule::Item&)>;
   Mailbox(transport::Transport& transport, const schedule::Routes& routes,
-          const GradientOrder& order, at::Device device, const Clock& clock,
+          const GradientOrder& order, const HostCopies& copies, const Clock& clock,
           std::chrono::milliseconds patience)
       : transport_(transport),
         routes_(routes),
         order_(order),
-        device_(device),
+        copies_(copies),
         clock_(clock),
         patience_(patience) {}
 
@@ -73,7 +74,7 @@ class Mailbox {
   transport::Transport& transport_;
   const schedule::Routes& routes_;
   const GradientOrder& order_;
-  at::Device device_;
+  const HostCopies& copies_;
   Clock clock_;
   std::chrono::milliseconds patience_;
   Samples samples_;

@@ -25,7 +25,7 @@ class Mailboxes {
         routes_(plan_, graph_, sharing) {
     ends_ = transport::connect_in_process(makers + takers + 1);
     for (const auto& end : ends_)
-      boxes_.push_back(std::make_unique<Mailbox>(*end, routes_, order_, at::kCPU, Clock{},
+      boxes_.push_back(std::make_unique<Mailbox>(*end, routes_, order_, copies_, Clock{},
                                                  std::chrono::seconds(20)));
     for (const auto& box : boxes_) box->begin([](const schedule::Item&) { return kSamples; });
   }
@@ -94,6 +94,7 @@ class Mailboxes {
   plan::Plan plan_;
   schedule::Routes routes_;
   GradientOrder order_{graph_, plan::stage_of_each_layer(plan_, graph_)};
+  HostCopies copies_{at::kCPU};
   std::vector<std::unique_ptr<transport::Transport>> ends_;
   std::vector<std::unique_ptr<Mailbox>> boxes_;
 };

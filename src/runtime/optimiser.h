@@ -2,20 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
 namespace pipedream::runtime {
 
-// The optimiser of one stage on one worker; keeps its state (momentum) per parameter.
+// What an update does with one parameter: reads `from` and `gradient`, writes `to`, which may be
+// the same memory as `from`. What `gradient` holds afterwards is not used.
+struct ParameterStep {
+  std::size_t parameter = 0;
+  at::Tensor from;
+  at::Tensor gradient;
+  at::Tensor to;
+};
+
+// The optimiser of one stage on one worker; keeps its state (momentum) per parameter. Runs without
+// autograd.
 class Optimiser {
  public:
   virtual ~Optimiser() = default;
 
-  // Writes the new value of parameter number `parameter` into `to`; `from` and `to` may be the same
-  // memory, and what `gradient` holds afterwards is not used. Runs without autograd.
-  virtual void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-                    const at::Tensor& to) = 0;
+  virtual void step(const ParameterStep& step) = 0;
+  // All of one update. A device may be given them as fewer and larger pieces of work.
+  virtual void step_all(const std::vector<ParameterStep>& steps) {
+    for (const ParameterStep& each : steps) step(each);
+  }
 };
 
 }  // namespace pipedream::runtime

@@ -80,11 +80,12 @@ void ParameterServer::apply(WorkerId from, const transport::Message& message) {
   const auto bucket = static_cast<std::size_t>(message.header.at(1));
   at::Tensor& weights = shard_.at(bucket);
   PD_CHECK(message.bytes.size() == weights.nbytes());
+  transport::wait_until(message.is_ready);
   if (weights.numel() > 0) {
     // The part of a bucket that is for this server is nobody else's.
     const at::Tensor gradient = at::from_blob(const_cast<std::byte*>(message.bytes.data()),
                                               weights.sizes(), at::TensorOptions());
-    optimiser_->step(bucket, weights, gradient, weights);
+    optimiser_->step({bucket, weights, gradient, weights});
   }
   if (bucket + 1 < shard_.size()) return;
   const std::int64_t behind = version_ - message.header.at(2);

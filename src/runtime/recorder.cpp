@@ -1,10 +1,59 @@
 #include "runtime/recorder.h"
 
+#include <algorithm>
+
 namespace pipedream::runtime {
 
 void Recorder::add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer, Nanos wait) {
   if (records_ && (everything_ || timeline::on_compute_lane(op)))
     events_.push_back({worker_, op, start, end, transfer, wait});
+}
+
+void Recorder::begin(bool records) {
+  records_ = records;
+  if (!records) return;
+  events_.clear();
+  if (device_.is_cpu()) return;
+  origin_ = moment();
+  origin_.mark->wait();
+  busy_to_ = origin_.now = clock_.now();
+}
+
+void Recorder::finish() { take_times(/*all=*/true); }
+
+Recorder::Moment Recorder::moment() const {
+  Moment moment{clock_.now(), nullptr};
+  if (!device_.is_cpu() && records_) moment.mark = std::make_shared<const model::Mark>(device_);
+  return moment;
+}
+
+void Recorder::add_compute(const schedule::Op& op, const Moment& start, Nanos transfer,
+                           Nanos wait) {
+  if (!records_) return;
+  const Moment end = moment();
+  if (end.mark) untimed_.push_back({events_.size(), start, end});
+  add(op, start.now, end.now, transfer, wait);
+  take_times(/*all=*/false);
+}
+
+void Recorder::take_times(bool all) {
+  while (!untimed_.empty() && (all || untimed_.front().end.mark->has_come())) {
+    take_time(untimed_.front());
+    untimed_.pop_front();
+  }
+}
+
+// Events lie in the order of one stream. The origin moves on: a device tells differences in
+// milliseconds and single precision, which grows coarse over minutes.
+void Recorder::take_time(const Untimed& untimed) {
+  timeline::Event& event = events_.at(untimed.place);
+  event.start = origin_.now + untimed.start.mark->since(*origin_.mark);
+  event.end = origin_.now + untimed.end.mark->since(*origin_.mark);
+  const Nanos gap = std::max(Nanos{0}, event.start - busy_to_);
+  event.transfer = std::min(event.transfer, gap);
+  event.wait = std::min(event.wait, gap - event.transfer);
+  busy_to_ = event.end;
+  origin_ = {event.end, untimed.end.mark};
 }
 
 void Recorder::amend(std::size_t place, Nanos start, Nanos end) {

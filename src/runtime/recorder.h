@@ -1,27 +1,40 @@
 // What a worker did when: its part of the timeline.
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "model/mark.h"
 #include "runtime/clock.h"
 #include "timeline/timeline.h"
 
 namespace pipedream::runtime {
 
 // Owned and used by one worker. Events of the compute lane are kept for the account of the run, all
-// others only for pictures.
+// others only for pictures. What a device computes is timed there, by marks in its stream: the
+// worker, which is ahead of its device, does not wait for them.
 class Recorder {
  public:
-  Recorder(WorkerId worker, const Clock& clock, bool everything)
-      : worker_(worker), clock_(clock), everything_(everything) {}
+  Recorder(WorkerId worker, const Clock& clock, bool everything, at::Device device = at::kCPU)
+      : worker_(worker), clock_(clock), everything_(everything), device_(device) {}
 
   // A schedule begins: forgets what was before, or records nothing of this one.
-  void begin(bool records) {
-    records_ = records;
-    if (records) events_.clear();
-  }
+  void begin(bool records);
+  // It has ended: waits until all of it is done.
+  void finish();
 
+  // Where compute stands: now, and on a device when it gets here.
+  struct Moment {
+    Nanos now{0};
+    std::shared_ptr<const model::Mark> mark;  // null on CPU
+  };
+  [[nodiscard]] Moment moment() const;
+
+  // Of the compute lane, from there to here. It waited that long for what was on its way, and for
+  // others; on a device no longer than it stood still.
+  void add_compute(const schedule::Op& op, const Moment& start, Nanos transfer, Nanos wait);
   void add(const schedule::Op& op, Nanos start, Nanos end, Nanos transfer = Nanos{0},
            Nanos wait = Nanos{0});
   // Of an op that goes on beside compute: it really was from `start` to `end`. `place` counts the
@@ -47,12 +60,24 @@ class Recorder {
     schedule::Op op;
     Nanos at{0};
   };
+  // An event whose times a device has not told yet.
+  struct Untimed {
+    std::size_t place;
+    Moment start;
+    Moment end;
+  };
+  void take_times(bool all);
+  void take_time(const Untimed& untimed);
 
   WorkerId worker_;
   Clock clock_;
   bool everything_;
+  at::Device device_;
   bool records_ = true;
   std::vector<timeline::Event> events_;
+  std::deque<Untimed> untimed_;
+  Moment origin_;              // a mark, and when it was
+  Nanos busy_to_{0};           // the end of the last event that was timed
   std::vector<Begun> recent_;  // in a ring
   std::size_t begun_ = 0;
 };

@@ -18,8 +18,13 @@ Nanos common(Deadline begin, Deadline end, Deadline from, Deadline to) {
 }  // namespace
 
 ReplicaGradients::ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                                   const Averaging& averaging, std::chrono::milliseconds patience)
-    : channel_(channel), routes_(routes), averaging_(averaging), patience_(patience) {}
+                                   const Averaging& averaging, const HostCopies& copies,
+                                   std::chrono::milliseconds patience)
+    : channel_(channel),
+      routes_(routes),
+      averaging_(averaging),
+      copies_(copies),
+      patience_(patience) {}
 
 void ReplicaGradients::add(StageId id, Stage& stage) {
   if (!reducer_) reducer_ = std::make_unique<transport::Reducer>(channel_, averaging_.way);
@@ -31,12 +36,14 @@ void ReplicaGradients::begin(const schedule::Reduce& reduce) {
   const auto [round, is_new] = rounds_.try_emplace({reduce.stage, reduce.update});
   PD_CHECK(is_new);
   buckets_.at(reduce.stage)
-      ->begin([this, reduce, sums = &round->second.sums](std::size_t, const at::Tensor& flat) {
-        const std::span<float> values(flat.data_ptr<float>(),
+      ->begin([this, reduce, into = &round->second](std::size_t, const at::Tensor& flat) {
+        const HostCopies::Copy copy = copies_.to_host(flat);
+        into->on_host.push_back(copy.tensor);
+        const std::span<float> values(copy.tensor.data_ptr<float>(),
                                       static_cast<std::size_t>(flat.numel()));
-        sums->push_back(reducer_->start(routes_.plan().stage(reduce.stage).workers,
-                                        reduce.stage.value, values,
-                                        std::make_shared<at::Tensor>(flat)));
+        into->sums.push_back(
+            reducer_->start(routes_.plan().stage(reduce.stage).workers, reduce.stage.value, values,
+                            std::make_shared<at::Tensor>(copy.tensor), copy.readiness()));
       });
 }
 
@@ -51,12 +58,16 @@ void ReplicaGradients::start(const schedule::Reduce& reduce) {
 }
 
 ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
-  const Round& round = rounds_.at({await.stage, await.update});
+  Round& round = rounds_.at({await.stage, await.update});
   const Deadline before = std::chrono::steady_clock::now();
   std::vector<transport::Reduction> sums;
   for (const transport::Ticket ticket : round.sums)
     sums.push_back(reducer_->wait(ticket, before + patience_));
   const Deadline after = std::chrono::steady_clock::now();
+  // What is done with the sums comes after this in the worker's stream.
+  for (std::size_t b = 0; b < sums.size(); ++b)
+    if (!round.on_host[b].is_same(round.buckets.flat[b]))
+      round.buckets.flat[b].copy_(round.on_host[b], /*non_blocking=*/true);
   Waited waited{.began = after, .ended = after};
   for (const transport::Reduction& sum : sums) {
     waited.others += common(sum.began, sum.began + sum.waited, before, after);

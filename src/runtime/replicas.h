@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/gradient_buckets.h"
+#include "runtime/host_copies.h"
 #include "schedule/ops.h"
 #include "schedule/routes.h"
 #include "transport/collective.h"
@@ -21,11 +22,12 @@ struct Averaging {
 };
 
 // Owned and used by one worker. A sum's order is that of `way` (transport/all_reduce.h), bucket by
-// bucket.
+// bucket. Buckets of a device are summed on the host: each goes there when it is full.
 class ReplicaGradients {
  public:
   ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                   const Averaging& averaging, std::chrono::milliseconds patience);
+                   const Averaging& averaging, const HostCopies& copies,
+                   std::chrono::milliseconds patience);
 
   // A stage of the worker that has replicas, which outlives this.
   void add(StageId id, Stage& stage);
@@ -63,6 +65,7 @@ class ReplicaGradients {
  private:
   struct Round {
     Buckets buckets;
+    model::Tensors on_host;  // by bucket; on CPU the buckets themselves
     std::vector<transport::Ticket> sums;
   };
   void begin(const schedule::Reduce& reduce);
@@ -70,6 +73,7 @@ class ReplicaGradients {
   transport::Transport& channel_;
   const schedule::Routes& routes_;
   Averaging averaging_;
+  const HostCopies& copies_;
   std::chrono::milliseconds patience_;
   std::map<StageId, std::unique_ptr<GradientBuckets>> buckets_;
   std::map<std::pair<StageId, WeightVersion>, Round> rounds_;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runtime/failure.h"
+#include "runtime/gpu_channel.h"
 #include "transport/in_process.h"
 
 namespace pipedream::runtime {
@@ -81,9 +82,10 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
   if (aborted) std::rethrow_exception(aborted);
 }
 
-void run_as_process(transport::MpiWorld& world, const std::optional<transport::Links>& link,
-                    const Body& body) {
+void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
+                    const std::optional<transport::Links>& link, const Body& body) {
   Ends ends{world.connect(), world.connect(), world.connect(), world.connect(), world.connect()};
+  ends.values = between_gpus(std::move(ends.values), devices, world.hosts());
   if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
   try {
     body({WorkerId{world.rank()}, ends.channels(), agreed_clock(*ends.control)});

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/engine.h>
@@ -65,6 +66,7 @@ Stage::Stage(const model::Network& network, const schedule::Routes& routes,
   model::Tensors parameters;
   for (const LayerId layer : order_) {
     layers_.push_back(model::make_layer(network, layer, options.seed, options.device));
+    model::lay_out(layers_.back()->parameters(), options.precision);
     for (const at::Tensor& parameter : layers_.back()->parameters())
       parameters.push_back(parameter);
   }
@@ -122,7 +124,7 @@ void Stage::begin(const schedule::Rules& rules, std::int64_t first) {
 void Stage::add_leaves(const Values& inputs, Names& names, InFlight& kept) const {
   for (const auto& [value, tensor] : inputs) {
     if (!std::binary_search(taken_.begin(), taken_.end(), value)) {
-      names[{value, 0}] = tensor;
+      names[{value, 0}] = model::laid_out(tensor, options_.precision);
       continue;
     }
     for (std::size_t i = 0; i < order_of_sums_.terms_from(value, id_); ++i) {
@@ -147,6 +149,7 @@ void Stage::add_names(ValueId value, const at::Tensor& tensor, Names& names) con
 }
 
 void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
+  const model::ComputeIn compute(options_.precision, options_.device.type());
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const graph::Layer& layer = network_.graph.layer(order_[i]);
     model::Tensors in;
@@ -262,8 +265,7 @@ void Stage::find_roots(const Gradients& gradients, double loss_weight, InFlight&
     if (sum.defined()) add({value, 0}, sum);
   }
   if (!computes_loss_) return;
-  at::Tensor weight = at::zeros({}, at::TensorOptions().device(options_.device));
-  add({network_.loss, 0}, weight.fill_(loss_weight));
+  add({network_.loss, 0}, at::full({}, loss_weight, at::TensorOptions().device(options_.device)));
 }
 
 at::Tensor Stage::gradient_of(ValueId taken, const InFlight& kept) const {

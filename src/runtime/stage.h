@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/function.h>
 
 #include "model/network.h"
+#include "model/precision.h"
 #include "plan/plan.h"
 #include "runtime/gradient_buckets.h"
 #include "runtime/gradient_order.h"
@@ -27,6 +28,7 @@ struct StageOptions {
   std::uint64_t seed = 0;
   at::Device device{at::kCPU};
   int replica = 0;
+  model::Precision precision = model::Precision::kFloat;
 };
 
 // Owned and used by one worker. Holds, for every item between its forward and its backward, what

@@ -1,35 +1,102 @@
 #include "runtime/tensor_message.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "core/check.h"
 #include "model/memory_meter.h"
 
 namespace pipedream::runtime {
+namespace {
+
+// What a message of device memory owns: a receiver that shares the memory knows it as this.
+struct Held {
+  at::Tensor tensor;
+  model::Mark made;
+};
+
+// In a message's header, before the shape.
+enum Word : std::size_t { kType, kLayout, kShape };
+
+bool is_channels_last(const at::Tensor& tensor) {
+  return !tensor.is_contiguous() && tensor.is_contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+transport::Message described(const at::Tensor& tensor) {
+  transport::Message message;
+  message.header = {static_cast<std::int64_t>(tensor.scalar_type()), is_channels_last(tensor)};
+  for (const std::int64_t side : tensor.sizes()) message.header.push_back(side);
+  message.bytes = {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()};
+  return message;
+}
+
+// On the way, and then the receiver's; unless autograd keeps it here too.
+void give_away(const at::Tensor& tensor) {
+  if (tensor.storage().use_count() == 1) model::MemoryMeter::give_away(tensor.storage().data());
+}
+
+// The device.
+at::Device hold_back_until_made(const transport::Message& message) {
+  const auto* held = static_cast<const Held*>(message.owner.get());
+  const at::Device device = held->tensor.device();
+  held->made.hold_back();
+  // Its memory is not used for anything else before this thread's stream is done with it.
+  held->tensor.record_stream(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  return device;
+}
+
+}  // namespace
 
 transport::Message to_message(const at::Tensor& tensor) {
-  PD_CHECK(tensor.device().is_cpu());
-  auto held = std::make_shared<const at::Tensor>(tensor.contiguous());
-  // On the way, and then the receiver's; unless autograd keeps it here too.
-  if (held->storage().use_count() == 1) model::MemoryMeter::give_away(held->storage().data());
-  transport::Message message;
-  message.header.push_back(static_cast<std::int64_t>(held->scalar_type()));
-  for (const std::int64_t side : held->sizes()) message.header.push_back(side);
-  message.bytes = {static_cast<const std::byte*>(held->const_data_ptr()), held->nbytes()};
-  message.owner = std::move(held);
+  at::Tensor dense = is_channels_last(tensor) ? tensor : tensor.contiguous();
+  give_away(dense);
+  transport::Message message = described(dense);
+  if (dense.is_cpu()) {
+    message.owner = std::make_shared<const at::Tensor>(std::move(dense));
+    return message;
+  }
+  const auto held = std::make_shared<const Held>(dense, model::Mark(dense.device()));
+  message.is_ready = [held] { return held->made.has_come(); };
+  message.owner = held;
+  message.on_device = true;
+  return message;
+}
+
+transport::Message to_message(const HostCopies::Copy& copy) {
+  transport::Message message = to_message(copy.tensor);
+  message.is_ready = copy.readiness();
   return message;
 }
 
 at::Tensor to_tensor(const transport::Message& message) {
-  PD_CHECK(!message.header.empty());
-  const auto type = static_cast<at::ScalarType>(message.header[0]);
-  const at::IntArrayRef shape(message.header.data() + 1, message.header.size() - 1);
+  PD_CHECK(message.header.size() >= kShape);
+  const auto type = static_cast<at::ScalarType>(message.header[kType]);
+  at::Device device(at::kCPU);
+  if (message.on_device)
+    device = hold_back_until_made(message);
+  else
+    transport::wait_until(message.is_ready);
+  const at::IntArrayRef shape(message.header.data() + kShape, message.header.size() - kShape);
+  const at::DimVector strides = message.header[kLayout] != 0
+                                    ? at::DimVector(c10::get_channels_last_strides_2d(shape))
+                                    : c10::contiguous_strides(shape);
   // from_blob wants mutable memory; nobody writes to a received value (Layer::forward's promise).
   void* memory = const_cast<std::byte*>(message.bytes.data());
   auto counted = model::MemoryMeter::take_over(static_cast<std::int64_t>(message.bytes.size()));
   return at::from_blob(
-      memory, shape, [owner = message.owner, counted = std::move(counted)](void*) {},
-      at::TensorOptions().dtype(type));
+      memory, shape, strides, [owner = message.owner, counted = std::move(counted)](void*) {},
+      at::TensorOptions().dtype(type).device(device), device);
+}
+
+std::function<transport::DeviceMemory(std::size_t)> memory_to_receive_into(at::Device device) {
+  return [device, stream = model::new_stream(device)](std::size_t bytes) {
+    const model::UseStream use(stream);
+    const at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes)},
+                                        at::TensorOptions().dtype(at::kByte).device(device));
+    const auto held = std::make_shared<const Held>(tensor, model::Mark(device));
+    return transport::DeviceMemory{{static_cast<std::byte*>(tensor.data_ptr()), bytes}, held};
+  };
 }
 
 }  // namespace pipedream::runtime

@@ -15,6 +15,15 @@ TEST(TensorMessage, CarriesTypeShapeAndMemoryWithoutACopy) {
   EXPECT_EQ(received.const_data_ptr(), sent.const_data_ptr());
 }
 
+TEST(TensorMessage, ImagesStayChannelsLastWhereTheyAre) {
+  const at::Tensor sent =
+      at::arange(120, at::kFloat).view({2, 3, 4, 5}).contiguous(at::MemoryFormat::ChannelsLast);
+  const at::Tensor received = to_tensor(to_message(sent));
+  EXPECT_TRUE(at::equal(sent, received));
+  EXPECT_EQ(received.strides(), sent.strides());
+  EXPECT_EQ(received.const_data_ptr(), sent.const_data_ptr());
+}
+
 TEST(TensorMessage, KeepsTheMemoryAliveAndStraightensStrides) {
   at::Tensor received;
   {

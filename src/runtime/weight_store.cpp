@@ -24,8 +24,10 @@ at::Tensor allocate(const model::Tensors& parameters, model::Tensors& views) {
   std::int64_t begin = 0;
   for (const at::Tensor& parameter : parameters) {
     const auto bytes = static_cast<std::int64_t>(parameter.nbytes());
-    views.push_back(
-        flat.slice(0, begin, begin + bytes).view(parameter.scalar_type()).view(parameter.sizes()));
+    const at::Tensor view = flat.slice(0, begin, begin + bytes).view(parameter.scalar_type());
+    views.push_back(parameter.is_non_overlapping_and_dense()
+                        ? view.as_strided(parameter.sizes(), parameter.strides())
+                        : view.view(parameter.sizes()));
     begin += aligned(bytes);
   }
   return flat;
@@ -117,12 +119,14 @@ void WeightStore::update(WeightVersion to, const model::Tensors& gradients, cons
   const Buffer before = buffers_[versions_.at(newest_).buffer];
   const Buffer& after = next(to);
   const bool in_place = after.flat.is_same(before.flat);
+  std::vector<ParameterStep> steps;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (gradients[i].defined())
-      step(i, before.views[i], gradients[i], after.views[i]);
+      steps.push_back({i, before.views[i], gradients[i], after.views[i]});
     else if (!in_place)
       after.views[i].copy_(before.views[i]);
   }
+  step(steps);
 }
 
 model::Tensors WeightStore::take_gradients() {

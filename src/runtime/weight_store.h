@@ -8,6 +8,7 @@
 
 #include "core/ids.h"
 #include "model/layer.h"
+#include "runtime/optimiser.h"
 #include "schedule/schedule.h"
 
 namespace pipedream::runtime {
@@ -35,10 +36,8 @@ class WeightStore {
   void acquire(WeightVersion version);  // a forward begins on it
   void release(WeightVersion version);  // its backward is done
 
-  // What an optimiser does with one parameter: reads `from` and `gradient`, writes `to`, which may
-  // be the same memory as `from`.
-  using Step = std::function<void(std::size_t parameter, const at::Tensor& from,
-                                  const at::Tensor& gradient, const at::Tensor& to)>;
+  // What an optimiser does with the parameters.
+  using Step = std::function<void(const std::vector<ParameterStep>& steps)>;
   // Makes version `to` out of the newest and one gradient per parameter; a parameter whose gradient
   // is not defined keeps its value.
   void update(WeightVersion to, const model::Tensors& gradients, const Step& step);

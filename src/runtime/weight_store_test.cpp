@@ -11,9 +11,11 @@ namespace {
 at::Tensor parameter(float value) { return at::full({3}, value).requires_grad_(); }
 
 // Adds the gradient to the weights: versions become easy to tell apart.
-void add(std::size_t, const at::Tensor& from, const at::Tensor& gradient, const at::Tensor& to) {
-  at::Tensor out = to;
-  at::add_out(out, from, gradient);
+void add(const std::vector<ParameterStep>& steps) {
+  for (const ParameterStep& step : steps) {
+    at::Tensor out = step.to;
+    at::add_out(out, step.from, step.gradient);
+  }
 }
 
 void update(WeightStore& store, at::Tensor& weights, std::int64_t to) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/check.h"
 #include "core/error.h"
@@ -20,6 +21,10 @@ using schedule::Sharing;
 
 namespace {
 
+// A worker may be ahead of its device by so many losses: enough to keep it busy, few enough to hear
+// soon of one that is not finite.
+constexpr std::size_t kMostLossesToCome = 8;
+
 // Whether somebody was waited for too long, here or elsewhere.
 bool is_stall(const std::exception& error) {
   if (const auto* aborted = dynamic_cast<const transport::Aborted*>(&error))
@@ -34,21 +39,26 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
     : job_(job),
       me_(me),
       channels_(channels),
+      device_(job.device_of(me)),
+      stream_(model::new_stream(device_)),
+      copies_(device_),
       on_loss_(std::move(on_loss)),
       routes_(job.plan, job.network.graph, job.sharing),
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
-      recorder_(me, clock, job.keep_timeline),
-      mailbox_(channels.values, routes_, order_, job.device, clock, job.patience),
-      replicas_(channels.collectives, routes_, job.averaging, job.patience) {
+      recorder_(me, clock, job.keep_timeline, device_),
+      mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
+      replicas_(channels.collectives, routes_, job.averaging, copies_, job.patience) {
   model::use_threads(job.threads);
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
     const auto id = id_at<StageId>(s);
     const auto replica = routes_.replica(id, me);
     if (!replica) continue;
-    stages_.try_emplace(
-        id, job.network, routes_, order_, id,
-        StageOptions{job.seed, job.device, job.sharing == Sharing::kTogether ? *replica : 0});
+    stages_.try_emplace(id, job.network, routes_, order_, id,
+                        StageOptions{.seed = job.seed,
+                                     .device = device_,
+                                     .replica = job.sharing == Sharing::kTogether ? *replica : 0,
+                                     .precision = job.precision});
     parts_[id] = {*replica, routes_.replicas(id), job.make_optimiser()};
   }
 }
@@ -64,7 +74,7 @@ void Worker::begin_averaging(const schedule::Rules& rules) {
     if (!served_)
       served_ = std::make_unique<AsynchronousWeights>(
           AsynchronousWeights::Channels{channels_.collectives, channels_.served},
-          job_.plan.stage(stage).workers, stages_.at(stage), job_.averaging.buckets,
+          job_.plan.stage(stage).workers, stages_.at(stage), copies_, job_.averaging.buckets,
           job_.make_optimiser(), job_.threads, job_.patience);
     return;
   }
@@ -82,7 +92,9 @@ void Worker::run(const Segment& segment) {
   for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
   begin_averaging(segment.schedule.rules);
   run_program();
-  if (segment.schedule.rules.asynchronous) settle();
+  end_segment([this] { take_losses(0); });
+  if (segment.schedule.rules.asynchronous) end_segment([this] { served_->settle(); });
+  recorder_.finish();
   if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
 }
 
@@ -114,14 +126,14 @@ void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
     served_->expect();
 }
 
-void Worker::settle() {
+void Worker::end_segment(const std::function<void()>& what) {
   try {
-    served_->settle();
+    what();
   } catch (const transport::Aborted&) {
     throw;
   } catch (const std::exception& error) {
     if (is_stall(error)) note_stall();
-    rethrow_at("worker " + std::to_string(me_.value) + ", when all had trained: ");
+    rethrow_at("worker " + std::to_string(me_.value) + ", when its program had ended: ");
   }
 }
 
@@ -164,8 +176,8 @@ void Worker::run_op(const schedule::Op& op) {
 }
 
 // Everything that an op on the compute lane waited for is over when it starts.
-void Worker::record(const schedule::Op& op, Nanos start) {
-  recorder_.add(op, start, recorder_.now(), came_, waited_);
+void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
+  recorder_.add_compute(op, start, came_, waited_);
   came_ = waited_ = Nanos{0};
 }
 
@@ -188,7 +200,7 @@ void Worker::run(const schedule::Load& load) {
   for (const model::InputSpec& input : stages_.at(load.stage).loaded())
     values[job_.network.graph.layer(input.layer).outputs[0]] =
         range.count > 0
-            ? segment_->feed.load(input, load.item, range.first, range.count).to(job_.device)
+            ? copies_.to_device(segment_->feed.load(input, load.item, range.first, range.count))
             : at::empty({0});
   const Nanos end = recorder_.now();
   waited_ += end - start;
@@ -213,21 +225,30 @@ void Worker::run(const schedule::Forward& forward) {
   for (const ValueId value : stage.taken())
     inputs[value] = mailbox_.take({value, forward.stage, forward.item},
                                   parts_.at(forward.stage).replica, came_);
-  const Nanos start = recorder_.now();
+  const Recorder::Moment start = recorder_.moment();
   Values made;
   if (share(forward.stage, forward.item).count > 0) {
     if (segment_->schedule.rules.trains) {
       made = stage.forward(forward.item, forward.weights, inputs);
-      if (stage.computes_loss()) add_loss(forward, made.at(job_.network.loss).item<double>());
+      if (stage.computes_loss())
+        to_come_.push_back({forward, copies_.to_host(made.at(job_.network.loss))});
     } else {
       made = stage.evaluate(forward.item, share(forward.stage, forward.item).count, inputs, score_);
     }
   } else if (segment_->schedule.rules.trains && stage.computes_loss()) {
-    add_loss(forward, 0);
+    to_come_.push_back({forward, {at::zeros({}), nullptr}});
   }
   inputs.clear();
   record(forward, start);
+  take_losses(kMostLossesToCome);
   post(forward.stage, Kind::kActivation, forward.item, made);
+}
+
+void Worker::take_losses(std::size_t most) {
+  while (!to_come_.empty() && (to_come_.size() > most || to_come_.front().loss.is_there())) {
+    add_loss(to_come_.front().forward, to_come_.front().loss.wait().item<double>());
+    to_come_.pop_front();
+  }
 }
 
 void Worker::add_loss(const schedule::Forward& forward, double loss) {
@@ -250,7 +271,7 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
 void Worker::run(const schedule::Recompute& recompute) {
   // Needs the item's inputs alone, so it does not wait for the gradients; the simulator does, and
   // so predicts no more than this.
-  const Nanos start = recorder_.now();
+  const Recorder::Moment start = recorder_.moment();
   if (share(recompute.stage, recompute.item).count > 0)
     stages_.at(recompute.stage).recompute(recompute.item, recompute.weights);
   record(recompute, start);
@@ -270,7 +291,7 @@ Gradients Worker::take_gradients(const schedule::Backward& backward) {
 void Worker::run(const schedule::Backward& backward) {
   const bool second = backward.part == schedule::Part::kWeight;
   const Gradients gradients = second ? Gradients{} : take_gradients(backward);
-  const Nanos start = recorder_.now();
+  const Recorder::Moment start = recorder_.moment();
   Values made;
   if (share(backward.stage, backward.item).count > 0)
     made = stages_.at(backward.stage)
@@ -302,7 +323,7 @@ void Worker::run(const schedule::Await& await) {
   const ReplicaGradients::Waited waited = replicas_.wait(await);
   waited_ += waited.others;
   came_ += waited.transfer;
-  record(await, recorder_.now());
+  record(await, recorder_.moment());
   const auto place = reduces_.extract({await.stage, await.update});
   recorder_.amend(place.mapped(), recorder_.at(waited.began), recorder_.at(waited.ended));
 }
@@ -322,7 +343,7 @@ void Worker::run(const schedule::Pull& pull) {
 }
 
 void Worker::run(const schedule::Update& update) {
-  const Nanos start = recorder_.now();
+  const Recorder::Moment start = recorder_.moment();
   Stage& stage = stages_.at(update.stage);
   const Part& part = parts_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
@@ -337,10 +358,9 @@ void Worker::run(const schedule::Update& update) {
     gradients = stage.weights().take_gradients();
   }
   if (clipper_) clip(update, gradients);
-  stage.weights().update(
-      update.to, gradients,
-      [&](std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-          const at::Tensor& to) { part.optimiser->step(parameter, from, gradient, to); });
+  stage.weights().update(update.to, gradients, [&](const std::vector<ParameterStep>& steps) {
+    part.optimiser->step_all(steps);
+  });
   if (part.replicas > 1) replicas_.used_up(update.stage, update.to);
   record(update, start);
 }

@@ -1,11 +1,14 @@
 // One worker: interprets its program, op by op (ARCHITECTURE: a schedule exists once, as data).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 
+#include "model/device.h"
 #include "runtime/asynchronous.h"
 #include "runtime/clipping.h"
+#include "runtime/host_copies.h"
 #include "runtime/job.h"
 #include "runtime/mailbox.h"
 #include "runtime/recorder.h"
@@ -53,6 +56,10 @@ class Worker {
     int replicas = 1;
     std::unique_ptr<Optimiser> optimiser;
   };
+  struct ToCome {  // a loss on its way to the host
+    schedule::Forward forward;
+    HostCopies::Copy loss;
+  };
   struct Running {  // of one minibatch's loss
     double loss = 0;
     std::int64_t samples = 0;
@@ -61,7 +68,8 @@ class Worker {
 
   void begin_averaging(const schedule::Rules& rules);
   void run_program();
-  void settle();
+  // Does what is left when the program has ended; a failure names the worker.
+  void end_segment(const std::function<void()>& what);
   void run_op(const schedule::Op& op);
   void expect_release(StageId stage, schedule::OwnProgram& program);
   void run(const schedule::Load& load);
@@ -79,9 +87,11 @@ class Worker {
   [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
   [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
   void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
+  // Takes the losses that have come; waits for the oldest where more than `most` have not.
+  void take_losses(std::size_t most);
   void add_loss(const schedule::Forward& forward, double loss);
   [[nodiscard]] Gradients take_gradients(const schedule::Backward& backward);
-  void record(const schedule::Op& op, Nanos start);
+  void record(const schedule::Op& op, const Recorder::Moment& start);
   void clip(const schedule::Update& update, model::Tensors& gradients);
   [[nodiscard]] std::string place_of(const schedule::Op& op) const;
   [[noreturn]] void fail_at(const schedule::Op& op);
@@ -90,6 +100,9 @@ class Worker {
   const Job& job_;
   WorkerId me_;
   Channels channels_;
+  at::Device device_;
+  model::UseStream stream_;  // of compute
+  HostCopies copies_;
   std::function<void(const Loss&)> on_loss_;
   schedule::Routes routes_;
   GradientOrder order_;
@@ -105,6 +118,7 @@ class Worker {
   std::unique_ptr<AsynchronousWeights> served_;  // once a schedule is asynchronous
   const Segment* segment_ = nullptr;
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
+  std::deque<ToCome> to_come_;
   std::map<std::int64_t, Running> losses_;
   Score score_;
   Bytes untrained_;  // sent in evaluation

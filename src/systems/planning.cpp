@@ -28,7 +28,11 @@ void throw_no_plan(const std::string& reasons) {
 
 plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& profile, int workers,
                             Seconds took) {
-  plan::PlanFile file{profile.model, workers, planned.plan, {}};
+  plan::PlanFile file{.model = profile.model,
+                      .workers = workers,
+                      .device = profile.device.substr(0, profile.device.find(':')),
+                      .precision = profile.precision,
+                      .plan = planned.plan};
   plan::Predicted& predicted = file.predicted;
   const plan::Prediction& prediction = planned.answer.prediction;
   predicted.seconds_per_minibatch = planned.time().count();

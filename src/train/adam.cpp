@@ -2,22 +2,30 @@
 
 #include <cmath>
 
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/addcdiv.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sqrt.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+
+#include "train/fused_steps.h"
 
 namespace pipedream::train {
 
+using runtime::ParameterStep;
+
 // The operations and their order are those of torch::optim::Adam and AdamW, for the same bits.
-void Adam::step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-                const at::Tensor& to) {
+void Adam::step(const ParameterStep& step) {
   const auto [rate, beta1, beta2, epsilon, decay, decoupled] = options_;
-  State& state = state_of(parameter, from);
+  const at::Tensor& from = step.from;
+  State& state = state_of(step.parameter, from);
   ++state.steps;
   const auto steps = static_cast<double>(state.steps);
-  at::Tensor out = to;
-  at::Tensor spare = gradient;
+  at::Tensor out = step.to;
+  at::Tensor spare = step.gradient;
 
   if (decay != 0 && !decoupled) spare.add_(from, decay);
   state.mean.mul_(beta1).add_(spare, 1 - beta1);
@@ -31,10 +39,32 @@ void Adam::step(std::size_t parameter, const at::Tensor& from, const at::Tensor&
   at::addcdiv_out(out, shrinks ? out : from, state.mean, spare, -step_size);
 }
 
+// As Sgd's. The device counts the steps, too: its kernel reads them there.
+void Adam::step_all(const std::vector<ParameterStep>& steps) {
+  const FusedSteps fused(steps);
+  if (!fused.is_possible()) return Optimiser::step_all(steps);
+  const auto [rate, beta1, beta2, epsilon, decay, decoupled] = options_;
+  std::vector<at::Tensor> means, squares, counts;
+  for (const ParameterStep& step : steps) {
+    State& state = state_of(step.parameter, step.from);
+    means.push_back(state.mean);
+    squares.push_back(state.square);
+    if (!state.count.defined()) state.count = at::zeros({}, step.to.options());
+    counts.push_back(state.count);
+  }
+  at::_foreach_add_(counts, 1);
+  if (decoupled)
+    at::_fused_adamw_(fused.weights(), fused.gradients(), means, squares, {}, counts, rate, beta1,
+                      beta2, decay, epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  else
+    at::_fused_adam_(fused.weights(), fused.gradients(), means, squares, {}, counts, rate, beta1,
+                     beta2, decay, epsilon, /*amsgrad=*/false, /*maximize=*/false);
+}
+
 Adam::State& Adam::state_of(std::size_t parameter, const at::Tensor& weights) {
   State& state = states_[parameter];
   if (!state.mean.defined()) {
-    state.mean = at::zeros_like(weights, {}, at::MemoryFormat::Contiguous);
+    state.mean = at::zeros_like(weights, {}, at::MemoryFormat::Preserve);
     state.square = at::zeros_like(state.mean);
   }
   return state;

@@ -24,12 +24,13 @@ class Adam final : public runtime::Optimiser {
  public:
   explicit Adam(AdamOptions options) : options_(options) {}
   // Overwrites the gradient with what it computes in between, so that a step allocates nothing.
-  void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-            const at::Tensor& to) override;
+  void step(const runtime::ParameterStep& step) override;
+  void step_all(const std::vector<runtime::ParameterStep>& steps) override;
 
  private:
   struct State {
     std::int64_t steps = 0;
+    at::Tensor count;   // of the steps, on a device
     at::Tensor mean;    // m
     at::Tensor square;  // s
   };

@@ -35,7 +35,7 @@ class Learner {
       std::size_t number = 0;
       for (const auto& [name, parameter] : model_.parameters()) {
         const at::Tensor weights = parameter.detach();
-        optimiser_->step(number++, weights, parameter.grad(), weights);
+        optimiser_->step({number++, weights, parameter.grad(), weights});
       }
       model_.clear_gradients();
     }

@@ -40,7 +40,7 @@ TEST(OptimiserOptions, AdaptiveOnesTakeSmallerStepsWhereNobodySaysHowFar) {
 TEST(OptimiserOptions, PlainSgdHasNoMomentum) {
   const auto sgd = make_optimiser({.kind = OptimiserKind::kSgd, .learning_rate = 1});
   const at::Tensor w = at::full({1}, 0.0F);
-  for (int i = 0; i < 2; ++i) sgd->step(0, w, at::full({1}, 1.0F), w);
+  for (int i = 0; i < 2; ++i) sgd->step({0, w, at::full({1}, 1.0F), w});
   EXPECT_FLOAT_EQ(w.item<float>(), -2);
 }
 

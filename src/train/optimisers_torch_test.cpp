@@ -58,10 +58,10 @@ TEST_P(OptimisersTorch, AreTheSameBitForBitInPlaceAndIntoAnotherBuffer) {
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const at::Tensor gradient = at::randn_like(in_place[i]);
       theirs[i].mutable_grad() = gradient;
-      ours_in_place->step(i, in_place[i], gradient.clone(), in_place[i]);
+      ours_in_place->step({i, in_place[i], gradient.clone(), in_place[i]});
       const at::Tensor to = at::empty_like(apart[i]);
       const at::Tensor before = apart[i].clone();
-      ours_apart->step(i, apart[i], gradient.clone(), to);
+      ours_apart->step({i, apart[i], gradient.clone(), to});
       EXPECT_TRUE(at::equal(apart[i], before));  // versions that are stashed stay as they are
       apart[i] = to;
     }

@@ -17,11 +17,16 @@ profile::Profile profile_for_training(const model::Network& network,
                                       profiler::ProfileOptions options,
                                       OptimiserOptions optimiser) {
   optimiser.learning_rate = kStandingStill;
-  options.workers = std::clamp(options.workers, 1, std::max(1, cores() / options.threads));
+  // Workers on GPUs are in nobody's way.
+  const int most = options.device.is_cpu() ? std::max(1, cores() / options.threads) : 1;
+  options.workers = std::clamp(options.workers, 1, most);
   options.make_update = [&]() -> profiler::Update {
     return [stepping = std::shared_ptr<runtime::Optimiser>(make_optimiser(optimiser))](
-               std::size_t parameter, const at::Tensor& weight, const at::Tensor& gradient) {
-      stepping->step(parameter, weight, gradient, weight);
+               const std::vector<profiler::WeightUpdate>& updates) {
+      std::vector<runtime::ParameterStep> steps;
+      for (const auto& [parameter, weight, gradient] : updates)
+        steps.push_back({parameter, weight, gradient, weight});
+      stepping->step_all(steps);
     };
   };
   return profiler::profile_network(network, options);

@@ -1,11 +1,16 @@
 #include "train/sgd.h"
 
+#include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/full_like.h>
 
+#include "train/fused_steps.h"
 #include "train/sgd_pass.h"
 
 namespace pipedream::train {
+
+using runtime::ParameterStep;
+
 namespace {
 
 bool is_plain(const at::Tensor& tensor) {
@@ -14,37 +19,47 @@ bool is_plain(const at::Tensor& tensor) {
 
 }  // namespace
 
-void Sgd::step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-               const at::Tensor& to) {
-  const at::Tensor velocity = velocity_of(parameter, from);
-  const bool plain = is_plain(from) && is_plain(gradient) && is_plain(to);
-  if (!plain || !can_sgd_pass()) return step_by_operations(from, gradient, velocity, to);
+void Sgd::step(const ParameterStep& step) {
+  const at::Tensor velocity = velocity_of(step.parameter, step.from);
+  const bool plain = is_plain(step.from) && is_plain(step.gradient) && is_plain(step.to);
+  if (!plain || !can_sgd_pass()) return step_by_operations(step, velocity);
   sgd_pass({.learning_rate = static_cast<float>(options_.learning_rate),
             .momentum = static_cast<float>(options_.momentum),
             .weight_decay = static_cast<float>(options_.weight_decay)},
-           {.from = from.const_data_ptr<float>(),
-            .gradient = gradient.const_data_ptr<float>(),
+           {.from = step.from.const_data_ptr<float>(),
+            .gradient = step.gradient.const_data_ptr<float>(),
             .velocity = velocity.defined() ? velocity.mutable_data_ptr<float>() : nullptr,
-            .to = to.mutable_data_ptr<float>(),
-            .count = static_cast<std::size_t>(from.numel())});
+            .to = step.to.mutable_data_ptr<float>(),
+            .count = static_cast<std::size_t>(step.from.numel())});
+}
+
+// On a GPU hundreds of small kernels would take longer to start than to run: there one does it all.
+void Sgd::step_all(const std::vector<ParameterStep>& steps) {
+  const FusedSteps fused(steps);
+  if (!fused.is_possible()) return Optimiser::step_all(steps);
+  std::vector<at::Tensor> velocities;
+  if (options_.momentum != 0)
+    for (const ParameterStep& step : steps)
+      velocities.push_back(velocity_of(step.parameter, step.from));
+  at::_fused_sgd_(fused.weights(), fused.gradients(), velocities, options_.weight_decay,
+                  options_.momentum, options_.learning_rate, /*dampening=*/0, /*nesterov=*/false,
+                  /*maximize=*/false, /*is_first_step=*/false);
 }
 
 at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
   if (options_.momentum == 0) return {};
   at::Tensor& velocity = velocity_[parameter];
   // −0 + g is g for every g, zeros of either sign too: the first step needs no case of its own.
-  if (!velocity.defined())
-    velocity = at::full_like(weights, -0.0, {}, at::MemoryFormat::Contiguous);
+  if (!velocity.defined()) velocity = at::full_like(weights, -0.0, {}, at::MemoryFormat::Preserve);
   return velocity;
 }
 
-void Sgd::step_by_operations(const at::Tensor& from, const at::Tensor& gradient,
-                             at::Tensor velocity, const at::Tensor& to) const {
-  at::Tensor slope = gradient;
-  if (options_.weight_decay != 0) slope = gradient.add(from, options_.weight_decay);
+void Sgd::step_by_operations(const ParameterStep& step, at::Tensor velocity) const {
+  at::Tensor slope = step.gradient;
+  if (options_.weight_decay != 0) slope = step.gradient.add(step.from, options_.weight_decay);
   if (velocity.defined()) slope = velocity.mul_(options_.momentum).add_(slope);
-  at::Tensor out = to;
-  at::add_out(out, from, slope, -options_.learning_rate);
+  at::Tensor out = step.to;
+  at::add_out(out, step.from, slope, -options_.learning_rate);
 }
 
 }  // namespace pipedream::train

@@ -17,15 +17,14 @@ struct SgdOptions {
 class Sgd final : public runtime::Optimiser {
  public:
   explicit Sgd(SgdOptions options) : options_(options) {}
-  void step(std::size_t parameter, const at::Tensor& from, const at::Tensor& gradient,
-            const at::Tensor& to) override;
+  void step(const runtime::ParameterStep& step) override;
+  void step_all(const std::vector<runtime::ParameterStep>& steps) override;
 
  private:
   // Undefined without momentum.
   [[nodiscard]] at::Tensor velocity_of(std::size_t parameter, const at::Tensor& weights);
   // One tensor operation after another: for what is not plain floats in order on the CPU.
-  void step_by_operations(const at::Tensor& from, const at::Tensor& gradient, at::Tensor velocity,
-                          const at::Tensor& to) const;
+  void step_by_operations(const runtime::ParameterStep& step, at::Tensor velocity) const;
 
   SgdOptions options_;
   std::map<std::size_t, at::Tensor> velocity_;

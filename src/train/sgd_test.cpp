@@ -14,9 +14,9 @@ TEST(Sgd, AppliesMomentumAsDocumented) {
   Sgd sgd({.learning_rate = 0.1, .momentum = 0.9});
   const at::Tensor w = at::full({1}, 1.0F);
   const at::Tensor g = at::full({1}, 2.0F);
-  sgd.step(0, w, g, w);
+  sgd.step({0, w, g, w});
   EXPECT_FLOAT_EQ(w.item<float>(), 0.8F);
-  sgd.step(0, w, g, w);
+  sgd.step({0, w, g, w});
   EXPECT_FLOAT_EQ(w.item<float>(), 0.8F - 0.1F * (0.9F * 2 + 2));
 }
 
@@ -24,7 +24,7 @@ TEST(Sgd, AppliesMomentumAsDocumented) {
 TEST(Sgd, AppliesWeightDecayAsDocumented) {
   Sgd sgd({.learning_rate = 0.1, .weight_decay = 0.5});
   const at::Tensor w = at::full({1}, 1.0F);
-  sgd.step(0, w, at::full({1}, 2.0F), w);
+  sgd.step({0, w, at::full({1}, 2.0F), w});
   EXPECT_FLOAT_EQ(w.item<float>(), 0.75F);
 }
 
@@ -36,8 +36,8 @@ TEST(Sgd, GivesTheSameBitsInPlaceAndIntoAnotherBuffer) {
   for (int step = 0; step < 3; ++step) {
     const at::Tensor g = at::rand({1000});
     at::Tensor to = at::empty({1000});
-    one.step(0, in_place, g, in_place);
-    two.step(0, from, g, to);
+    one.step({0, in_place, g, in_place});
+    two.step({0, from, g, to});
     from = to;
   }
   EXPECT_TRUE(at::equal(in_place, from));
@@ -55,8 +55,8 @@ TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
       const at::Tensor v = w.clone();
       for (int step = 0; step < 5; ++step) {
         const at::Tensor gaps = at::randn({1003, 2}).select(1, 0);
-        one.step(0, w, gaps.contiguous(), w);
-        two.step(0, v, gaps, v);
+        one.step({0, w, gaps.contiguous(), w});
+        two.step({0, v, gaps, v});
       }
       EXPECT_TRUE(at::equal(w, v)) << "momentum " << momentum << ", decay " << decay;
     }
@@ -71,8 +71,8 @@ TEST(Sgd, TakesAMomentumThatIsTooSmallToMatter) {
   const at::Tensor v = w.clone();
   for (int step = 0; step < 3; ++step) {
     const at::Tensor g = at::randn({1003});
-    tiny.step(0, w, g, w);
-    none.step(0, v, g, v);
+    tiny.step({0, w, g, w});
+    none.step({0, v, g, v});
   }
   EXPECT_TRUE(at::equal(w, v));
 }
@@ -81,9 +81,9 @@ TEST(Sgd, KeepsTheVelocitiesOfParametersApart) {
   Sgd sgd({.learning_rate = 1, .momentum = 0.5});
   const at::Tensor a = at::full({1}, 0.0F);
   const at::Tensor b = at::full({2}, 0.0F);
-  sgd.step(0, a, at::full({1}, 1.0F), a);
-  sgd.step(1, b, at::full({2}, 4.0F), b);
-  sgd.step(0, a, at::full({1}, 1.0F), a);
+  sgd.step({0, a, at::full({1}, 1.0F), a});
+  sgd.step({1, b, at::full({2}, 4.0F), b});
+  sgd.step({0, a, at::full({1}, 1.0F), a});
   EXPECT_FLOAT_EQ(a.item<float>(), -2.5F);
   EXPECT_FLOAT_EQ(b[1].item<float>(), -4.0F);
 }

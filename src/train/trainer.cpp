@@ -149,7 +149,7 @@ class TrainingWorker {
         course_(recipe, job, *data.training),
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.sharing),
-        meter_(std::move(ledger)),
+        meter_(std::move(ledger), job.device_of(seat.me)),
         worker_(job, seat.me, seat.channels, seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
 
@@ -327,7 +327,7 @@ std::optional<Outcome> train_as_process(transport::MpiWorld& world, const Recipe
                                         const std::optional<transport::Links>& link) {
   std::optional<Outcome> outcome;
   const auto ledger = model::make_memory_ledger();
-  runtime::run_as_process(world, link, [&](const runtime::Seat& seat) {
+  runtime::run_as_process(world, job.devices, link, [&](const runtime::Seat& seat) {
     outcome = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
   });
   return outcome;

@@ -1,0 +1,46 @@
+#include "model/precision.h"
+
+#include <ATen/autocast_mode.h>
+
+#include "core/error.h"
+
+namespace pipedream::model {
+
+Precision precision_named(const std::string& name) {
+  if (name == "fp32") return Precision::kFloat;
+  if (name == "bf16") return Precision::kBfloat16;
+  throw BadUsage("there is no precision '" + name + "': wanted fp32 or bf16");
+}
+
+std::string to_text(Precision precision) {
+  return precision == Precision::kBfloat16 ? "bf16" : "fp32";
+}
+
+ComputeIn::ComputeIn(Precision precision, at::DeviceType device)
+    : changes_(precision == Precision::kBfloat16), device_(device) {
+  if (!changes_) return;
+  was_enabled_ = at::autocast::is_autocast_enabled(device);
+  type_before_ = at::autocast::get_autocast_dtype(device);
+  at::autocast::set_autocast_dtype(device, at::kBFloat16);
+  at::autocast::set_autocast_enabled(device, true);
+  at::autocast::increment_nesting();
+}
+
+// Weights in bfloat16 are kept for one stretch only: the next may use other versions.
+ComputeIn::~ComputeIn() {
+  if (!changes_) return;
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device_, was_enabled_);
+  at::autocast::set_autocast_dtype(device_, type_before_);
+}
+
+at::Tensor laid_out(const at::Tensor& tensor, Precision precision) {
+  if (precision != Precision::kBfloat16 || tensor.dim() != 4) return tensor;
+  return tensor.contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+void lay_out(const std::vector<at::Tensor>& weights, Precision precision) {
+  for (at::Tensor weight : weights) weight.set_data(laid_out(weight.detach(), precision));
+}
+
+}  // namespace pipedream::model

@@ -1,0 +1,220 @@
+// Training on a GPU: the rules of all systems bit for bit, on the device and against the CPU. Run
+// where libtorch finds a GPU; elsewhere each test says that it was left out.
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include <ATen/Context.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/randn.h>
+
+#include "core/error.h"
+#include "core/testing.h"
+#include "model/device.h"
+#include "runtime/tensor_message.h"
+#include "runtime_cases_testing.h"
+#include "train/optimiser_options.h"
+
+namespace pipedream::test {
+namespace {
+
+const at::Device kGpu(at::kCUDA, 0);
+
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!at::globalContext().hasCUDA()) GTEST_SKIP() << "no GPU found by libtorch: left out";
+    // Sums in a fixed order, the same kernels every time.
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+    at::globalContext().setDeterministicCuDNN(true);
+    at::globalContext().setBenchmarkCuDNN(false);
+  }
+};
+
+// cuBLAS looks for this when it is first used.
+const int kFixedWorkspace = setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+
+struct Wanted {
+  std::string system;
+  std::vector<int> replicas;
+  int microbatches;
+  Rule rule;
+};
+
+const std::vector<Wanted>& all_systems() {
+  static const std::vector<Wanted> wanted{
+      {"mp", {1, 1}, 1, newest_weights()},
+      {"gpipe", {1, 1, 1}, 4, newest_weights()},
+      {"dapple", {1, 1}, 4, newest_weights()},
+      {"dapple", {2, 1}, 2, newest_weights()},
+      {"pipedream", {1, 1, 1}, 1, weight_stashing(3)},
+      {"2bw", {1, 1}, 4, one_update_behind()},
+      {"dp-bsp", {2}, 1, [](std::size_t, std::int64_t t) { return t / 2; }},
+      {"dp-bsp", {3}, 1, [](std::size_t, std::int64_t t) { return t / 3; }},
+      {"dp-asp", {1}, 1, newest_weights()}};
+  return wanted;
+}
+
+Case case_of(const Wanted& wanted, model::Network network, std::int64_t minibatches) {
+  plan::Plan plan = cut_in_order(network, wanted.system, wanted.replicas);
+  plan.microbatches = wanted.microbatches;
+  Case test(std::move(network), std::move(plan), {.minibatches = minibatches});
+  test.device = kGpu;
+  return test;
+}
+Case case_of(const Wanted& wanted, const std::string& name, std::int64_t minibatches = 9) {
+  return case_of(wanted, small_network(name), minibatches);
+}
+
+// Random numbers of a GPU are others than the CPU's.
+model::Network without_dropout(const std::string& name) {
+  if (name == "mlp") return small_network(name);
+  std::map<std::string, std::string> sizes{{"hidden", "8"}, {"vocabulary", "13"}, {"dropout", "0"}};
+  if (name == "gpt")
+    sizes.merge(std::map<std::string, std::string>{{"layers", "3"}, {"heads", "2"}});
+  return from_zoo(name, sizes);
+}
+
+std::string title(const Wanted& wanted, const std::string& name) {
+  std::string text = name + ", " + wanted.system;
+  for (const int replicas : wanted.replicas) text += " " + std::to_string(replicas);
+  return text;
+}
+
+TEST_F(Gpu, EverySystemGivesTheBitsOfItsRule) {
+  for (const Wanted& wanted : all_systems())
+    for (const std::string name : {"mlp", "resnet", "gpt"}) {
+      SCOPED_TRACE(title(wanted, name));
+      if (wanted.system == "dp-asp") continue;  // its servers compute on the CPU
+      (void)expect_bits(case_of(wanted, name), wanted.rule);
+    }
+}
+
+TEST_F(Gpu, AgreesWithTheCpu) {
+  for (const Wanted& wanted : all_systems())
+    for (const std::string name : {"mlp", "gnmt8", "gpt"}) {
+      SCOPED_TRACE(title(wanted, name));
+      Case test = case_of(wanted, without_dropout(name), 5);
+      const runtime::Weights found = test.run().weights;
+      test.device = at::kCPU;
+      for (const auto& [parameter, wanted_value] : test.trained_by(wanted.rule).parameters)
+        EXPECT_TRUE(at::allclose(found.parameters.at(parameter), wanted_value, 1e-2, 1e-4))
+            << parameter;
+    }
+}
+
+TEST_F(Gpu, PartitionsChangeNoBit) {
+  for (const std::string name : {"resnet", "gpt", "many uses", "tied"}) {
+    std::optional<runtime::Weights> whole;
+    for (const std::vector<int>& replicas : {std::vector{1}, {1, 1}, {1, 1, 1}, {1, 1, 1, 1}}) {
+      SCOPED_TRACE(name + std::string(", stages: ") + std::to_string(replicas.size()));
+      const runtime::Weights weights = case_of({"gpipe", replicas, 2, {}}, name).run().weights;
+      if (!whole) whole = weights;
+      expect_same(weights, *whole);
+    }
+  }
+}
+
+TEST_F(Gpu, EventsAreTimedOnTheDevice) {
+  const Case test = case_of({"gpipe", {1, 1}, 2, {}}, "resnet");
+  const runtime::TestRun run = test.run();
+  for (const runtime::WorkerResult& worker : run.workers) {
+    Nanos last{0};
+    int computed = 0;
+    for (const timeline::Event& event : worker.events) {
+      EXPECT_LE(event.start, event.end);
+      if (!timeline::on_compute_lane(event.op)) continue;
+      EXPECT_GE(event.start, last) << "one stream does one thing after another";
+      last = event.end;
+      ++computed;
+    }
+    EXPECT_GT(computed, 9);
+  }
+}
+
+TEST_F(Gpu, ALossThatIsNotFiniteIsToldWithItsMinibatch) {
+  Case test = case_of({"pipedream", {1, 1}, 1, {}}, "mlp", 30);
+  runtime::Job job = test.job();
+  job.make_optimiser = [] { return train::make_optimiser({.learning_rate = 1e30}); };
+  try {
+    (void)runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+    FAIL() << "the loss stayed finite";
+  } catch (const TrainingStopped& stopped) {
+    EXPECT_NE(std::string(stopped.what()).find("the loss of minibatch "), std::string::npos)
+        << stopped.what();
+  }
+}
+
+TEST_F(Gpu, MessagesCarryDeviceMemoryWithoutACopyAndHostCopiesTheSameNumbers) {
+  const at::Tensor sent = at::randn({4, 3, 5, 5}, kGpu);
+  const at::Tensor received = runtime::to_tensor(runtime::to_message(sent));
+  EXPECT_EQ(received.const_data_ptr(), sent.const_data_ptr());
+  EXPECT_TRUE(at::equal(received, sent));
+  const runtime::HostCopies copies(kGpu);
+  for (const at::Tensor& each : {sent, sent.contiguous(at::MemoryFormat::ChannelsLast),
+                                 sent.transpose(0, 2), sent[0][0][0]}) {
+    const runtime::HostCopies::Copy copy = copies.to_host(each);
+    const at::Tensor there = runtime::to_tensor(runtime::to_message(copy));
+    EXPECT_TRUE(there.is_cpu());
+    EXPECT_TRUE(at::equal(there, each.cpu()));
+    EXPECT_TRUE(at::equal(copies.to_device(there), each));
+  }
+}
+
+TEST_F(Gpu, OptimisersStepAllAtOnceAsOneByOne) {
+  using train::OptimiserKind;
+  for (const OptimiserKind kind : {OptimiserKind::kSgd, OptimiserKind::kMomentum,
+                                   OptimiserKind::kAdam, OptimiserKind::kAdamW}) {
+    SCOPED_TRACE(train::to_text(kind));
+    const train::OptimiserOptions options{.kind = kind, .learning_rate = 0.01, .weight_decay = 0.1};
+    const auto fused = train::make_optimiser(options);
+    const auto plain = train::make_optimiser(options);
+    std::vector<at::Tensor> ours{at::randn({300, 7}, kGpu), at::randn({5}, kGpu)};
+    std::vector<at::Tensor> theirs{ours[0].cpu(), ours[1].cpu()};
+    for (int step = 0; step < 5; ++step) {
+      std::vector<runtime::ParameterStep> steps;
+      for (std::size_t i = 0; i < ours.size(); ++i) {
+        const at::Tensor gradient = at::randn_like(ours[i]);
+        plain->step({i, theirs[i], gradient.cpu(), theirs[i]});
+        // Alternately in place and into the next version.
+        steps.push_back({i, ours[i], gradient, step % 2 == 0 ? ours[i] : at::empty_like(ours[i])});
+      }
+      fused->step_all(steps);
+      for (std::size_t i = 0; i < ours.size(); ++i) {
+        ours[i] = steps[i].to;
+        EXPECT_TRUE(at::allclose(ours[i].cpu(), theirs[i], 1e-4, 1e-5)) << "step " << step;
+      }
+    }
+  }
+}
+
+TEST_F(Gpu, Bfloat16LearnsAsFloatDoes) {
+  for (const std::string name : {"resnet", "gpt"}) {
+    SCOPED_TRACE(name);
+    const Case test = case_of({"gpipe", {1, 1}, 2, {}}, name);
+    runtime::Job job = test.job();
+    const auto plain = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+    job.precision = model::Precision::kBfloat16;
+    const auto coarse = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+    EXPECT_FALSE(are_same(plain.weights, coarse.weights));
+    for (const auto& [minibatch, loss] : plain.losses)
+      EXPECT_NEAR(coarse.losses.at(minibatch), loss, 0.05 * std::abs(loss)) << minibatch;
+  }
+}
+
+// In whole numbers of stages, too: channels last passes between them.
+TEST_F(Gpu, PartitionsChangeNoBitOfBfloat16) {
+  std::optional<runtime::Weights> whole;
+  for (const std::vector<int>& replicas : {std::vector{1}, {1, 1}, {1, 1, 1}}) {
+    const Case test = case_of({"gpipe", replicas, 2, {}}, "resnet");
+    runtime::Job job = test.job();
+    job.precision = model::Precision::kBfloat16;
+    const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+    if (!whole) whole = run.weights;
+    expect_same(run.weights, *whole);
+  }
+}
+
+}  // namespace
+}  // namespace pipedream::test
