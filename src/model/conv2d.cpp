@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/_slow_conv2d_backward.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
@@ -173,7 +174,8 @@ struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> 
 
 at::Tensor convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                     std::int64_t stride, std::int64_t padding) {
-  if (kOneDnnBackwardIsSlow && input.is_cpu() && input.scalar_type() == at::kFloat)
+  if (kOneDnnBackwardIsSlow && input.is_cpu() && input.scalar_type() == at::kFloat &&
+      !at::autocast::is_autocast_enabled(at::kCPU))
     return MatrixProductBackward::apply(
         input, weight, bias.defined() ? std::optional(bias) : std::nullopt, stride, padding);
   return at::conv2d(input, weight, bias, {stride, stride}, {padding, padding});

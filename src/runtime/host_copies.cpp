@@ -33,7 +33,10 @@ at::Tensor HostCopies::host_floats(std::int64_t count) const {
 
 HostCopies::Copy HostCopies::to_host(const at::Tensor& tensor) const {
   if (tensor.is_cpu()) return {tensor, nullptr};
-  const at::Tensor dense = tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
+  // A message is read as it lies (tensor_message.h), so other layouts are straightened here: later
+  // there would be memory to copy that is not written yet.
+  const at::Tensor dense =
+      tensor.is_contiguous(at::MemoryFormat::ChannelsLast) ? tensor : tensor.contiguous();
   const at::Tensor copy =
       at::empty_strided(dense.sizes(), dense.strides(),
                         at::TensorOptions().dtype(dense.scalar_type()).pinned_memory(true));
@@ -67,7 +70,8 @@ at::Tensor HostCopies::to_device(const at::Tensor& tensor) const {
   std::optional<Mark> made;
   {
     const UseStream use(in_);
-    copy = tensor.pin_memory().to(device_, /*non_blocking=*/true);
+    // From another GPU libtorch copies directly.
+    copy = (tensor.is_cpu() ? tensor.pin_memory() : tensor).to(device_, /*non_blocking=*/true);
     made.emplace(device_);
   }
   made->hold_back();

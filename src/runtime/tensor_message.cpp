@@ -50,6 +50,9 @@ at::Device hold_back_until_made(const transport::Message& message) {
 
 transport::Message to_message(const at::Tensor& tensor) {
   at::Tensor dense = is_channels_last(tensor) ? tensor : tensor.contiguous();
+  // Memory that came with a message is not libtorch's here, so nobody could hold it for the
+  // receiver's stream: what is only passed on is copied.
+  if (!dense.is_cpu() && dense.storage().allocator() == nullptr) dense = dense.clone();
   give_away(dense);
   transport::Message message = described(dense);
   if (dense.is_cpu()) {

@@ -2,6 +2,7 @@
 #include "transport/transport.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <iostream>
 #include <numeric>
@@ -59,11 +60,11 @@ TEST_P(TransportContract, AMessageMayBeEmpty) {
 TEST_P(TransportContract, BytesMayBecomeReadyAfterTheyWereSent) {
   run(2, [](Transport& me) {
     if (me.me() == kA) {
-      const auto owner = std::make_shared<std::string>("not yet");
+      const auto owner = std::make_shared<std::array<char, 7>>();
       const auto ready = std::make_shared<std::atomic<bool>>(false);
       std::thread device([owner, ready] {
         std::this_thread::sleep_for(20ms);
-        *owner = "written";
+        std::copy_n("written", owner->size(), owner->begin());
         *ready = true;
       });
       me.send(kB, 0,
