@@ -1,6 +1,7 @@
 // Training on a GPU: the rules of all systems bit for bit, on the device and against the CPU. Run
 // where libtorch finds a GPU; elsewhere each test says that it was left out.
 #include <cstdlib>
+#include <deque>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,7 @@ const std::vector<Wanted>& all_systems() {
   static const std::vector<Wanted> wanted{
       {"mp", {1, 1}, 1, newest_weights()},
       {"gpipe", {1, 1, 1}, 4, newest_weights()},
+      {"torchgpipe", {1, 1, 1}, 4, newest_weights()},
       {"dapple", {1, 1}, 4, newest_weights()},
       {"dapple", {2, 1}, 2, newest_weights()},
       {"pipedream", {1, 1, 1}, 1, weight_stashing(3)},
@@ -88,6 +90,75 @@ TEST_F(Gpu, EverySystemGivesTheBitsOfItsRule) {
       SCOPED_TRACE(title(wanted, name));
       if (wanted.system == "dp-asp") continue;  // its servers compute on the CPU
       (void)expect_bits(case_of(wanted, name), wanted.rule);
+    }
+}
+
+TEST_F(Gpu, ReplicatedStagesGiveTheBitsOfTheirRule) {
+  for (const std::vector<int>& replicas : {std::vector{2, 1}, {1, 2}, {2, 2}}) {
+    const Wanted wanted{"pipedream", replicas, 1, {}};
+    SCOPED_TRACE(title(wanted, "resnet"));
+    const Case test = case_of(wanted, "resnet");
+    (void)expect_bits(test, round_robin(test.plan));
+  }
+}
+
+TEST_F(Gpu, StagesThatShareWorkersGiveTheBitsOfTheirRule) {
+  for (const std::string name : {"resnet", "gpt"}) {
+    SCOPED_TRACE(name);
+    model::Network network = small_network(name);
+    plan::Plan plan = cut_straight(network, "interleaved", 4);
+    deal_out(plan, 2);
+    plan.microbatches = 4;
+    Case test(std::move(network), std::move(plan), {.minibatches = 5});
+    test.device = kGpu;
+    (void)expect_bits(test, newest_weights());
+  }
+}
+
+// Another worker's, by way of the host, as between processes.
+class HostMemoryOnly final : public transport::Transport {
+ public:
+  explicit HostMemoryOnly(Transport& inner) : inner_(inner) {}
+  WorkerId me() const override { return inner_.me(); }
+  int workers() const override { return inner_.workers(); }
+  bool takes_device_memory() const override { return false; }
+  void send(WorkerId to, int tag, transport::Message message) override {
+    EXPECT_FALSE(message.on_device);
+    transport::wait_until(message.is_ready);
+    inner_.send(to, tag, std::move(message));
+  }
+  transport::Ticket receive(WorkerId from, int tag) override { return inner_.receive(from, tag); }
+  transport::Message wait(transport::Ticket ticket, transport::Deadline deadline) override {
+    return inner_.wait(ticket, deadline);
+  }
+  transport::Arrival wait_any(std::span<const transport::Ticket> tickets,
+                              transport::Deadline deadline) override {
+    return inner_.wait_any(tickets, deadline);
+  }
+  void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
+
+ private:
+  Transport& inner_;
+};
+
+TEST_F(Gpu, ValuesByWayOfTheHostGiveTheSameBits) {
+  for (const std::string name : {"resnet", "gpt", "gnmt8", "tied"})
+    for (const auto precision : {model::Precision::kFloat, model::Precision::kBfloat16}) {
+      SCOPED_TRACE(name + std::string(", ") + model::to_text(precision));
+      const Case test = case_of({"pipedream", {1, 1, 1}, 1, {}}, name);
+      runtime::Job job = test.job();
+      job.precision = precision;
+      const auto direct = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+      std::mutex mutex;
+      std::deque<HostMemoryOnly> ways;
+      const auto by_host = [&](const runtime::Channels& given) {
+        const std::lock_guard lock(mutex);
+        return runtime::Channels{ways.emplace_back(given.values), given.collectives, given.served,
+                                 given.control, given.news};
+      };
+      const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed, by_host);
+      expect_same(run.weights, direct.weights);
+      EXPECT_EQ(ways.size(), 3U);
     }
 }
 

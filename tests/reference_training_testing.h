@@ -61,6 +61,13 @@ using Rule = std::function<std::int64_t(std::size_t stage, std::int64_t minibatc
 [[nodiscard]] inline Rule one_update_behind(std::int64_t width = 1) {
   return [width](std::size_t, std::int64_t t) { return t / width - 1; };
 }
+// 1F1B-RR: with replicas, the averaging of a round may take until d rounds later.
+[[nodiscard]] inline Rule round_robin(const plan::Plan& plan) {
+  return [plan](std::size_t s, std::int64_t t) {
+    const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
+    return r == 1 ? t - plan.stages[s].depth + 1 : t / r - plan.stages[s].depth;
+  };
+}
 
 class Reference {
  public:

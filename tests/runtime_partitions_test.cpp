@@ -74,6 +74,25 @@ TEST(RuntimePartitions, StagesNeedNotBeRunsOfTheOrderOfLayers) {
   EXPECT_GT(all.apart, 20);
 }
 
+// Coarser numbers, the same promise.
+TEST(RuntimePartitions, Bfloat16ComputesTheSameHoweverLayersAreCut) {
+  for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "gpt"})) {
+    std::optional<runtime::Weights> whole;
+    for (const int stages : {1, 2, 3}) {
+      SCOPED_TRACE(name + ", stages: " + std::to_string(stages));
+      model::Network network = small_network(name);
+      const plan::Plan plan = cut_straight(network, "gpipe", stages);
+      const Case test(std::move(network), plan, {.minibatches = 3});
+      runtime::Job job = test.job();
+      job.precision = model::Precision::kBfloat16;
+      const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
+      if (!whole) whole = run.weights;
+      expect_same(run.weights, *whole);
+      EXPECT_FALSE(are_same(run.weights, test.run().weights)) << "these are float's";
+    }
+  }
+}
+
 TEST(RuntimePartitions, WeightStashingGoesByStagesHoweverTheyAreCut) {
   for (const std::string& name : networks({"many uses", "tied", "gnmt8"}))
     for (std::uint32_t seed = 0; seed < 10; ++seed) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime_cases_testing.h"
+#include "transport/lane_sums.h"
+#include "transport/lanes_testing.h"
 
 namespace pipedream::test {
 namespace {
@@ -11,14 +13,6 @@ std::string text_of(const std::vector<int>& replicas) {
   std::string text;
   for (const int r : replicas) text += (text.empty() ? "" : "-") + std::to_string(r);
   return text;
-}
-
-// 1F1B-RR: with replicas, the averaging of a round may take until d rounds later.
-Rule round_robin(const plan::Plan& plan) {
-  return [plan](std::size_t s, std::int64_t t) {
-    const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
-    return r == 1 ? t - plan.stages[s].depth + 1 : t / r - plan.stages[s].depth;
-  };
 }
 
 Case case_of(const std::string& name, const std::string& system, const std::vector<int>& replicas,
@@ -43,6 +37,24 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
         const Case test = case_of(name, "pipedream", replicas, 1, minibatches);
         expect_rule(test, round_robin(test.plan));
       }
+}
+
+// As NCCL would sum them, with lanes in the host's memory; of two, any order has the same bits.
+TEST(RuntimeReplicas, GradientsThatAreSummedWhereTheyLieGiveTheSame) {
+  for (const auto& [system, replicas] : std::vector<std::pair<std::string, std::vector<int>>>{
+           {"pipedream", {2, 1}}, {"pipedream", {2, 2}}, {"dp-bsp", {2}}}) {
+    SCOPED_TRACE(system + ", " + text_of(replicas));
+    const Case test = case_of("resnet", system, replicas, 1, 7);
+    const auto exchange = std::make_shared<transport::HostLanesExchange>();
+    const runtime::TestRun run = runtime::run_schedule(
+        test.job(), test.schedule, test.extent, test.feed, [&](runtime::Channels channels) {
+          channels.device_sums = transport::sum_by_lanes(
+              channels.collectives, std::make_unique<transport::HostLanes>(exchange));
+          return channels;
+        });
+    expect_same(run.weights, test.run().weights);
+    EXPECT_GT(exchange->opened(), 0U);
+  }
 }
 
 TEST(RuntimeReplicas, RecomputationChangesNoBit) {

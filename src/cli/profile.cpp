@@ -88,7 +88,7 @@ void add_profile(CLI::App& app) {
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));
   measuring(command->add_option("--precision", flags->precision,
-                                "fp32, or bf16 where that is faster than it is coarse [fp32]"));
+                                "fp32, or bf16: products in bfloat16, weights in float [fp32]"));
   measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
                 ->check(range<int>(1, 4096, kWholeNumber)));
   measuring(command

@@ -110,7 +110,7 @@ void parse_and_do(CLI::App& app, int count, const char* const* arguments) {
   // CLI11 would only say that a subcommand is missing.
   if (count > 1 && arguments[1][0] != '-') want_command(app, arguments[1]);
   std::optional<WhenInterrupted> note;
-  if (transport::launched_rank() == 0) note.emplace("interrupted; nothing was written");
+  if (transport::launched_rank() == 0) note.emplace("interrupted");
   TorchWarnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   app.parse(count, arguments);

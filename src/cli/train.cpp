@@ -20,6 +20,7 @@
 #include "model/device.h"
 #include "model/weights_file.h"
 #include "plan/plan_file.h"
+#include "profile/measured_on.h"
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
 #include "report/table.h"
@@ -46,7 +47,7 @@ class Training {
  private:
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
   [[nodiscard]] int workers() const;
-  void use_machine(const std::string& device, const std::string& precision);
+  void use_machine(const runtime::MachineNames& planned);
   void choose_machine();
   void check_outputs() const;
   void check_network() const;
@@ -71,8 +72,7 @@ class Training {
   model::Network network_;
   transport::MpiWorld* world_;
   train::OptimiserOptions optimiser_;
-  at::Device device_{at::kCPU};  // as asked for
-  model::Precision precision_ = model::Precision::kFloat;
+  runtime::Machine machine_;
   train::Data data_;
   Preparation preparation_;
 };
@@ -100,38 +100,29 @@ Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* wo
   data_ = train::open_data(flags.data, network_, flags.seed);
 }
 
-// What flags say goes before what a plan or a profile does.
-void Training::use_machine(const std::string& device, const std::string& precision) {
-  const auto first = [](const std::string& asked, const std::string& planned,
-                        const std::string& otherwise) {
-    return !asked.empty() ? asked : !planned.empty() ? planned : otherwise;
-  };
-  device_ = model::device_named(first(flags_.device, device, "cpu"));
-  precision_ = model::precision_named(first(flags_.precision, precision, "fp32"));
-  model::require_device(device_);
-  model::prepare(device_);
+void Training::use_machine(const runtime::MachineNames& planned) {
+  machine_ = runtime::choose_machine({flags_.device, flags_.precision}, planned);
 }
 
 // For planning. The files that say it need be there for the first process alone: the others hear it
 // with the plan.
 void Training::choose_machine() {
-  std::string device, precision;
+  runtime::MachineNames planned;
   if (speaks() && !flags_.plan.empty()) {
     const plan::PlanFile file = plan::read_plan(flags_.plan, network_.graph);
-    device = file.device;
-    precision = file.precision;
+    planned = {file.device, file.precision};
   } else if (speaks() && !flags_.profile.empty()) {
     const profile::Profile profile = profile::read_profile(flags_.profile);
-    device = profile.device.substr(0, profile.device.find(':'));
-    precision = profile.precision;
+    planned = {profile::kind_of_device(profile.device), profile.precision};
   }
-  use_machine(device, precision);
+  use_machine(planned);
 }
 
 int Training::workers() const {
   if (world_) return world_->size();
   if (flags_.workers) return *flags_.workers;
-  return device_.is_cpu() ? std::max(1, cores() / flags_.threads) : model::gpus_of(device_);
+  return machine_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
+                                  : model::gpus_of(machine_.device);
 }
 
 void Training::check_outputs() const {
@@ -171,10 +162,11 @@ train::Recipe Training::recipe_of(const OwnSchedule* own) const {
 runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recipe) const {
   runtime::Job job{.network = network_, .plan = plan, .seed = flags_.seed};
   job.threads = flags_.threads;
-  job.precision = precision_;
-  if (!device_.is_cpu())
+  job.precision = machine_.precision;
+  if (!machine_.device.is_cpu())
     job.devices = runtime::devices_of_workers(
-        device_, world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
+        machine_.device,
+        world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
   job.averaging.way.exchange = wishes_of(flags_).exchange;
   if (world_) job.averaging.way.host_of = world_->hosts();
@@ -217,7 +209,7 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
     run.predicted.reset();  // that is the system's own schedule
   }
   const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
-  use_machine(prepared.file.device, prepared.file.precision);
+  use_machine({prepared.file.device, prepared.file.precision});
   const runtime::Job job = job_of(run.plan, recipe);
   if (speaks()) tell_idle(run.plan);
   if (speaks() && !flags_.out.empty()) write_inputs(prepared);  // a run that fails has them too
@@ -269,7 +261,7 @@ Preparation Training::prepare() const {
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
   };
-  const PlanningTask task{flags_, network_, optimiser_, workers(), device_, precision_, check};
+  const PlanningTask task{flags_, network_, optimiser_, workers(), machine_, check};
   Preparation preparation = world_ ? shared_plans(task, *world_) : prepare_plans(task);
   if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds where it can be used
   return preparation;
@@ -282,10 +274,13 @@ void Training::tell_notes() const {
 
 void Training::tell_crowd() const {
   const int here = world_ ? transport::launched_here().value_or(1) : workers();
-  if (!speaks() || !device_.is_cpu() || here * flags_.threads <= cores()) return;
-  std::cerr << here << " workers of " << flags_.threads
-            << (flags_.threads == 1 ? " thread" : " threads") << " share " << cores()
-            << (cores() == 1 ? " core" : " cores")
+  const bool on_cpu = machine_.device.is_cpu();
+  const int room = on_cpu ? cores() : model::gpus_of(machine_.device);
+  if (!speaks() || here * (on_cpu ? flags_.threads : 1) <= room) return;
+  std::cerr << here << " workers";
+  if (on_cpu)
+    std::cerr << " of " << flags_.threads << (flags_.threads == 1 ? " thread" : " threads");
+  std::cerr << " share " << room << (on_cpu ? " core" : " GPU") << (room == 1 ? "" : "s")
             << ": they take turns, and train slower than predicted, as if each had its own\n";
 }
 

@@ -8,9 +8,9 @@
 
 #include "cli/train_flags.h"
 #include "model/network.h"
-#include "model/precision.h"
 #include "plan/plan_file.h"
 #include "report/training_table.h"
+#include "runtime/devices.h"
 #include "systems/simulation.h"
 #include "transport/mpi.h"
 
@@ -21,8 +21,7 @@ struct PlanningTask {
   const model::Network& network;
   const train::OptimiserOptions& optimiser;
   int workers = 1;
-  at::Device device{at::kCPU};  // as asked for
-  model::Precision precision = model::Precision::kFloat;
+  runtime::Machine machine;
   // Throws BadUsage or CannotMeet where the plan cannot be trained with as the flags say.
   std::function<void(const plan::Plan&)> check;
 };

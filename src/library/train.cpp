@@ -3,7 +3,6 @@
 
 #include "library/data.h"
 #include "library/world.h"
-#include "model/device.h"
 #include "report/training_table.h"
 #include "runtime/devices.h"
 #include "systems/planning.h"
@@ -100,13 +99,9 @@ class Run {
   [[nodiscard]] runtime::Job job() const {
     runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
     job.threads = options_.threads;
-    const auto said = [](const std::string& asked, const std::string& planned,
-                         const std::string& otherwise) {
-      return !asked.empty() ? asked : !planned.empty() ? planned : otherwise;
-    };
-    job.precision = model::precision_named(said(options_.precision, file_.precision, "fp32"));
-    const at::Device device = model::device_named(said(options_.device, file_.device, "cpu"));
-    model::prepare(device);
+    const auto [device, precision] = runtime::choose_machine({options_.device, options_.precision},
+                                                             {file_.device, file_.precision});
+    job.precision = precision;
     if (!device.is_cpu())
       job.devices = runtime::devices_of_workers(
           device, mpi_ != nullptr

@@ -66,4 +66,8 @@ std::optional<c10::Stream> new_stream(at::Device device) {
       .getStreamFromGlobalPool(device, /*isHighPriority=*/false);
 }
 
+c10::Stream current_stream(at::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
 }  // namespace pipedream::model

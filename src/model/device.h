@@ -33,8 +33,12 @@ void prepare(at::Device device);
 // of one. None for the CPU, whose memory is the machine's.
 [[nodiscard]] std::optional<Bytes> memory_of_worker(at::Device asked, int workers);
 
-// A stream of work apart from all others; none on CPU.
+// A stream of work beside those given out before (libtorch has 32 of them, and then begins again);
+// none on CPU.
 [[nodiscard]] std::optional<c10::Stream> new_stream(at::Device device);
+
+// Where what the calling thread gives that device goes.
+[[nodiscard]] c10::Stream current_stream(at::Device device);
 
 // What the calling thread gives the device goes to that stream as long as this lives; nothing
 // changes without one.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <c10/core/impl/VirtualGuardImpl.h>
+#include "model/device.h"
 
 namespace pipedream::model {
 
@@ -13,7 +13,7 @@ Mark::Mark(at::Device device) {
   }
   // BACKEND_DEFAULT is the flag that leaves timing on.
   event_.emplace(device.type(), c10::EventFlag::BACKEND_DEFAULT);
-  event_->record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  event_->record(current_stream(device));
 }
 
 bool Mark::has_come() const { return !event_ || event_->query(); }
@@ -23,8 +23,7 @@ void Mark::wait() const {
 }
 
 void Mark::hold_back() const {
-  if (event_)
-    event_->block(c10::impl::VirtualGuardImpl(event_->device_type()).getStream(event_->device()));
+  if (event_) event_->block(current_stream(event_->device()));
 }
 
 Nanos Mark::since(const Mark& earlier) const {

@@ -81,7 +81,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
       : ledger_(std::move(ledger)), device_(device) {}
   void reportMemoryUsage(void* memory, std::int64_t size, std::size_t, std::size_t,
                          c10::Device device) override {
-    if (device.type() != device_.type()) return;
+    if (!counts(device.type())) return;
     if (ledger_)
       ledger_->report(memory, size, count_);
     else
@@ -89,6 +89,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
   }
   bool memoryProfilingEnabled() const override { return true; }
 
+  bool counts(at::DeviceType kind) const { return kind == device_.type(); }
   std::int64_t live() const { return count_->live(); }
   std::int64_t peak() const { return count_->peak(); }
   void restart_peak() { count_->restart_peak(); }
@@ -129,9 +130,9 @@ void MemoryMeter::give_away(const void* memory) {
   if (Hook* hook = Hook::current()) hook->give_away(memory);
 }
 
-std::shared_ptr<void> MemoryMeter::take_over(std::int64_t bytes) {
+std::shared_ptr<void> MemoryMeter::take_over(std::int64_t bytes, at::DeviceType kind) {
   Hook* hook = Hook::current();
-  return hook != nullptr ? hook->take_over(bytes) : nullptr;
+  return hook != nullptr && hook->counts(kind) ? hook->take_over(bytes) : nullptr;
 }
 
 }  // namespace pipedream::model

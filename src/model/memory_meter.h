@@ -1,4 +1,4 @@
-// Counts the bytes of one device that libtorch allocates and frees on the calling thread.
+// Counts the bytes of one kind of device that libtorch allocates and frees on the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,10 @@ class MemoryMeter {
   // For the calling thread's meter, if it has one. Memory that was allocated under it counts no
   // longer, though it lives on: somebody else has it now. Needs a ledger, else nothing changes.
   static void give_away(const void* memory);
-  // Memory that somebody else allocated counts here too, until the result is destroyed.
-  [[nodiscard]] static std::shared_ptr<void> take_over(std::int64_t bytes);
+  // Memory of that kind of device that somebody else allocated counts here too, until the result is
+  // destroyed.
+  [[nodiscard]] static std::shared_ptr<void> take_over(std::int64_t bytes,
+                                                       at::DeviceType kind = at::kCPU);
 
  private:
   class Hook;

@@ -20,16 +20,18 @@ ComputeIn::ComputeIn(Precision precision, at::DeviceType device)
     : changes_(precision == Precision::kBfloat16), device_(device) {
   if (!changes_) return;
   was_enabled_ = at::autocast::is_autocast_enabled(device);
+  kept_casts_ = at::autocast::is_autocast_cache_enabled();
   type_before_ = at::autocast::get_autocast_dtype(device);
   at::autocast::set_autocast_dtype(device, at::kBFloat16);
   at::autocast::set_autocast_enabled(device, true);
-  at::autocast::increment_nesting();
+  // libtorch would keep weights in bfloat16 for all threads of the process together: another worker
+  // could empty that store, and a weight that is used twice would be cast once or twice by chance.
+  at::autocast::set_autocast_cache_enabled(false);
 }
 
-// Weights in bfloat16 are kept for one stretch only: the next may use other versions.
 ComputeIn::~ComputeIn() {
   if (!changes_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_cache_enabled(kept_casts_);
   at::autocast::set_autocast_enabled(device_, was_enabled_);
   at::autocast::set_autocast_dtype(device_, type_before_);
 }

@@ -29,6 +29,7 @@ class ComputeIn {
   bool changes_;
   at::DeviceType device_;
   bool was_enabled_ = false;
+  bool kept_casts_ = true;
   at::ScalarType type_before_ = at::kFloat;
 };
 

@@ -13,6 +13,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "cost/memory.h"
+#include "profile/measured_on.h"
 
 namespace pipedream::plan {
 namespace {
@@ -171,8 +172,9 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   PlanFile read;
   read.model = root.at("model").text();
   read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
-  if (const auto device = root.find("device")) read.device = device->text();
-  if (const auto precision = root.find("precision")) read.precision = precision->text();
+  if (const auto device = root.find("device")) read.device = profile::read_device(*device);
+  if (const auto precision = root.find("precision"))
+    read.precision = profile::read_precision(*precision);
   read.plan.system = root.at("system").text();
   read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
   const std::vector<Node> stages = root.at("stages").elements();

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "profile/graph_text.h"
+#include "profile/measured_on.h"
 
 namespace pipedream::profile {
 namespace {
@@ -185,8 +186,8 @@ Profile parse_profile_json(std::string_view content, const std::string& file) {
   Profile profile;
   profile.model = root.at("model").text();
   if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, 1 << 30);
-  if (const auto device = root.find("device")) profile.device = device->text();
-  if (const auto precision = root.find("precision")) profile.precision = precision->text();
+  if (const auto device = root.find("device")) profile.device = read_device(*device);
+  if (const auto precision = root.find("precision")) profile.precision = read_precision(*precision);
   if (const auto threads = root.find("threads"))
     profile.threads = static_cast<int>(threads->integer(1, 1 << 20));
   if (const auto workers = root.find("workers"))

@@ -19,6 +19,10 @@ std::int64_t any_count(int bits) {
 
 Nanos any_time() { return Nanos(any_count(44)); }  // thirteen layers stay below the total
 
+std::string any_of(const std::vector<std::string>& texts) {
+  return texts[any_of_range<std::size_t>(0, texts.size())];
+}
+
 // Layers of zero to two outputs; every edge leads to a later layer.
 Profile any_profile() {
   Profile profile;
@@ -27,8 +31,8 @@ Profile any_profile() {
   if (any_of_range(0, 2) == 1) profile.threads = any_of_range(1, 1 << 20);
   if (any_of_range(0, 2) == 1) profile.workers = any_of_range(1, 1 << 20);
   if (any_of_range(0, 2) == 1) profile.whole = any_time();
-  profile.device = any_text();
-  profile.precision = any_text();
+  if (any_of_range(0, 2) == 1) profile.device = any_of({"cpu", "cuda", "cuda:0", "cuda:15"});
+  if (any_of_range(0, 2) == 1) profile.precision = any_of({"fp32", "bf16"});
   profile.input = any_time();
   graph::Builder builder;
   std::vector<std::size_t> outputs_of;

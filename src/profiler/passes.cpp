@@ -47,12 +47,14 @@ Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_
   return ran;
 }
 
-std::map<LayerId, Ran> run_forwards(WholeModel& model, Values values, std::int64_t minibatch) {
+std::map<LayerId, Ran> run_forwards(WholeModel& model, Values values, std::int64_t minibatch,
+                                    Stretches& stretches) {
   const model::ComputeIn computing = model.compute();
   const graph::Graph& graph = model.network().graph;
   std::map<LayerId, Ran> ran;
   for (const LayerId id : graph.order()) {
     if (graph.layer(id).is_input) continue;
+    stretches.next_layer();
     ran[id] = run_forward(model, id, values, minibatch);
     for (std::size_t o = 0; o < ran[id].outputs.size(); ++o)
       values[graph.layer(id).outputs[o]] = ran[id].outputs[o];
@@ -255,27 +257,26 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
 
 std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t minibatch) {
   const graph::Graph& graph = model_.network().graph;
-  filler_.queue(queueing_ * 3 / 2);
-  const auto began = std::chrono::steady_clock::now();
-  std::map<LayerId, Ran> ran = run_forwards(model_, inputs, minibatch);
+  stretches_.begin_pass();
+  std::map<LayerId, Ran> ran = run_forwards(model_, inputs, minibatch, stretches_);
   std::map<ValueId, model::Tensors> gradients;
   for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {
     if (graph.layer(*id).is_input) continue;
+    stretches_.next_layer();
     run_backward(model_, *id, ran[*id], gradients);
   }
   if (update_)
     for_weights(model_, [&](LayerId id, const model::Tensors& weights, std::size_t first) {
       const at::NoGradGuard no_grad;
+      stretches_.next_layer();
       Mark start(model_.device());
       update_(updates_of(weights, first));
       ran[id].update.emplace(std::move(start), Mark(model_.device()));
     });
-  // The least seen: a pass that had to wait for room in the device's queue shows more than it took.
-  const auto used = std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - began);
-  queueing_ = queueing_.count() == 0 ? used : std::min(queueing_, used);
+  stretches_.end_pass();
   std::vector<LayerTime> times(graph.layers().size());
   const auto length = [&](const Interval& interval) {
-    return std::max(Nanos(0), interval.length() - filler_.empty_interval());
+    return std::max(Nanos(0), interval.length() - stretches_.empty_interval());
   };
   for (const auto& [id, one] : ran)
     times[id.index()] = {length(*one.forward), length(*one.backward),
@@ -284,7 +285,7 @@ std::vector<LayerTime> LayerByLayer::run(const Values& inputs, std::int64_t mini
 }
 
 Nanos LayerByLayer::run_whole(const Values& inputs, std::int64_t minibatch) {
-  filler_.queue(queueing_ * 3 / 2);
+  stretches_.fill_for_all();
   return profiler::run_whole(model_, inputs, minibatch, update_);
 }
 

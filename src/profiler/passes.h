@@ -5,7 +5,7 @@
 
 #include "model/whole_model.h"
 #include "profile/profile.h"
-#include "profiler/filler.h"
+#include "profiler/stretches.h"
 #include "profiler/update.h"
 
 namespace pipedream::profiler {
@@ -26,7 +26,7 @@ struct LayerTime {
 class LayerByLayer {
  public:
   LayerByLayer(WholeModel& model, Update update)
-      : model_(model), update_(std::move(update)), filler_(model.device()) {}
+      : model_(model), update_(std::move(update)), stretches_(model.device()) {}
   // The time of each layer, by layer.
   [[nodiscard]] std::vector<LayerTime> run(const Values& inputs, std::int64_t minibatch);
   // The whole model in one go (below), on a device that does not wait for its CPU either: the least
@@ -36,8 +36,7 @@ class LayerByLayer {
  private:
   WholeModel& model_;
   Update update_;
-  Filler filler_;
-  Nanos queueing_{0};  // the least a pass took the CPU to give to the device
+  Stretches stretches_;
 };
 
 // One update of all weights with gradients of zero, in which an optimiser allocates its state: the

@@ -89,12 +89,16 @@ void run_pass(WholeModel& model, Passes& passes, std::int64_t minibatch, Measure
 
 Measured measure(WholeModel& model, const Update& update, const ProfileOptions& options) {
   Measured measured;
-  Passes passes{{model, update}, {model, {}}};
+  const auto new_passes = [&] { return Passes{{model, update}, {model, {}}}; };
   options.progress(0, "warm-up");
   // A GPU's libraries look for their best algorithms when they first meet a layer, which takes much
-  // longer than a pass.
-  if (!options.device.is_cpu()) run_pass(model, passes, 0, measured);
-  measured.clear();
+  // longer than a pass; nothing is to be learnt from that.
+  if (!options.device.is_cpu()) {
+    Passes warm_up = new_passes();
+    run_pass(model, warm_up, 0, measured);
+    measured.clear();
+  }
+  Passes passes = new_passes();
   const auto began = std::chrono::steady_clock::now();
   const auto used = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;

@@ -8,7 +8,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int kRoundTrips = 8;
-constexpr auto kPatience = std::chrono::seconds(60);
 
 transport::Message message_with(Nanos time) { return {{time.count()}, {}, nullptr}; }
 
@@ -20,7 +19,7 @@ Clock agreed_clock(transport::Transport& control) {
   if (control.me() == master) {
     for (int w = 1; w < control.workers(); ++w)
       for (int i = 0; i < kRoundTrips; ++i) {
-        (void)next_message(control, {w}, kClock, kPatience);
+        (void)next_message(control, {w}, kClock, kPatienceAtStart);
         control.send({w}, kClock, message_with(clock.now()));
       }
     return clock;
@@ -29,7 +28,7 @@ Clock agreed_clock(transport::Transport& control) {
   for (int i = 0; i < kRoundTrips; ++i) {
     const auto asked = steady_clock::now();
     control.send(master, kClock, message_with(Nanos{0}));
-    const Nanos there{next_message(control, master, kClock, kPatience).header.at(0)};
+    const Nanos there{next_message(control, master, kClock, kPatienceAtStart).header.at(0)};
     const auto answered = steady_clock::now();
     if (answered - asked >= quickest) continue;
     quickest = std::chrono::duration_cast<Nanos>(answered - asked);

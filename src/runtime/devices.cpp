@@ -6,6 +6,18 @@
 
 namespace pipedream::runtime {
 
+Machine choose_machine(const MachineNames& asked, const MachineNames& planned) {
+  const auto first = [](const std::string& one, const std::string& other,
+                        const std::string& otherwise) {
+    return !one.empty() ? one : !other.empty() ? other : otherwise;
+  };
+  const Machine chosen{model::device_named(first(asked.device, planned.device, "cpu")),
+                       model::precision_named(first(asked.precision, planned.precision, "fp32"))};
+  model::require_device(chosen.device);
+  model::prepare(chosen.device);
+  return chosen;
+}
+
 std::vector<at::Device> devices_of_workers(at::Device asked, const std::vector<int>& host_of) {
   std::map<int, int> on_host;  // workers so far
   std::vector<at::Device> devices;

@@ -1,45 +1,80 @@
 #include "runtime/gpu_channel.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
-#include "core/check.h"
 #include "core/log.h"
+#include "runtime/tags.h"
 #include "runtime/tensor_message.h"
 #include "transport/by_lanes.h"
+#include "transport/lane_sums.h"
 #include "transport/nccl.h"
 
 namespace pipedream::runtime {
+namespace {
 
-std::string why_not_nccl(const std::vector<at::Device>& devices, const std::vector<int>& hosts) {
-  PD_CHECK(devices.size() <= hosts.size());
-  std::map<std::pair<int, int>, std::size_t> taken;  // by host and number of the device
-  for (std::size_t worker = 0; worker < devices.size(); ++worker) {
-    const at::Device device = devices[worker];
-    if (!device.is_cuda()) return "worker " + std::to_string(worker) + " is on " + device.str();
-    const auto [other, is_new] = taken.emplace(std::pair(hosts[worker], device.index()), worker);
-    if (!is_new)
-      return "workers " + std::to_string(other->second) + " and " + std::to_string(worker) +
-             " share " + device.str() + " of a machine";
-  }
-  return transport::has_nccl() ? "" : "this build has no NCCL";
+using transport::Message;
+using transport::Transport;
+
+Message message_with(const NcclOffer& offer) {
+  return {{static_cast<std::int64_t>(offer.device.type()), offer.device.index(), offer.host,
+           offer.has_nccl ? 1 : 0},
+          {},
+          nullptr};
 }
 
-std::unique_ptr<transport::Transport> between_gpus(std::unique_ptr<transport::Transport> channel,
-                                                   const std::vector<at::Device>& devices,
-                                                   const std::vector<int>& hosts) {
-  const auto is_gpu = [](at::Device device) { return device.is_cuda(); };
-  if (std::none_of(devices.begin(), devices.end(), is_gpu)) return channel;
-  const std::string obstacle = why_not_nccl(devices, hosts);
-  if (channel->me() == WorkerId{0})
-    log_info(obstacle.empty() ? "values go from GPU to GPU by NCCL"
-                              : "values go from GPU to GPU by way of the host: " + obstacle);
-  if (!obstacle.empty()) return channel;
-  const at::Device mine = devices.at(channel->me().index());
-  return transport::connect_by_lanes(
-      std::move(channel), transport::make_nccl_lanes(
-                              {.device = mine.index(), .allocate = memory_to_receive_into(mine)}));
+NcclOffer to_offer(const Message& message) {
+  return {{static_cast<at::DeviceType>(message.header.at(0)),
+           static_cast<c10::DeviceIndex>(message.header.at(1))},
+          static_cast<int>(message.header.at(2)),
+          message.header.at(3) != 0};
+}
+
+std::unique_ptr<transport::Lanes> lanes_of(at::Device mine) {
+  return transport::make_nccl_lanes(
+      {.device = mine.index(), .allocate = memory_to_receive_into(mine)});
+}
+
+}  // namespace
+
+std::string why_not_nccl(const std::vector<NcclOffer>& by_worker) {
+  std::map<std::pair<int, int>, std::size_t> taken;  // by host and number of the device
+  for (std::size_t worker = 0; worker < by_worker.size(); ++worker) {
+    const NcclOffer& offer = by_worker[worker];
+    const std::string name = "worker " + std::to_string(worker);
+    if (!offer.device.is_cuda()) return name + " is on " + offer.device.str();
+    if (!offer.has_nccl) return name + " has a build without NCCL";
+    const auto [other, is_new] = taken.emplace(std::pair(offer.host, offer.device.index()), worker);
+    if (!is_new)
+      return "workers " + std::to_string(other->second) + " and " + std::to_string(worker) +
+             " share " + offer.device.str() + " of a machine";
+  }
+  return "";
+}
+
+bool agree_on_nccl(Transport& control, const NcclOffer& mine) {
+  const WorkerId master{0};
+  if (control.me() != master) {
+    control.send(master, kNccl, message_with(mine));
+    return next_message(control, master, kNccl, kPatienceAtStart).header.at(0) != 0;
+  }
+  std::vector<NcclOffer> offers{mine};
+  for (int w = 1; w < control.workers(); ++w)
+    offers.push_back(to_offer(next_message(control, {w}, kNccl, kPatienceAtStart)));
+  const std::string obstacle = why_not_nccl(offers);
+  for (int w = 1; w < control.workers(); ++w)
+    control.send({w}, kNccl, {{obstacle.empty() ? 1 : 0}, {}, nullptr});
+  log_info(obstacle.empty() ? "values go from GPU to GPU by NCCL"
+                            : "values go from GPU to GPU by way of the host: " + obstacle);
+  return obstacle.empty();
+}
+
+std::unique_ptr<Transport> values_by_nccl(std::unique_ptr<Transport> channel, at::Device mine) {
+  return transport::connect_by_lanes(std::move(channel), lanes_of(mine));
+}
+
+transport::Sum sums_by_nccl(Transport& channel, at::Device mine) {
+  return transport::sum_by_lanes(channel, lanes_of(mine));
 }
 
 }  // namespace pipedream::runtime

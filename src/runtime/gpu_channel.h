@@ -1,4 +1,4 @@
-// How values get from the GPU of one process to that of another.
+// How values and gradients get from the GPU of one process to that of another.
 #pragma once
 
 #include <memory>
@@ -7,21 +7,32 @@
 
 #include <c10/core/Device.h>
 
+#include "transport/collective.h"
 #include "transport/transport.h"
 
 namespace pipedream::runtime {
 
-// Why NCCL cannot join these workers; empty where it can: all have GPUs, and no two the same one.
-// Devices and hosts are by worker; as numbers of devices are a process's own, workers of one host
-// whose numbers are equal count as on one GPU.
-[[nodiscard]] std::string why_not_nccl(const std::vector<at::Device>& devices,
-                                       const std::vector<int>& hosts);
+// What one worker has for NCCL to use.
+struct NcclOffer {
+  at::Device device;
+  int host = 0;  // its machine, in any numbers
+  bool has_nccl = false;
+};
 
-// The channel of a worker that is a process, or one over it that moves values from GPU to GPU by
-// NCCL, where that can be; else they go by way of the host. Worker 0 logs which, where there are
-// GPUs. Without devices all are on CPU.
-[[nodiscard]] std::unique_ptr<transport::Transport> between_gpus(
-    std::unique_ptr<transport::Transport> channel, const std::vector<at::Device>& devices,
-    const std::vector<int>& hosts);
+// Why NCCL cannot join these workers; empty where it can: all have NCCL and a GPU, and no two the
+// same one. As numbers of devices are a process's own, workers of one host whose numbers are equal
+// count as on one GPU.
+[[nodiscard]] std::string why_not_nccl(const std::vector<NcclOffer>& by_worker);
+
+// All workers call it, each with what it has; worker 0 decides for all whether NCCL joins them, and
+// logs why not.
+[[nodiscard]] bool agree_on_nccl(transport::Transport& control, const NcclOffer& mine);
+
+// A channel over that one which moves values from GPU to GPU.
+[[nodiscard]] std::unique_ptr<transport::Transport> values_by_nccl(
+    std::unique_ptr<transport::Transport> channel, at::Device mine);
+
+// Sums of what lies in the GPUs' memory (transport/lane_sums.h); the channel outlives them.
+[[nodiscard]] transport::Sum sums_by_nccl(transport::Transport& channel, at::Device mine);
 
 }  // namespace pipedream::runtime

@@ -1,37 +1,48 @@
 #include "runtime/gpu_channel.h"
 
+#include <array>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "transport/in_process.h"
-#include "transport/nccl.h"
 
 namespace pipedream::runtime {
 namespace {
 
-at::Device gpu(int index) { return {at::kCUDA, static_cast<c10::DeviceIndex>(index)}; }
+NcclOffer gpu(int host, int index, bool has_nccl = true) {
+  return {{at::kCUDA, static_cast<c10::DeviceIndex>(index)}, host, has_nccl};
+}
 
 TEST(GpuChannel, NcclJoinsWorkersThatEachHaveAGpu) {
-  const std::string possible = transport::has_nccl() ? "" : "this build has no NCCL";
-  EXPECT_EQ(why_not_nccl({gpu(0), gpu(1), gpu(0), gpu(1)}, {0, 0, 2, 2}), possible);
-  EXPECT_EQ(why_not_nccl({gpu(1), gpu(0)}, {0, 0, 0}), possible);
+  EXPECT_EQ(why_not_nccl({gpu(0, 0), gpu(0, 1), gpu(2, 0), gpu(2, 1)}), "");
 }
 
 TEST(GpuChannel, TwoOnOneGpuAreKeptApart) {
-  EXPECT_EQ(why_not_nccl({gpu(0), gpu(1), gpu(0)}, {0, 0, 0}),
+  EXPECT_EQ(why_not_nccl({gpu(0, 0), gpu(0, 1), gpu(0, 0)}),
             "workers 0 and 2 share cuda:0 of a machine");
 }
 
-TEST(GpuChannel, AWorkerOnTheCpuIsNamed) {
-  EXPECT_EQ(why_not_nccl({gpu(0), at::kCPU}, {0, 0}), "worker 1 is on cpu");
+TEST(GpuChannel, AWorkerThatCannotTakePartIsNamed) {
+  EXPECT_EQ(why_not_nccl({gpu(0, 0), {at::kCPU, 0, true}}), "worker 1 is on cpu");
+  EXPECT_EQ(why_not_nccl({gpu(0, 0), gpu(0, 1, false)}), "worker 1 has a build without NCCL");
 }
 
-TEST(GpuChannel, WithoutGpusOrWithSharedOnesTheChannelStaysAsItIs) {
-  for (const std::vector<at::Device>& devices :
-       {std::vector<at::Device>{}, {at::kCPU, at::kCPU}, {gpu(0), gpu(0)}}) {
-    auto channel = std::move(transport::connect_in_process(2).front());
-    const transport::Transport* const before = channel.get();
-    EXPECT_EQ(between_gpus(std::move(channel), devices, {0, 0}).get(), before);
+// What the three workers are told.
+std::array<bool, 3> agreed(const std::vector<NcclOffer>& offers) {
+  const auto ends = transport::connect_in_process(3);
+  std::array<bool, 3> told{};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t w = 0; w < told.size(); ++w)
+      threads.emplace_back([&, w] { told[w] = agree_on_nccl(*ends[w], offers[w]); });
   }
+  return told;
+}
+
+TEST(GpuChannel, AllWorkersAreToldTheSame) {
+  EXPECT_EQ(agreed({gpu(0, 0), gpu(0, 1), gpu(1, 0)}), (std::array{true, true, true}));
+  EXPECT_EQ(agreed({gpu(0, 0), gpu(0, 1), gpu(1, 0, false)}), (std::array{false, false, false}));
 }
 
 }  // namespace

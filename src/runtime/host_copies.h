@@ -21,9 +21,6 @@ class HostCopies {
 
   [[nodiscard]] at::Device device() const { return device_; }
 
-  // Memory of the host for copies of so many floats.
-  [[nodiscard]] at::Tensor host_floats(std::int64_t count) const;
-
   // What is on the host once `made` has come.
   struct Copy {
     at::Tensor tensor;
@@ -34,10 +31,6 @@ class HostCopies {
     [[nodiscard]] transport::Readiness readiness() const;
   };
   [[nodiscard]] Copy to_host(const at::Tensor& tensor) const;
-  // Into memory that host_floats() gave.
-  void to_host(const at::Tensor& tensor, const at::Tensor& into) const;
-  // When all that goes to the host so far is there.
-  [[nodiscard]] transport::Readiness readiness() const;
 
   // The same on the device, for what the calling thread's stream does from now on.
   [[nodiscard]] at::Tensor to_device(const at::Tensor& tensor) const;

@@ -17,17 +17,21 @@ Nanos common(Deadline begin, Deadline end, Deadline from, Deadline to) {
 
 }  // namespace
 
-ReplicaGradients::ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                                   const Averaging& averaging, const HostCopies& copies,
-                                   std::chrono::milliseconds patience)
+ReplicaGradients::ReplicaGradients(transport::Transport& channel, transport::Sum device_sums,
+                                   const schedule::Routes& routes, const Averaging& averaging,
+                                   const HostCopies& copies, std::chrono::milliseconds patience)
     : channel_(channel),
+      device_sums_(std::move(device_sums)),
       routes_(routes),
       averaging_(averaging),
       copies_(copies),
       patience_(patience) {}
 
 void ReplicaGradients::add(StageId id, Stage& stage) {
-  if (!reducer_) reducer_ = std::make_unique<transport::Reducer>(channel_, averaging_.way);
+  if (!reducer_ && device_sums_)
+    reducer_ = std::make_unique<transport::Reducer>(channel_, device_sums_);
+  else if (!reducer_)
+    reducer_ = std::make_unique<transport::Reducer>(channel_, averaging_.way);
   buckets_[id] = std::make_unique<GradientBuckets>(stage.weights().parameters(),
                                                    stage.bucket_layout(averaging_.buckets));
 }
@@ -37,14 +41,19 @@ void ReplicaGradients::begin(const schedule::Reduce& reduce) {
   PD_CHECK(is_new);
   buckets_.at(reduce.stage)
       ->begin([this, reduce, into = &round->second](std::size_t, const at::Tensor& flat) {
-        const HostCopies::Copy copy = copies_.to_host(flat);
-        into->on_host.push_back(copy.tensor);
-        const std::span<float> values(copy.tensor.data_ptr<float>(),
+        const HostCopies::Copy bucket = to_sum(flat);
+        into->summed.push_back(bucket.tensor);
+        const std::span<float> values(bucket.tensor.data_ptr<float>(),
                                       static_cast<std::size_t>(flat.numel()));
         into->sums.push_back(
             reducer_->start(routes_.plan().stage(reduce.stage).workers, reduce.stage.value, values,
-                            std::make_shared<at::Tensor>(copy.tensor), copy.readiness()));
+                            std::make_shared<at::Tensor>(bucket.tensor), bucket.readiness()));
       });
+}
+
+HostCopies::Copy ReplicaGradients::to_sum(const at::Tensor& flat) const {
+  if (!device_sums_) return copies_.to_host(flat);
+  return {flat, std::make_shared<const model::Mark>(flat.device())};
 }
 
 void ReplicaGradients::expect(const schedule::Reduce& reduce) {
@@ -66,8 +75,8 @@ ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
   const Deadline after = std::chrono::steady_clock::now();
   // What is done with the sums comes after this in the worker's stream.
   for (std::size_t b = 0; b < sums.size(); ++b)
-    if (!round.on_host[b].is_same(round.buckets.flat[b]))
-      round.buckets.flat[b].copy_(round.on_host[b], /*non_blocking=*/true);
+    if (!round.summed[b].is_same(round.buckets.flat[b]))
+      round.buckets.flat[b].copy_(round.summed[b], /*non_blocking=*/true);
   Waited waited{.began = after, .ended = after};
   for (const transport::Reduction& sum : sums) {
     waited.others += common(sum.began, sum.began + sum.waited, before, after);

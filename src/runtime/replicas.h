@@ -22,12 +22,13 @@ struct Averaging {
 };
 
 // Owned and used by one worker. A sum's order is that of `way` (transport/all_reduce.h), bucket by
-// bucket. Buckets of a device are summed on the host: each goes there when it is full.
+// bucket. Buckets of a device are summed where they are, in the order of `device_sums`, or, where
+// that is empty, on the host: each goes there when it is full.
 class ReplicaGradients {
  public:
-  ReplicaGradients(transport::Transport& channel, const schedule::Routes& routes,
-                   const Averaging& averaging, const HostCopies& copies,
-                   std::chrono::milliseconds patience);
+  ReplicaGradients(transport::Transport& channel, transport::Sum device_sums,
+                   const schedule::Routes& routes, const Averaging& averaging,
+                   const HostCopies& copies, std::chrono::milliseconds patience);
 
   // A stage of the worker that has replicas, which outlives this.
   void add(StageId id, Stage& stage);
@@ -65,12 +66,15 @@ class ReplicaGradients {
  private:
   struct Round {
     Buckets buckets;
-    model::Tensors on_host;  // by bucket; on CPU the buckets themselves
+    model::Tensors summed;  // by bucket: itself, or its copy on the host
     std::vector<transport::Ticket> sums;
   };
   void begin(const schedule::Reduce& reduce);
+  // Where a bucket is summed, and when it is there.
+  [[nodiscard]] HostCopies::Copy to_sum(const at::Tensor& flat) const;
 
   transport::Transport& channel_;
+  transport::Sum device_sums_;
   const schedule::Routes& routes_;
   Averaging averaging_;
   const HostCopies& copies_;

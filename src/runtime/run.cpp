@@ -7,6 +7,7 @@
 #include "runtime/failure.h"
 #include "runtime/gpu_channel.h"
 #include "transport/in_process.h"
+#include "transport/nccl.h"
 
 namespace pipedream::runtime {
 namespace {
@@ -21,13 +22,19 @@ struct Ends {
   std::unique_ptr<Transport> served;
   std::unique_ptr<Transport> control;
   std::unique_ptr<Transport> news;
+  transport::Sum device_sums = {};
 
   [[nodiscard]] Channels channels() const {
-    return {*values, *collectives, *served, *control, *news};
+    return {*values, *collectives, *served, *control, *news, device_sums};
+  }
+  void use_nccl(at::Device mine) {
+    values = values_by_nccl(std::move(values), mine);
+    device_sums = sums_by_nccl(*collectives, mine);
   }
   void slow_down(const std::shared_ptr<transport::LinkQueues>& queues) {
     values = transport::connect_emulated(std::move(values), queues);
     collectives = transport::connect_emulated(std::move(collectives), queues);
+    device_sums = {};  // these would not be
     served = transport::connect_emulated(std::move(served), queues);
   }
   void abort(const std::string& reason) const noexcept {
@@ -85,10 +92,15 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
 void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
                     const std::optional<transport::Links>& link, const Body& body) {
   Ends ends{world.connect(), world.connect(), world.connect(), world.connect(), world.connect()};
-  ends.values = between_gpus(std::move(ends.values), devices, world.hosts());
-  if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
+  const WorkerId me{world.rank()};
   try {
-    body({WorkerId{world.rank()}, ends.channels(), agreed_clock(*ends.control)});
+    if (!devices.empty()) {
+      const at::Device mine = devices.at(me.index());
+      if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
+        ends.use_nccl(mine);
+    }
+    if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
+    body({me, ends.channels(), agreed_clock(*ends.control)});
   } catch (const transport::Aborted& aborted) {
     throw_reason(aborted.what());
   } catch (...) {

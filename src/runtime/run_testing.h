@@ -73,8 +73,12 @@ inline void run_one_segment(const Job& job, const Segment& segment, const Seat& 
   run.weights = std::move(weights);
 }
 
+// What a worker is to use in place of its channels.
+using Equip = std::function<Channels(const Channels&)>;
+
 inline TestRun run_schedule(Job job, const schedule::Schedule& schedule,
-                            const schedule::Extent& extent, const Feed& feed) {
+                            const schedule::Extent& extent, const Feed& feed,
+                            const Equip& equip = {}) {
   TestRun run;
   std::mutex mutex;
   job.sharing = schedule.rules.sharing;
@@ -83,8 +87,10 @@ inline TestRun run_schedule(Job job, const schedule::Schedule& schedule,
     run.losses[loss.minibatch] += loss.loss;
   };
   const Segment segment{schedule, extent, feed};
-  run_on_threads(plan::worker_count(job.plan), std::nullopt,
-                 [&](const Seat& seat) { run_one_segment(job, segment, seat, on_loss, run); });
+  run_on_threads(plan::worker_count(job.plan), std::nullopt, [&](const Seat& seat) {
+    const Channels channels = equip ? equip(seat.channels) : seat.channels;
+    run_one_segment(job, segment, {seat.me, channels, seat.clock}, on_loss, run);
+  });
   return run;
 }
 

@@ -7,7 +7,10 @@
 
 namespace pipedream::runtime {
 
-enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace };
+enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace, kNccl };
+
+// The longest wait for another worker before there is a job.
+inline constexpr auto kPatienceAtStart = std::chrono::seconds(60);
 
 // The next message about that from another worker. Throws WorkerLost after `patience`.
 [[nodiscard]] inline transport::Message next_message(transport::Transport& channel, WorkerId from,

@@ -2,10 +2,10 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "core/check.h"
 #include "model/memory_meter.h"
+#include "runtime/failure.h"
 
 namespace pipedream::runtime {
 namespace {
@@ -42,7 +42,7 @@ at::Device hold_back_until_made(const transport::Message& message) {
   const at::Device device = held->tensor.device();
   held->made.hold_back();
   // Its memory is not used for anything else before this thread's stream is done with it.
-  held->tensor.record_stream(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  held->tensor.record_stream(model::current_stream(device));
   return device;
 }
 
@@ -86,7 +86,8 @@ at::Tensor to_tensor(const transport::Message& message) {
                                     : c10::contiguous_strides(shape);
   // from_blob wants mutable memory; nobody writes to a received value (Layer::forward's promise).
   void* memory = const_cast<std::byte*>(message.bytes.data());
-  auto counted = model::MemoryMeter::take_over(static_cast<std::int64_t>(message.bytes.size()));
+  auto counted =
+      model::MemoryMeter::take_over(static_cast<std::int64_t>(message.bytes.size()), device.type());
   return at::from_blob(
       memory, shape, strides, [owner = message.owner, counted = std::move(counted)](void*) {},
       at::TensorOptions().dtype(type).device(device), device);
@@ -95,8 +96,13 @@ at::Tensor to_tensor(const transport::Message& message) {
 std::function<transport::DeviceMemory(std::size_t)> memory_to_receive_into(at::Device device) {
   return [device, stream = model::new_stream(device)](std::size_t bytes) {
     const model::UseStream use(stream);
-    const at::Tensor tensor = at::empty({static_cast<std::int64_t>(bytes)},
-                                        at::TensorOptions().dtype(at::kByte).device(device));
+    at::Tensor tensor;
+    try {
+      tensor = at::empty({static_cast<std::int64_t>(bytes)},
+                         at::TensorOptions().dtype(at::kByte).device(device));
+    } catch (const c10::Error&) {  // a transport passes on the text alone
+      throw WorkerLost(to_reason(std::current_exception()));
+    }
     const auto held = std::make_shared<const Held>(tensor, model::Mark(device));
     return transport::DeviceMemory{{static_cast<std::byte*>(tensor.data_ptr()), bytes}, held};
   };

@@ -47,7 +47,8 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
       recorder_(me, clock, job.keep_timeline, device_),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
-      replicas_(channels.collectives, routes_, job.averaging, copies_, job.patience) {
+      replicas_(channels.collectives, channels.device_sums, routes_, job.averaging, copies_,
+                job.patience) {
   model::use_threads(job.threads);
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {

@@ -26,6 +26,9 @@ struct Channels {
   transport::Transport& served;       // weights from servers
   transport::Transport& control;      // norms, results
   transport::Transport& news;         // losses as they come
+  // How gradients are summed that lie in a device's memory, by the collectives' channel; empty: by
+  // way of the host.
+  transport::Sum device_sums = {};
 };
 
 // Owned and used by one thread. The job and the channels outlive it.

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "profile/measured_on.h"
 
 namespace pipedream::systems {
 
@@ -30,7 +31,7 @@ plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& prof
                             Seconds took) {
   plan::PlanFile file{.model = profile.model,
                       .workers = workers,
-                      .device = profile.device.substr(0, profile.device.find(':')),
+                      .device = profile::kind_of_device(profile.device),
                       .precision = profile.precision,
                       .plan = planned.plan};
   plan::Predicted& predicted = file.predicted;

@@ -6,9 +6,9 @@
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/addcdiv.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sqrt.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "train/fused_steps.h"
@@ -23,6 +23,7 @@ void Adam::step(const ParameterStep& step) {
   const at::Tensor& from = step.from;
   State& state = state_of(step.parameter, from);
   ++state.steps;
+  state.count.reset();  // begins with the steps when it is needed again
   const auto steps = static_cast<double>(state.steps);
   at::Tensor out = step.to;
   at::Tensor spare = step.gradient;
@@ -49,7 +50,9 @@ void Adam::step_all(const std::vector<ParameterStep>& steps) {
     State& state = state_of(step.parameter, step.from);
     means.push_back(state.mean);
     squares.push_back(state.square);
-    if (!state.count.defined()) state.count = at::zeros({}, step.to.options());
+    if (!state.count.defined())
+      state.count = at::full({}, static_cast<double>(state.steps), step.to.options());
+    ++state.steps;
     counts.push_back(state.count);
   }
   at::_foreach_add_(counts, 1);

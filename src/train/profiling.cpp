@@ -17,7 +17,7 @@ profile::Profile profile_for_training(const model::Network& network,
                                       profiler::ProfileOptions options,
                                       OptimiserOptions optimiser) {
   optimiser.learning_rate = kStandingStill;
-  // Workers on GPUs are in nobody's way.
+  // Workers on GPUs of their own are in nobody's way.
   const int most = options.device.is_cpu() ? std::max(1, cores() / options.threads) : 1;
   options.workers = std::clamp(options.workers, 1, most);
   options.make_update = [&]() -> profiler::Update {

@@ -13,9 +13,8 @@ namespace pipedream::transport {
 // they come. They go by a lane of their own for each ordered pair of workers, opened when first
 // used, so that no direction waits for another:
 //
-//   sender    send ─ ready ─┬─ note ──▶ companion ──▶ memory, lane.receive ── done ─┬─▶ wait()
-//   returns
-//                           └─ lane.send ═══════════════ bytes ═══════════════▶     └─▶ note: taken
+//   send ── ready ──┬── note ──▶ companion ──▶ memory, lane.receive ── done ──┬──▶ wait() returns
+//                   └── lane.send ═══════════ bytes ═══════════▶              └──▶ note: taken
 //
 // A message is kept until the receiver has taken it, asked for or not; one to oneself is copied. A
 // received one lies in memory of the receiver's lanes and is there in full. Two threads of its own

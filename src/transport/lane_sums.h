@@ -13,9 +13,8 @@ namespace pipedream::transport {
 // the channel, under the sum's tag; the channel carries nothing else.
 //
 //   Reducer reducer(channel, sum_by_lanes(channel, make_nccl_lanes(options)));
-//   ticket = reducer.start(members, tag, values, owner, is_ready);  // ready: gradients are
-//   computed reducer.wait(ticket, deadline);                                 // the sums are there,
-//   for any stream
+//   ticket = reducer.start(members, tag, values, owner, is_ready);
+//   reducer.wait(ticket, deadline);  // now the sums are there, for any stream
 //
 // The order of summation is the lanes' own. NCCL's depends on sizes, devices and links: all members
 // end with the same bits, but nothing promises those of ring.h, nor the same ones elsewhere. How
