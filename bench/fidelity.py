@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What is simulated against what is measured, for every system on small networks.
 
-A cell is a network, workers, links, a system and its number of microbatches. Each is planned and
-simulated from a profile that was taken just before, and trained on threads for as many minibatches
-as were simulated, three times; medians count. Finished cells stay in build/fidelity/ and are not
+A cell is a network, workers, links, a system and its number of microbatches. Each is planned once,
+and then, three times, simulated from a profile that was taken just before and trained on threads
+for as many minibatches as were simulated; the median of the three errors counts, so that a machine
+whose speed drifts is compared with itself. Finished cells stay in build/fidelity/ and are not
 repeated, so that a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
 
 usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
@@ -38,7 +39,7 @@ PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no 
 
 MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
 FEWEST, MOST = 12, 96  # minibatches of a run
-PROFILE_SECONDS = 15
+PROFILE_SECONDS = 8
 OVERHEAD = 2.5  # seconds of a run beside training: libtorch, the weights, the plan
 IDLE = ["fill_drain", "imbalance", "transfer", "wait"]
 
@@ -77,26 +78,27 @@ def figures(answer):
 
 
 def median_of(runs):
-    """Of each figure."""
-    workers = range(len(runs[0]["peak_memory_bytes"]))
-    return {
-        "samples_per_second": statistics.median(r["samples_per_second"] for r in runs),
-        "shares": {part: statistics.median(r["shares"][part] for r in runs)
-                   for part in runs[0]["shares"]},
-        "peak_memory_bytes": [statistics.median(r["peak_memory_bytes"][w] for r in runs)
-                              for w in workers],
-    }
+    """Of what a table shows."""
+    return {"samples_per_second": statistics.median(r["samples_per_second"] for r in runs),
+            "busy": statistics.median(r["shares"]["busy"] for r in runs)}
 
 
-def spread_of(runs):
-    speeds = [run["samples_per_second"] for run in runs]
+def simulated_of(cell):
+    return median_of([pair["simulated"] for pair in cell["pairs"]])
+
+
+def measured_of(cell):
+    return median_of([pair["measured"] for pair in cell["pairs"]])
+
+
+def spread_of(cell):
+    speeds = [pair["measured"]["samples_per_second"] for pair in cell["pairs"]]
     return (max(speeds) - min(speeds)) / statistics.median(speeds)
 
 
-def errors_of(cell):
+def errors_of_pair(simulated, measured):
     """Speed and memory (the worst worker's) relative to what was measured, signed where there is a
     direction; time: the largest difference of any share of the workers' time."""
-    simulated, measured = cell["simulated"], median_of(cell["runs"])
     memory = [s / m - 1 for s, m in zip(simulated["peak_memory_bytes"],
                                         measured["peak_memory_bytes"])]
     return {
@@ -107,9 +109,15 @@ def errors_of(cell):
     }
 
 
+def errors_of(cell):
+    """Medians over the pairs."""
+    errors = [errors_of_pair(pair["simulated"], pair["measured"]) for pair in cell["pairs"]]
+    return {kind: statistics.median(each[kind] for each in errors) for kind in errors[0]}
+
+
 def summary_of(cells):
     """Mean and worst of every error over the cells that are steady enough to judge."""
-    steady = {n: c for n, c in cells.items() if "runs" in c and spread_of(c["runs"]) <= SPREAD_BAR}
+    steady = {n: c for n, c in cells.items() if "pairs" in c and spread_of(c) <= SPREAD_BAR}
     summary = {"cells": len(cells), "judged": len(steady),
                "refused": sum("refused" in c for c in cells.values())}
     for kind in ("speed", "time", "memory"):
@@ -128,13 +136,12 @@ def percent(value):
 
 
 def row_of(name, cell):
-    measured, errors = median_of(cell["runs"]), errors_of(cell)
+    simulated, measured, errors = simulated_of(cell), measured_of(cell), errors_of(cell)
     return [name, cell["config"], str(cell["minibatches"]),
-            f"{cell['simulated']['samples_per_second']:.4g}",
-            f"{measured['samples_per_second']:.4g}", percent(errors["speed"]),
-            f"{100 * cell['simulated']['shares']['busy']:.0f} %",
-            f"{100 * measured['shares']['busy']:.0f} %", f"{100 * errors['time']:.1f}",
-            percent(errors["memory"]), f"{100 * spread_of(cell['runs']):.1f} %"]
+            f"{simulated['samples_per_second']:.4g}", f"{measured['samples_per_second']:.4g}",
+            percent(errors["speed"]), f"{100 * simulated['busy']:.0f} %",
+            f"{100 * measured['busy']:.0f} %", f"{100 * errors['time']:.1f}",
+            percent(errors["memory"]), f"{100 * spread_of(cell):.1f} %"]
 
 
 TITLES = ["cell", "plan", "minibatches", "simulated samples/s", "measured", "error",
@@ -160,8 +167,8 @@ def verdict_of(summary):
 
 def report_of(state, summary):
     """The text of the table and of docs/fidelity.md."""
-    done = {n: c for n, c in state["cells"].items() if "runs" in c}
-    steady = {n: c for n, c in done.items() if spread_of(c["runs"]) <= SPREAD_BAR}
+    done = {n: c for n, c in state["cells"].items() if "pairs" in c}
+    steady = {n: c for n, c in done.items() if spread_of(c) <= SPREAD_BAR}
     lines = [*verdict_of(summary), "", *table_of(steady)]
     noisy = {n: c for n, c in done.items() if n not in steady}
     if noisy:
@@ -173,20 +180,25 @@ def report_of(state, summary):
     return "\n".join(lines) + "\n"
 
 
+def origins_of(state):
+    """Where and when the cells were measured, each once."""
+    texts = [f"{cell['cores']} cores ({cell['processor']}) with torch {cell['torch']}, {cell['date']}"
+             for cell in state["cells"].values() if "date" in cell]
+    return "; ".join(dict.fromkeys(texts))
+
+
 def document_of(state, summary):
-    machine = state["machine"]
     bars = f"mean error at most {100 * MEAN_BAR:.0f} %, worst at most {100 * WORST_BAR:.0f} %"
     return f"""# What is simulated, and what is measured
 
     $ ./run bench fidelity --write
 
-On {machine['cores']} cores ({machine['processor']}) with torch {machine['torch']}, {state['date']}. A cell is a network, its workers, the
-links between them, a system and, where it cuts minibatches, how many microbatches (M). It is planned and simulated from a profile taken in the
-same run, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated; medians of
-{state['repetitions']} runs. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the
-peak of the worker for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more
-than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one worker no link is used, so that these cells are there once. The sizes of the
-networks are in `bench/fidelity.py`.
+On {origins_of(state)}. A cell is a network, its workers, the links between
+them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, three times, simulated from a profile that was taken
+just before, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated. An error is the median
+of the three. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the peak of the worker
+for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one
+worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
 
 {report_of(state, summary)}"""
 
@@ -209,8 +221,7 @@ class Bench:
         if os.path.exists(self.state_file):
             with open(self.state_file, encoding="utf-8") as file:
                 self.state = json.load(file)
-        self.state["machine"] = machine_of(args.program)
-        self.state["repetitions"] = args.repetitions
+        self.machine = machine_of(args.program)
 
     def call(self, *words):
         done = subprocess.run([self.args.program, *words], check=False, capture_output=True,
@@ -241,51 +252,64 @@ class Bench:
                   "--seconds", str(PROFILE_SECONDS), "-o", file)
         return file
 
-    def prepare(self, cell, profile):
-        """Plans and simulates; the plan is kept for the runs."""
-        _, workers, link, system, microbatches = cell
-        plan = self.in_folder(name_of(cell).replace(" ", "_").replace("/", "_") + ".json")
-        inputs = ["--profile", profile, "--cluster", self.write_cluster(workers, link)]
-        cut = ["--microbatches", str(microbatches)] if microbatches > 1 else []
-        self.call("plan", *inputs, "--system", system, *cut, "-o", plan)
-        simulate = ["simulate", *inputs, "--plan", plan, "--no-loading", "--json"]
-        speed = json.loads(self.call(*simulate))["minibatches_per_second"]
-        count = minibatches_for(self.args.seconds, 1 / speed)
-        answer = json.loads(self.call(*simulate, "--minibatches", str(count)))
-        return {"plan": plan, "config": answer["config"], "minibatches": count,
-                "simulated": figures(answer), "runs": []}
+    def inputs(self, cell, profile):
+        return ["--profile", profile, "--cluster", self.write_cluster(*cell[1:3])]
 
-    def measure(self, cell, prepared):
+    def simulate(self, cell, profile, plan, *words):
+        return json.loads(self.call("simulate", *self.inputs(cell, profile), "--plan", plan,
+                                    "--no-loading", "--json", *words))
+
+    def prepare(self, cell, profile):
+        """Plans; the plan is kept for all runs."""
+        *_, system, microbatches = cell
+        plan = self.in_folder(name_of(cell).replace(" ", "_").replace("/", "_") + ".json")
+        cut = ["--microbatches", str(microbatches)] if microbatches > 1 else []
+        self.call("plan", *self.inputs(cell, profile), "--system", system, *cut, "-o", plan)
+        answer = self.simulate(cell, profile, plan)
+        count = minibatches_for(self.args.seconds, 1 / answer["minibatches_per_second"])
+        return {"plan": plan, "config": answer["config"], "minibatches": count, "pairs": [],
+                **self.machine, "date": datetime.date.today().isoformat()}
+
+    def measure(self, cell, prepared, profile):
         model, workers, link, _, _ = cell
         limit = ["--link", LINKS[link]] if LINKS[link] else []
-        return figures(json.loads(self.call(
+        count = ["--minibatches", str(prepared["minibatches"])]
+        trained = json.loads(self.call(
             "train", "--model", model, *MODELS[model], "--workers", str(workers), "--plan",
-            prepared["plan"], "--minibatches", str(prepared["minibatches"]), "--no-evaluation",
-            "--learning-rate", "0.001", *limit, "--json")))
+            prepared["plan"], *count, "--no-evaluation", "--learning-rate", "0.001", *limit,
+            "--json"))
+        return {"simulated": figures(self.simulate(cell, profile, prepared["plan"], *count)),
+                "measured": figures(trained)}
 
     def save(self):
-        self.state["date"] = datetime.date.today().isoformat()
         with open(self.state_file + ".new", "w", encoding="utf-8") as file:
             json.dump(self.state, file, indent=1)
         os.replace(self.state_file + ".new", self.state_file)
 
-    def measure_group(self, cells):
-        """Cells of one model and number of workers; each repetition goes through all of them."""
-        say(f"profiling {cells[0][0]} in the company of {cells[0][1]}")
-        profile = self.profile(*cells[0][:2])
+    def prepare_all(self, cells, profile):
         prepared = {}
         for cell in cells:
             try:
                 prepared[cell] = self.prepare(cell, profile)
             except Refused as why:
                 self.state["cells"][name_of(cell)] = {"refused": str(why)}
-        for _, (cell, each) in itertools.product(range(self.args.repetitions), prepared.items()):
-            each["runs"].append(self.measure(cell, each))
-            say(f"{name_of(cell)}: {each['runs'][-1]['samples_per_second']:.4g} samples/s, "
-                f"simulated {each['simulated']['samples_per_second']:.4g}")
-            if len(each["runs"]) == self.args.repetitions:
-                self.state["cells"][name_of(cell)] = each
-                self.save()
+        return prepared
+
+    def measure_group(self, cells):
+        """Cells of one model, workers and link; each repetition goes through all of them."""
+        prepared = None
+        for _ in range(self.args.repetitions):
+            say(f"profiling {cells[0][0]} in the company of {cells[0][1]}")
+            profile = self.profile(*cells[0][:2])
+            if prepared is None:
+                prepared = self.prepare_all(cells, profile)
+            for cell, each in prepared.items():
+                each["pairs"].append(self.measure(cell, each, profile))
+                simulated, measured = each["pairs"][-1]["simulated"], each["pairs"][-1]["measured"]
+                say(f"{name_of(cell)}: {measured['samples_per_second']:.4g} samples/s, simulated "
+                    f"{simulated['samples_per_second']:.4g}")
+        for cell, each in prepared.items():
+            self.state["cells"][name_of(cell)] = each
         self.save()
 
     def run(self):
@@ -294,9 +318,9 @@ class Bench:
             sys.exit(f"no cell has all of the words {' '.join(self.args.only)}; a cell's name is "
                      f"like '{name_of(all_cells()[-1])}'")
         missing = [c for c in wanted if name_of(c) not in self.state["cells"]]
-        groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:2])]
+        groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:3])]
         estimate = (len(missing) * self.args.repetitions * (self.args.seconds + OVERHEAD) +
-                    len(groups) * PROFILE_SECONDS * 2)
+                    len(groups) * self.args.repetitions * PROFILE_SECONDS * 2)
         say(f"{len(wanted)} cells, {len(missing)} to measure: about {estimate / 60:.0f} minutes")
         for group in groups:
             self.measure_group(group)

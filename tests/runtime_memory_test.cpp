@@ -32,7 +32,8 @@ class Subject {
         model_(profile_),
         cluster_(cluster::this_machine(kWorkers, std::nullopt)) {}
 
-  // A plan for two workers; what it says itself is what the simulation of it says.
+  // A plan for two workers; what it says itself is what the simulation of it says, or more where a
+  // worker has several stages: it takes all their peaks together.
   [[nodiscard]] plan::Plan planned(const std::string& system, const systems::Wishes& wishes) const {
     const auto result = systems::plan_for(systems::find_system(system), model_, cluster_, wishes);
     const auto& planned = std::get<systems::Planned>(result);
@@ -40,7 +41,11 @@ class Subject {
     for (std::size_t s = 0; s < planned.plan.stages.size(); ++s)
       for (const WorkerId worker : planned.plan.stages[s].workers)
         said[worker.index()] += planned.answer.prediction.stages[s].memory.total();
-    EXPECT_EQ(said, predicted(planned.plan));
+    const std::vector<Bytes> simulated = predicted(planned.plan);
+    if (system == "interleaved")
+      for (std::size_t w = 0; w < said.size(); ++w) EXPECT_GE(said[w], simulated[w]);
+    else
+      EXPECT_EQ(said, simulated);
     return planned.plan;
   }
 
@@ -161,6 +166,13 @@ TEST_P(PeakMemory, OfDappleIsAsPredicted) {
 
 TEST_P(PeakMemory, OfTwoBufferedIsAsPredicted) {
   subject().expect_memory_as_predicted(without_recompute(gpipe_plan(subject()), "2bw"), 3);
+}
+
+TEST_P(PeakMemory, OfSeveralStagesOnAWorkerIsAsPredicted) {
+  const plan::Plan plan =
+      subject().planned("interleaved", {.recompute = false, .microbatches = kMicrobatches});
+  EXPECT_GT(plan.stages.size(), std::size_t{kWorkers});
+  subject().expect_memory_as_predicted(plan, 2);
 }
 
 TEST_P(PeakMemory, OfDataParallelIsAsPredicted) {

@@ -104,6 +104,14 @@ class Backward {
             .working = times(size_.working, rule_.share)};
   }
 
+  // Between two of its ops.
+  [[nodiscard]] MemoryUse resting() const {
+    MemoryUse now = all(counts_.in_flight);
+    if (rule_.recompute) now.activations = times(size_.received, counts_.in_flight * rule_.share);
+    now.buffers = now.working = Bytes{0};
+    return now;
+  }
+
   // When all servers have answered.
   [[nodiscard]] MemoryUse fetched() const {
     MemoryUse now = all(0);
@@ -157,6 +165,10 @@ MemoryUse stage_memory(const StageSize& size, const Counts& counts, const Memory
   if (counts.servers == 0) return computing;
   const MemoryUse fetched = backward.fetched();
   return fetched.total() > computing.total() ? fetched : computing;
+}
+
+MemoryUse resting_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
+  return Backward(size, counts, rule).resting();
 }
 
 }  // namespace pipedream::cost

@@ -144,4 +144,8 @@ struct MemoryRule {
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
                                      const MemoryRule& rule);
 
+// What the stage keeps while its worker runs another of its stages.
+[[nodiscard]] MemoryUse resting_memory(const StageSize& size, const Counts& counts,
+                                       const MemoryRule& rule);
+
 }  // namespace pipedream::cost

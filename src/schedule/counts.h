@@ -71,6 +71,11 @@ class Counter {
   }
 
   [[nodiscard]] const Counts& peak() const { return peak_; }
+  [[nodiscard]] Counts now() const {
+    return {static_cast<int>(versions_.size()), averaging_ + (accumulating_ ? 1 : 0), in_flight_};
+  }
+  // Whether the next backward finds gradients to add to.
+  [[nodiscard]] bool accumulates() const { return accumulating_; }
 
  private:
   struct Version {
@@ -89,9 +94,7 @@ class Counter {
     const Version& version = versions_[place];
     if (version.users == 0 && version.version.value <= newest_.value - kept_) versions_.take(place);
   }
-  void note_gradients() {
-    peak_.gradients = std::max(peak_.gradients, averaging_ + (accumulating_ ? 1 : 0));
-  }
+  void note_gradients() { peak_.gradients = std::max(peak_.gradients, now().gradients); }
 
   Stash stash_;
   bool trains_;

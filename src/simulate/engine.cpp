@@ -260,6 +260,7 @@ bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
                             jitter_of(conditions_, worker.id, stage, item, draw_of(op)));
   const Nanos end = start + duration;
   const auto* backward = std::get_if<Backward>(&op);
+  if (backward != nullptr && worker.parts.size() > 1) note_moment(worker, stage);
   if (backward != nullptr && backward->part != schedule::Part::kInput)
     release_gradients(w, part, start, duration, now);
   tell({worker.id, op, start, end, transfer, wait});
@@ -269,6 +270,20 @@ bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
   pass(w);
   clock_.at(end, What::kWorker, w);
   return true;
+}
+
+// There are few that differ: a schedule repeats itself.
+void Engine::note_moment(Worker& worker, StageId runs) {
+  Moment now;
+  for (const Part& part : worker.parts) {
+    if (part.stage == runs) {
+      now.runs = now.stages.size();
+      now.accumulates = part.counter.accumulates();
+    }
+    now.stages.push_back(part.counter.now());
+  }
+  auto& known = worker.moments;
+  if (std::find(known.rbegin(), known.rend(), now) == known.rend()) known.push_back(std::move(now));
 }
 
 // Data is read ahead: while an item is worked on, the next two are.
@@ -512,7 +527,7 @@ Result Engine::result() const {
     if (use.outwards) result.bytes += use.bytes;
   }
   for (const Worker& worker : workers_) {
-    WorkerPeaks peaks{worker.id, {}};
+    WorkerPeaks peaks{worker.id, {}, worker.moments};
     for (const Part& part : worker.parts)
       peaks.stages.emplace_back(part.stage, part.counter.peak());
     result.peaks.push_back(std::move(peaks));

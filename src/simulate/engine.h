@@ -66,6 +66,7 @@ class Engine {
     Nanos reader_free{0};               // the reader of the data set
     std::array<Nanos, 2> read_ahead{};  // when the last two that read data began
     Nanos data_ready{0};                // for the next forward
+    std::vector<Moment> moments;
   };
   // A value on its way.
   struct Message {
@@ -128,6 +129,7 @@ class Engine {
 
   // If the backward that runs from `begin` completes gradients that are averaged or pushed: says
   // when which of them are there.
+  static void note_moment(Worker& worker, StageId runs);
   void release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration, Nanos now);
   void join_averaging(Part& part, WeightVersion update, Nanos begin, Nanos duration, Nanos now);
   void start_push(std::uint32_t w, Part& part, const schedule::Push& push, Nanos begin,

@@ -38,9 +38,19 @@ struct LinkTraffic {
   double in = 0;
 };
 
+// What a worker's stages keep as one of them begins a backward.
+struct Moment {
+  std::size_t runs = 0;                  // that one's place among them
+  bool accumulates = false;              // it finds gradients to add to
+  std::vector<schedule::Counts> stages;  // in their order
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
 struct WorkerPeaks {
   WorkerId worker;
   std::vector<std::pair<StageId, schedule::Counts>> stages;
+  // Of a worker with several stages, whose peaks are not at the same time: all that differ.
+  std::vector<Moment> moments;
 };
 
 struct Result {

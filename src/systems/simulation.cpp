@@ -20,29 +20,79 @@ std::int64_t in_flight_at_first(const plan::Plan& plan) {
   return minibatches * static_cast<std::int64_t>(first.workers.size());
 }
 
+// What the simulated counts of a worker mean in bytes.
+class WorkerMemory {
+ public:
+  WorkerMemory(const plan::Plan& plan, const profile::Profile& profile,
+               const schedule::Rules& rules, int optimiser_copies)
+      : plan_(plan), rules_(rules), copies_(optimiser_copies) {
+    for (const plan::Stage& stage : plan.stages)
+      sizes_.push_back(plan::stage_size(profile, stage.layers));
+  }
+
+  [[nodiscard]] Bytes peak(const simulate::WorkerPeaks& peaks) const {
+    if (peaks.stages.size() == 1) {
+      const auto& [stage, counts] = peaks.stages.front();
+      return running(stage, counts,
+                     cost::accumulating(counts.in_flight, plan_.microbatches, rules_.flushes));
+    }
+    Bytes most;
+    for (const simulate::Moment& moment : peaks.moments) most = std::max(most, at(moment, peaks));
+    return most;
+  }
+
+ private:
+  [[nodiscard]] Bytes at(const simulate::Moment& moment, const simulate::WorkerPeaks& peaks) const {
+    Bytes all;
+    for (std::size_t i = 0; i < moment.stages.size(); ++i) {
+      const StageId stage = peaks.stages[i].first;
+      schedule::Counts counts = moment.stages[i];
+      if (i != moment.runs) {
+        all += cost::resting_memory(sizes_[stage.index()], kept(stage, counts, 0), rule_of(stage))
+                   .total();
+        continue;
+      }
+      if (!moment.accumulates) ++counts.gradients;  // by the end of the backward
+      all += running(stage, counts, moment.accumulates ? counts.in_flight : 0);
+    }
+    return all;
+  }
+  [[nodiscard]] Bytes running(StageId stage, const schedule::Counts& counts,
+                              int accumulating) const {
+    return cost::stage_memory(sizes_[stage.index()], kept(stage, counts, accumulating),
+                              rule_of(stage))
+        .total();
+  }
+  [[nodiscard]] cost::Counts kept(StageId stage, const schedule::Counts& counts,
+                                  int accumulating) const {
+    return cost::with_replicas({.versions = counts.versions,
+                                .gradients = counts.gradients,
+                                .in_flight = counts.in_flight,
+                                .accumulating = accumulating},
+                               static_cast<int>(plan_.stage(stage).workers.size()),
+                               rules_.asynchronous);
+  }
+  [[nodiscard]] cost::MemoryRule rule_of(StageId id) const {
+    const plan::Stage& stage = plan_.stage(id);
+    const bool together = rules_.sharing == schedule::Sharing::kTogether;
+    const double replicas = together ? static_cast<double>(stage.workers.size()) : 1;
+    const double share = static_cast<double>(minibatches_in_one(plan_, rules_.sharing)) /
+                         plan_.microbatches / replicas;
+    return {copies_, share, stage.recompute};
+  }
+
+  const plan::Plan& plan_;
+  const schedule::Rules& rules_;
+  int copies_;
+  std::vector<cost::StageSize> sizes_;
+};
+
 std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& profile,
                              const schedule::Rules& rules,
                              const std::vector<simulate::WorkerPeaks>& peaks, int copies) {
   std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(plan)));
-  std::vector<cost::StageSize> sizes;
-  for (const plan::Stage& stage : plan.stages)
-    sizes.push_back(plan::stage_size(profile, stage.layers));
-  const bool together = rules.sharing == schedule::Sharing::kTogether;
-  for (const simulate::WorkerPeaks& worker : peaks)
-    for (const auto& [stage, counts] : worker.stages) {
-      const plan::Stage& of = plan.stage(stage);
-      const double replicas = together ? static_cast<double>(of.workers.size()) : 1;
-      const double share = static_cast<double>(minibatches_in_one(plan, rules.sharing)) /
-                           plan.microbatches / replicas;
-      const cost::Counts kept = cost::with_replicas(
-          {.versions = counts.versions,
-           .gradients = counts.gradients,
-           .in_flight = counts.in_flight,
-           .accumulating = cost::accumulating(counts.in_flight, plan.microbatches, rules.flushes)},
-          static_cast<int>(of.workers.size()), rules.asynchronous);
-      memory[worker.worker.index()] +=
-          cost::stage_memory(sizes[stage.index()], kept, {copies, share, of.recompute}).total();
-    }
+  const WorkerMemory of(plan, profile, rules, copies);
+  for (const simulate::WorkerPeaks& worker : peaks) memory[worker.worker.index()] = of.peak(worker);
   return memory;
 }
 
