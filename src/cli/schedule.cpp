@@ -158,36 +158,41 @@ void execute(const ScheduleFlags& flags) {
                  line);
 }
 
+// What a run of equal stages is like.
+void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
+  systems::UnitWishes& unit = flags.unit;
+  const std::string names = joined(systems::all_systems(), &systems::System::name);
+  command.add_option("--system", unit.system, names + " [pipedream]");
+  CLI::Option* stages =
+      command.add_option("--stages", flags.stages, "Stages of one worker each [4]")
+          ->check(range<int>(1, kMostStages, kWholeNumber));
+  command.add_option("--replicas", flags.replicas, "Replicas of each stage, e.g. 2-1-1")
+      ->excludes(stages);
+  command
+      .add_option("--microbatches", flags.items,
+                  "That each minibatch is cut into; minibatches where it is not cut")
+      ->check(range<int>(1, 1 << 20, kWholeNumber));
+  command.add_option("--minibatches", flags.minibatches, "How many to show")
+      ->check(range<std::int64_t>(1, kMostOpsShown, kWholeNumber));
+  command.add_option("--depth", flags.depth,
+                     "Items in flight: auto, noam (the paper's) or a number [auto]");
+  command
+      .add_option("--warm-up", flags.warm_up, "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]")
+      ->excludes("--depth");
+  command.add_option("--chunks", unit.chunks, "interleaved: stages per worker [2]")
+      ->check(range<int>(1, kMostStages, kWholeNumber));
+  command.add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");
+  command.add_option("--backward", unit.backward, "Time of a backward, in forwards [2]")
+      ->check(range<int>(1, 100, kWholeNumber));
+}
+
 }  // namespace
 
 void add_schedule(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "schedule", "Print what every worker does when, for stages that take equally long");
   const auto flags = std::make_shared<ScheduleFlags>();
-  systems::UnitWishes& unit = flags->unit;
-  const std::string names = joined(systems::all_systems(), &systems::System::name);
-  command->add_option("--system", unit.system, names + " [pipedream]");
-  CLI::Option* stages =
-      command->add_option("--stages", flags->stages, "Stages of one worker each [4]")
-          ->check(range<int>(1, kMostStages, kWholeNumber));
-  command->add_option("--replicas", flags->replicas, "Replicas of each stage, e.g. 2-1-1")
-      ->excludes(stages);
-  command
-      ->add_option("--microbatches", flags->items,
-                   "That each minibatch is cut into; minibatches where it is not cut")
-      ->check(range<int>(1, 1 << 20, kWholeNumber));
-  command->add_option("--minibatches", flags->minibatches, "How many to show")
-      ->check(range<std::int64_t>(1, kMostOpsShown, kWholeNumber));
-  command->add_option("--depth", flags->depth,
-                      "Items in flight: auto, noam (the paper's) or a number [auto]");
-  command
-      ->add_option("--warm-up", flags->warm_up, "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]")
-      ->excludes("--depth");
-  command->add_option("--chunks", unit.chunks, "interleaved: stages per worker [2]")
-      ->check(range<int>(1, kMostStages, kWholeNumber));
-  command->add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");
-  command->add_option("--backward", unit.backward, "Time of a backward, in forwards [2]")
-      ->check(range<int>(1, 100, kWholeNumber));
+  add_unit_flags(*command, *flags);
   add_weight_flags(*command, flags);
   CLI::Option* own =
       command->add_option("--schedule", flags->file, "Your own schedule (text, docs/formats.md)");

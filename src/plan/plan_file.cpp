@@ -36,36 +36,39 @@ std::vector<std::int64_t> positions(const graph::Graph& graph) {
 
 Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
+// `position`: by layer, its place in the order of the graph.
+Json stage_json(const Stage& stage, const Predicted::OfStage& predicted, const graph::Graph& graph,
+                const std::vector<std::int64_t>& position) {
+  std::vector<std::string> names;
+  std::int64_t first = INT64_MAX;
+  std::int64_t last = 0;
+  for (const LayerId layer : stage.layers) {
+    names.push_back(graph.layer(layer).name);
+    first = std::min(first, position[layer.index()]);
+    last = std::max(last, position[layer.index()]);
+  }
+  std::vector<int> workers;
+  for (const WorkerId worker : stage.workers) workers.push_back(worker.value);
+  return {{"first", first},
+          {"last", last},
+          {"layers", names},
+          {"replicas", workers.size()},
+          {"workers", workers},
+          {"depth", stage.depth},
+          {"recompute", stage.recompute},
+          {"seconds", predicted.seconds},
+          {"weight_bytes", predicted.weights.count},
+          {"memory_bytes", predicted.memory.count}};
+}
+
 }  // namespace
 
 std::string to_json(const PlanFile& file, const graph::Graph& graph) {
   PD_CHECK(file.predicted.stages.size() == file.plan.stages.size());
   const std::vector<std::int64_t> position = positions(graph);
   Json stages = Json::array();
-  for (std::size_t s = 0; s < file.plan.stages.size(); ++s) {
-    const Stage& stage = file.plan.stages[s];
-    const Predicted::OfStage& predicted = file.predicted.stages[s];
-    std::vector<std::string> names;
-    std::int64_t first = INT64_MAX;
-    std::int64_t last = 0;
-    for (const LayerId layer : stage.layers) {
-      names.push_back(graph.layer(layer).name);
-      first = std::min(first, position[layer.index()]);
-      last = std::max(last, position[layer.index()]);
-    }
-    std::vector<int> workers;
-    for (const WorkerId worker : stage.workers) workers.push_back(worker.value);
-    stages.push_back({{"first", first},
-                      {"last", last},
-                      {"layers", names},
-                      {"replicas", workers.size()},
-                      {"workers", workers},
-                      {"depth", stage.depth},
-                      {"recompute", stage.recompute},
-                      {"seconds", predicted.seconds},
-                      {"weight_bytes", predicted.weights.count},
-                      {"memory_bytes", predicted.memory.count}});
-  }
+  for (std::size_t s = 0; s < file.plan.stages.size(); ++s)
+    stages.push_back(stage_json(file.plan.stages[s], file.predicted.stages[s], graph, position));
   const Predicted& predicted = file.predicted;
   Json json{{"format", kFormat},
             {"version", kVersion},

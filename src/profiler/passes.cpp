@@ -31,16 +31,22 @@ struct Ran {
   std::optional<Interval> update;  // none for a layer without weights
 };
 
-Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_t minibatch) {
-  const graph::Layer& layer = model.network().graph.layer(id);
-  Ran ran;
-  for (const ValueId input : layer.inputs) {
-    const bool from_data =
-        model.network().graph.layer(model.network().graph.value(input).producer).is_input;
+// Leaves of their own; data has no gradients.
+model::Tensors inputs_of(WholeModel& model, LayerId id, const Values& values) {
+  const graph::Graph& graph = model.network().graph;
+  model::Tensors inputs;
+  for (const ValueId input : graph.layer(id).inputs) {
+    const bool from_data = graph.layer(graph.value(input).producer).is_input;
     at::Tensor leaf = values.at(input).detach();
     leaf.set_requires_grad(leaf.is_floating_point() && !from_data);
-    ran.inputs.push_back(std::move(leaf));
+    inputs.push_back(std::move(leaf));
   }
+  return inputs;
+}
+
+Ran run_forward(WholeModel& model, LayerId id, const Values& values, std::int64_t minibatch) {
+  Ran ran;
+  ran.inputs = inputs_of(model, id, values);
   Mark start(model.device());
   ran.outputs = model.layer(id).forward(ran.inputs, model.pass(id, minibatch));
   ran.forward.emplace(std::move(start), Mark(model.device()));
@@ -209,15 +215,11 @@ model::Tensors forward_of(WholeModel& model, LayerId id, const model::Tensors& i
 
 LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   const graph::Layer& layer = model.network().graph.layer(id);
-  const graph::Graph& graph = model.network().graph;
+  model::MemoryMeter meter(nullptr, model.device());
   // Copies, whose memory nobody else holds; not leaves, which autograd would hold in any case.
   model::Tensors inputs;
   std::vector<std::int64_t> input_bytes;
-  model::MemoryMeter meter(nullptr, model.device());
-  for (const ValueId input : layer.inputs) {
-    const bool from_data = graph.layer(graph.value(input).producer).is_input;
-    at::Tensor leaf = values.at(input).detach();
-    leaf.set_requires_grad(leaf.is_floating_point() && !from_data);
+  for (const at::Tensor& leaf : inputs_of(model, id, values)) {
     inputs.push_back(leaf.clone());
     input_bytes.push_back(static_cast<std::int64_t>(leaf.nbytes()));
   }
