@@ -13,10 +13,10 @@ namespace {
 using test::message_of;
 using Texts = std::vector<std::string>;
 
-Op forward(int stage, std::int64_t minibatch) {
+Op forward_at(int stage, std::int64_t minibatch) {
   return Forward{StageId{stage}, {minibatch, 0}, WeightVersion{0}};
 }
-Op backward(int stage, std::int64_t minibatch) {
+Op backward_at(int stage, std::int64_t minibatch) {
   return Backward{StageId{stage}, {minibatch, 0}, WeightVersion{0}};
 }
 
@@ -77,8 +77,8 @@ TEST(Lower, StagesOfOneWorkerHandOverDirectly) {
   Pipeline pipeline = skipping_pipeline();
   pipeline.plan.stages[2].workers = {WorkerId{0}};
   const std::vector<Program> programs{
-      {WorkerId{0}, {forward(0, 0), forward(2, 0), backward(2, 0), backward(0, 0)}},
-      {WorkerId{1}, {forward(1, 0), backward(1, 0)}}};
+      {WorkerId{0}, {forward_at(0, 0), forward_at(2, 0), backward_at(2, 0), backward_at(0, 0)}},
+      {WorkerId{1}, {forward_at(1, 0), backward_at(1, 0)}}};
   EXPECT_EQ(lowered(programs, pipeline, true),
             (Texts{"0:L0 0:F0@0 SA0#0>1 RA1#0<1 RA2#0<1 2:F0@0 2:B0@0 SG1#0>1 SG2#0>1 RG0#0<1 "
                    "0:B0@0",
@@ -89,7 +89,7 @@ TEST(Lower, OneWorkerForAllStagesNeedsNoTransfers) {
   Pipeline pipeline = straight_pipeline(2);
   pipeline.plan.stages[1].workers = {WorkerId{0}};
   const std::vector<Program> programs{
-      {WorkerId{0}, {forward(0, 0), forward(1, 0), backward(1, 0), backward(0, 0)}}};
+      {WorkerId{0}, {forward_at(0, 0), forward_at(1, 0), backward_at(1, 0), backward_at(0, 0)}}};
   EXPECT_EQ(lowered(programs, pipeline, true), Texts{"0:L0 0:F0@0 1:L0 1:F0@0 1:B0@0 0:B0@0"});
 }
 
@@ -111,9 +111,9 @@ TEST(Lower, TransfersGoToTheReplicaWhoseTurnItIs) {
   Pipeline pipeline = straight_pipeline(2);
   pipeline.plan.stages[0].workers = {WorkerId{0}, WorkerId{2}};
   const std::vector<Program> programs{
-      {WorkerId{0}, {forward(0, 0), backward(0, 0)}},
-      {WorkerId{1}, {forward(1, 0), backward(1, 0), forward(1, 1), backward(1, 1)}},
-      {WorkerId{2}, {forward(0, 1), backward(0, 1)}}};
+      {WorkerId{0}, {forward_at(0, 0), backward_at(0, 0)}},
+      {WorkerId{1}, {forward_at(1, 0), backward_at(1, 0), forward_at(1, 1), backward_at(1, 1)}},
+      {WorkerId{2}, {forward_at(0, 1), backward_at(0, 1)}}};
   EXPECT_EQ(lowered(programs, pipeline),
             (Texts{"L0 F0@0 SA0#0>1 RG0#0<1 B0@0",
                    "RA0#0<0 L0 F0@0 RA0#1<2 B0@0 SG0#0>0 L1 F1@0 B1@0 SG0#1>2",
@@ -133,29 +133,33 @@ TEST(Lower, KeepsWorkersAndTheOrderOfPrograms) {
 TEST(Lower, RefusesProgramsThatWaitForEachOther) {
   const Pipeline pipeline = straight_pipeline(2);
   // Worker 0 wants the gradient of 0 before it runs 1; worker 1 wants 1 before that gradient.
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0), backward(0, 0), forward(0, 1), backward(0, 1)}},
-                     {WorkerId{1}, {forward(1, 0), forward(1, 1), backward(1, 0), backward(1, 1)}}},
+  EXPECT_EQ(refusal({{WorkerId{0},
+                      {forward_at(0, 0), backward_at(0, 0), forward_at(0, 1), backward_at(0, 1)}},
+                     {WorkerId{1},
+                      {forward_at(1, 0), forward_at(1, 1), backward_at(1, 0), backward_at(1, 1)}}},
                     pipeline),
             "worker 0 would wait for ever at 0:B0@0 (op 1), which needs 1:B0");
 }
 
 TEST(Lower, RefusesToWaitForAnOpThatNoProgramHas) {
   const Pipeline pipeline = straight_pipeline(2);
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0)}}, {WorkerId{1}, {forward(1, 0), forward(1, 1)}}},
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward_at(0, 0)}},
+                     {WorkerId{1}, {forward_at(1, 0), forward_at(1, 1)}}},
                     pipeline),
             "worker 1 would wait for ever at 1:F1@0 (op 1), which needs 0:F1");
 }
 
 TEST(Lower, RefusesAnOpOnTheWrongWorker) {
   const Pipeline pipeline = straight_pipeline(2);
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0), forward(1, 0)}}, {WorkerId{1}, {}}}, pipeline),
-            "worker 0 runs 1:F0@0, but the plan does not give that stage to it");
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(2, 0)}}}, pipeline),
+  EXPECT_EQ(
+      refusal({{WorkerId{0}, {forward_at(0, 0), forward_at(1, 0)}}, {WorkerId{1}, {}}}, pipeline),
+      "worker 0 runs 1:F0@0, but the plan does not give that stage to it");
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward_at(2, 0)}}}, pipeline),
             "worker 0 runs 2:F0@0, but the plan has only 2 stages");
 }
 
 TEST(Lower, RefusesAnItemThatIsAnotherReplicasTurn) {
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 1)}}, {WorkerId{1}, {}}}, chain(plan_of({2}))),
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward_at(0, 1)}}, {WorkerId{1}, {}}}, chain(plan_of({2}))),
             "worker 0 runs 0:F1@0, but the plan gives that to worker 1");
 }
 
@@ -169,9 +173,9 @@ TEST(Lower, RefusesToWaitForAnAveragingThatNotAllJoin) {
 
 TEST(Lower, ReplicasThatShareItemsTransferToAllThatHaveSamplesInCommon) {
   const Pipeline pipeline = chain(plan_of({2, 1}, {1, 1}));
-  const std::vector<Program> programs{{WorkerId{0}, {forward(0, 0), backward(0, 0)}},
-                                      {WorkerId{1}, {forward(0, 0), backward(0, 0)}},
-                                      {WorkerId{2}, {forward(1, 0), backward(1, 0)}}};
+  const std::vector<Program> programs{{WorkerId{0}, {forward_at(0, 0), backward_at(0, 0)}},
+                                      {WorkerId{1}, {forward_at(0, 0), backward_at(0, 0)}},
+                                      {WorkerId{2}, {forward_at(1, 0), backward_at(1, 0)}}};
   Schedule schedule = schedule_of(programs);
   schedule.rules.sharing = Sharing::kTogether;
   EXPECT_EQ(lowered(schedule, pipeline),
@@ -188,8 +192,8 @@ TEST(Lower, ARecomputationWaitsForTheGradientAndLeavesItToTheBackward) {
 
 TEST(Lower, WorkersThatExchangeNothingRunAheadOfEachOther) {
   const Pipeline pipeline = chain(plan_of({2}));
-  const std::vector<Program> programs{{WorkerId{0}, {forward(0, 0), forward(0, 2)}},
-                                      {WorkerId{1}, {forward(0, 3), forward(1, 0)}}};
+  const std::vector<Program> programs{{WorkerId{0}, {forward_at(0, 0), forward_at(0, 2)}},
+                                      {WorkerId{1}, {forward_at(0, 3), forward_at(1, 0)}}};
   Schedule schedule = schedule_of(programs);
   schedule.rules.asynchronous = true;
   const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
@@ -215,9 +219,9 @@ TEST(Lower, ALongRunNeedsNoMoreMemoryThanAShortOne) { expect_steady(20'000); }
 
 TEST(Lower, RefusesMissingAndDoubleProgramsOfAWorker) {
   const Pipeline pipeline = straight_pipeline(2);
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0)}}}, pipeline),
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward_at(0, 0)}}}, pipeline),
             "worker 1, which must take what 0:F0@0 makes, has no program");
-  EXPECT_EQ(refusal({{WorkerId{0}, {forward(0, 0)}}, {WorkerId{0}, {}}}, pipeline),
+  EXPECT_EQ(refusal({{WorkerId{0}, {forward_at(0, 0)}}, {WorkerId{0}, {}}}, pipeline),
             "worker 0 has two programs");
 }
 
