@@ -2,8 +2,8 @@
 """What is simulated against what is measured, for every system on small networks.
 
 A cell is a network, workers, links, a system and its number of microbatches. Each is planned once,
-and then, three times, simulated from a profile that was taken just before and trained on threads
-for as many minibatches as were simulated; the median of the three errors counts, so that a machine
+and then, three times, simulated from a profile of the same round and trained on threads for as many
+minibatches as were simulated; the median of the three errors counts, so that a machine
 whose speed drifts is compared with itself. Finished cells stay in build/fidelity/ and are not
 repeated, so that a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
 
@@ -187,6 +187,11 @@ def origins_of(state):
     return "; ".join(dict.fromkeys(texts))
 
 
+def repetitions_of(state):
+    counts = sorted({len(cell["pairs"]) for cell in state["cells"].values() if "pairs" in cell})
+    return " or ".join(str(count) for count in counts)
+
+
 def document_of(state, summary):
     bars = f"mean error at most {100 * MEAN_BAR:.0f} %, worst at most {100 * WORST_BAR:.0f} %"
     return f"""# What is simulated, and what is measured
@@ -194,9 +199,9 @@ def document_of(state, summary):
     $ ./run bench fidelity --write
 
 On {origins_of(state)}. A cell is a network, its workers, the links between
-them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, three times, simulated from a profile that was taken
-just before, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated. An error is the median
-of the three. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the peak of the worker
+them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(state)} times, simulated from a profile that was taken
+in the same round of cells, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated. An error is the
+median of these. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the peak of the worker
 for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one
 worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
 
@@ -304,7 +309,10 @@ class Bench:
             if prepared is None:
                 prepared = self.prepare_all(cells, profile)
             for cell, each in prepared.items():
-                each["pairs"].append(self.measure(cell, each, profile))
+                try:
+                    each["pairs"].append(self.measure(cell, each, profile))
+                except Refused as why:
+                    sys.exit(f"{name_of(cell)} was planned, and then refused: {why}")
                 simulated, measured = each["pairs"][-1]["simulated"], each["pairs"][-1]["measured"]
                 say(f"{name_of(cell)}: {measured['samples_per_second']:.4g} samples/s, simulated "
                     f"{simulated['samples_per_second']:.4g}")
@@ -317,7 +325,8 @@ class Bench:
         if not wanted:
             sys.exit(f"no cell has all of the words {' '.join(self.args.only)}; a cell's name is "
                      f"like '{name_of(all_cells()[-1])}'")
-        missing = [c for c in wanted if name_of(c) not in self.state["cells"]]
+        known = {n for n, c in self.state["cells"].items() if "pairs" in c or "refused" in c}
+        missing = [c for c in wanted if name_of(c) not in known]
         groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:3])]
         estimate = (len(missing) * self.args.repetitions * (self.args.seconds + OVERHEAD) +
                     len(groups) * self.args.repetitions * PROFILE_SECONDS * 2)

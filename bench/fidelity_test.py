@@ -60,6 +60,11 @@ class Fidelity(unittest.TestCase):
         self.assertEqual(summary["speed"]["worst_cell"], "bad")
         self.assertFalse(fidelity.summary_of({"noisy": noisy})["met"])
 
+    def test_the_document_says_how_often_cells_ran(self):
+        state = {"cells": {"one": cell(run(103), run(100)), "two": cell(run(103), run(100), run(100)),
+                           "none": {"refused": "no"}}}
+        self.assertEqual(fidelity.repetitions_of(state), "1 or 2")
+
     def test_the_report_lists_noisy_and_refused_cells_apart(self):
         state = {"cells": {"steady": cell(run(103), run(100)),
                            "noisy": cell(run(103), run(90), run(100)),

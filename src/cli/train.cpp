@@ -20,7 +20,7 @@
 #include "model/device.h"
 #include "model/weights_file.h"
 #include "plan/plan_file.h"
-#include "profile/measured_on.h"
+#include "profile/device_names.h"
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
 #include "report/table.h"
@@ -47,8 +47,8 @@ class Training {
  private:
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
   [[nodiscard]] int workers() const;
-  void use_machine(const runtime::MachineNames& planned);
-  void choose_machine();
+  void use_computing(const runtime::ComputingNames& planned);
+  void choose_computing();
   void check_outputs() const;
   void check_network() const;
   [[nodiscard]] Preparation prepare() const;
@@ -72,7 +72,7 @@ class Training {
   model::Network network_;
   transport::MpiWorld* world_;
   train::OptimiserOptions optimiser_;
-  runtime::Machine machine_;
+  runtime::Computing computing_;
   train::Data data_;
   Preparation preparation_;
 };
@@ -90,7 +90,7 @@ Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* wo
       world_(world),
       optimiser_(optimiser_options(flags)) {
   check_threads(flags.threads);
-  choose_machine();
+  choose_computing();
   (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
   if (world_ && flags.workers && *flags.workers != world_->size())
     throw BadUsage("--workers " + std::to_string(*flags.workers) + ": mpirun started " +
@@ -100,14 +100,14 @@ Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* wo
   data_ = train::open_data(flags.data, network_, flags.seed);
 }
 
-void Training::use_machine(const runtime::MachineNames& planned) {
-  machine_ = runtime::choose_machine({flags_.device, flags_.precision}, planned);
+void Training::use_computing(const runtime::ComputingNames& planned) {
+  computing_ = runtime::choose_computing({flags_.device, flags_.precision}, planned);
 }
 
 // For planning. The files that say it need be there for the first process alone: the others hear it
 // with the plan.
-void Training::choose_machine() {
-  runtime::MachineNames planned;
+void Training::choose_computing() {
+  runtime::ComputingNames planned;
   if (speaks() && !flags_.plan.empty()) {
     const plan::PlanFile file = plan::read_plan(flags_.plan, network_.graph);
     planned = {file.device, file.precision};
@@ -115,14 +115,14 @@ void Training::choose_machine() {
     const profile::Profile profile = profile::read_profile(flags_.profile);
     planned = {profile::kind_of_device(profile.device), profile.precision};
   }
-  use_machine(planned);
+  use_computing(planned);
 }
 
 int Training::workers() const {
   if (world_) return world_->size();
   if (flags_.workers) return *flags_.workers;
-  return machine_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
-                                  : model::gpus_of(machine_.device);
+  return computing_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
+                                    : model::gpus_of(computing_.device);
 }
 
 void Training::check_outputs() const {
@@ -162,10 +162,10 @@ train::Recipe Training::recipe_of(const OwnSchedule* own) const {
 runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recipe) const {
   runtime::Job job{.network = network_, .plan = plan, .seed = flags_.seed};
   job.threads = flags_.threads;
-  job.precision = machine_.precision;
-  if (!machine_.device.is_cpu())
+  job.precision = computing_.precision;
+  if (!computing_.device.is_cpu())
     job.devices = runtime::devices_of_workers(
-        machine_.device,
+        computing_.device,
         world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
   job.averaging.way.exchange = wishes_of(flags_).exchange;
@@ -209,7 +209,7 @@ report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& ou
     run.predicted.reset();  // that is the system's own schedule
   }
   const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
-  use_machine({prepared.file.device, prepared.file.precision});
+  use_computing({prepared.file.device, prepared.file.precision});
   const runtime::Job job = job_of(run.plan, recipe);
   if (speaks()) tell_idle(run.plan);
   if (speaks() && !flags_.out.empty()) write_inputs(prepared);  // a run that fails has them too
@@ -261,7 +261,7 @@ Preparation Training::prepare() const {
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
   };
-  const PlanningTask task{flags_, network_, optimiser_, workers(), machine_, check};
+  const PlanningTask task{flags_, network_, optimiser_, workers(), computing_, check};
   Preparation preparation = world_ ? shared_plans(task, *world_) : prepare_plans(task);
   if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds where it can be used
   return preparation;
@@ -274,8 +274,8 @@ void Training::tell_notes() const {
 
 void Training::tell_crowd() const {
   const int here = world_ ? transport::launched_here().value_or(1) : workers();
-  const bool on_cpu = machine_.device.is_cpu();
-  const int room = on_cpu ? cores() : model::gpus_of(machine_.device);
+  const bool on_cpu = computing_.device.is_cpu();
+  const int room = on_cpu ? cores() : model::gpus_of(computing_.device);
   if (!speaks() || here * (on_cpu ? flags_.threads : 1) <= room) return;
   std::cerr << here << " workers";
   if (on_cpu)

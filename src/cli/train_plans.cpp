@@ -24,7 +24,7 @@ cluster::Cluster cluster_for(const PlanningTask& task) {
   if (flags.cluster.empty()) {
     const int here = transport::launched_here().value_or(task.workers);
     return cluster::this_machine(task.workers, link_of(flags),
-                                 model::memory_of_worker(task.machine.device, here));
+                                 model::memory_of_worker(task.computing.device, here));
   }
   cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   if (cluster.workers() != task.workers)
@@ -50,7 +50,7 @@ void want_same_layers(const PlanningTask& task, const profile::Profile& profile)
     throw CannotMeet("--profile " + task.flags.profile + " is of another network: it has " +
                      std::to_string(profile.graph.values().size()) + " values, wanted " +
                      std::to_string(values.size()));
-  if (task.machine.precision != model::Precision::kFloat) return;  // sizes are as they were seen
+  if (task.computing.precision != model::Precision::kFloat) return;  // sizes are as they were seen
   for (std::size_t v = 0; v < values.size(); ++v) {
     const graph::Value& is = profile.graph.values()[v];
     const graph::Value& should_be = values[v];
@@ -68,7 +68,7 @@ void want_same_machine(const PlanningTask& task, const profile::Profile& profile
                      ", and training is to be " + wanted + ": measure another");
   };
   if (!profile.device.empty() && !task.flags.device.empty() &&
-      model::device_named(profile.device).type() != task.machine.device.type())
+      model::device_named(profile.device).type() != task.computing.device.type())
     refuse("on " + profile.device, "on " + task.flags.device);
   if (!profile.precision.empty() && !task.flags.precision.empty() &&
       profile.precision != task.flags.precision)
@@ -86,8 +86,8 @@ profile::Profile profile_for(const PlanningTask& task) {
   Progress progress("profiling " + task.network.name);
   return train::profile_for_training(
       task.network,
-      {.device = model::device_of_worker(task.machine.device, 0),
-       .precision = task.machine.precision,
+      {.device = model::device_of_worker(task.computing.device, 0),
+       .precision = task.computing.precision,
        .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
@@ -130,8 +130,8 @@ Preparation given_plan(const PlanningTask& task) {
                     "and " + std::to_string(task.workers) + (task.workers == 1 ? " is" : " are") +
                         " to train: take more, or plan anew with --system auto");
   if (flags.forgets_prediction) forget_speed(file.predicted);
-  if (file.device.empty()) file.device = task.machine.device.is_cpu() ? "cpu" : "cuda";
-  if (file.precision.empty()) file.precision = model::to_text(task.machine.precision);
+  if (file.device.empty()) file.device = task.computing.device.is_cpu() ? "cpu" : "cuda";
+  if (file.precision.empty()) file.precision = model::to_text(task.computing.precision);
   const cluster::Cluster cluster = cluster_for(task);
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
   preparation.runs.push_back({std::move(file), {}});

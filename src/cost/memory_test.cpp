@@ -219,6 +219,14 @@ TEST(StageMemory, RoundsSharesUp) {
   EXPECT_EQ(parts(use), (Parts{1, 1, 1, 1 + 1, 1, 1}));
 }
 
+TEST(RestingMemory, KeepsItemsAndGradientsAndNothingThatRuns) {
+  EXPECT_EQ(parts(resting_memory(kSize, kCounts, {})), (Parts{300, 200, 100, 4048, 0, 0}));
+  EXPECT_EQ(parts(resting_memory(kSize, kCounts, {.share = 0.5, .recompute = true})),
+            (Parts{300, 200, 100, 24, 0, 0}));  // 2·12: no item is whole
+  EXPECT_EQ(parts(resting_memory(kSize, {.gradients = 0, .in_flight = 0}, {.optimiser_copies = 2})),
+            (Parts{100, 0, 200, 0, 0, 0}));
+}
+
 // Layers of a stage as { weights, held, working }.
 StageSize stage_of(const std::vector<LayerSize>& layers) {
   StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};

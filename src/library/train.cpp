@@ -99,8 +99,8 @@ class Run {
   [[nodiscard]] runtime::Job job() const {
     runtime::Job job{.network = network_, .plan = file_.plan, .seed = options_.seed};
     job.threads = options_.threads;
-    const auto [device, precision] = runtime::choose_machine({options_.device, options_.precision},
-                                                             {file_.device, file_.precision});
+    const auto [device, precision] = runtime::choose_computing(
+        {options_.device, options_.precision}, {file_.device, file_.precision});
     job.precision = precision;
     if (!device.is_cpu())
       job.devices = runtime::devices_of_workers(

@@ -13,7 +13,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "cost/memory.h"
-#include "profile/measured_on.h"
+#include "profile/device_names.h"
 
 namespace pipedream::plan {
 namespace {

@@ -5,8 +5,8 @@
 #include "core/document.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "profile/device_names.h"
 #include "profile/graph_text.h"
-#include "profile/measured_on.h"
 
 namespace pipedream::profile {
 namespace {

@@ -171,7 +171,7 @@ TEST(ParseProfileJson, RefusesBadHeads) {
             "p.json: threads: wanted a whole number from 1 to 1048576, found 1.5");
   EXPECT_EQ(refusal(file_of("\"input_seconds\": -1, ", kLayerA, "")),
             "p.json: input_seconds: wanted a number from 0 to 1000000, found -1");
-  for (const std::string device : {"xpu", "cuda:", "cuda:x", "cpu:0", ""})
+  for (const std::string device : {"xpu", "cuda:", "cuda:x", "cuda:01", "cpu:0", ""})
     EXPECT_EQ(refusal(file_of("\"device\": \"" + device + "\", ", kLayerA, "")),
               "p.json: device: wanted cpu, cuda or one like cuda:0, found '" + device + "'");
   EXPECT_EQ(refusal(file_of("\"precision\": \"fp16\", ", kLayerA, "")),

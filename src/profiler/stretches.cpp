@@ -8,7 +8,7 @@
 namespace pipedream::profiler {
 namespace {
 
-constexpr std::size_t kLayers = 16;  // of a stretch; each is a dozen kernels at most
+constexpr std::size_t kLayers = 16;  // forwards, backwards or updates of a stretch
 
 Nanos enough_for(Nanos queueing) { return queueing * 3 / 2; }
 

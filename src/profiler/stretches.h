@@ -11,13 +11,15 @@ namespace pipedream::profiler {
 
 // Before each stretch the device finishes all it has, and gets filling work for half as long again
 // as the CPU takes to give it the stretch: so it never waits for a layer, and its queue, which
-// holds about a thousand things, never fills. How long the CPU takes is learnt from pass to pass.
-// On CPU nothing is done.
+// holds about a thousand things, does not fill where a layer is some tens of kernels at most. How
+// long the CPU takes is learnt from pass to pass: the first has no filling work. On CPU nothing is
+// done. Used by one thread.
 class Stretches {
  public:
   explicit Stretches(at::Device device) : device_(device), filler_(device) {}
 
   void begin_pass();
+  // Before each forward, backward and update of a layer, in the same order in every pass.
   void next_layer();
   void end_pass();
   // For a pass in one go.

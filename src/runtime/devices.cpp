@@ -6,13 +6,13 @@
 
 namespace pipedream::runtime {
 
-Machine choose_machine(const MachineNames& asked, const MachineNames& planned) {
+Computing choose_computing(const ComputingNames& asked, const ComputingNames& planned) {
   const auto first = [](const std::string& one, const std::string& other,
                         const std::string& otherwise) {
     return !one.empty() ? one : !other.empty() ? other : otherwise;
   };
-  const Machine chosen{model::device_named(first(asked.device, planned.device, "cpu")),
-                       model::precision_named(first(asked.precision, planned.precision, "fp32"))};
+  const Computing chosen{model::device_named(first(asked.device, planned.device, "cpu")),
+                         model::precision_named(first(asked.precision, planned.precision, "fp32"))};
   model::require_device(chosen.device);
   model::prepare(chosen.device);
   return chosen;

@@ -10,20 +10,22 @@
 
 namespace pipedream::runtime {
 
-struct Machine {
+// What a worker computes on, and in.
+struct Computing {
   at::Device device{at::kCPU};  // without an index: any of its kind
   model::Precision precision = model::Precision::kFloat;
 };
 
 // The names of these; empty where nothing is said.
-struct MachineNames {
+struct ComputingNames {
   std::string device;
   std::string precision;
 };
 
 // What is asked for goes before what a plan or a profile says; else the CPU, in float. The device
 // is made ready. Throws BadUsage for unknown names, CannotMeet where there is no such device.
-[[nodiscard]] Machine choose_machine(const MachineNames& asked, const MachineNames& planned);
+[[nodiscard]] Computing choose_computing(const ComputingNames& asked,
+                                         const ComputingNames& planned);
 
 // By worker, for Job::devices. `host_of` says by worker which machine it is on, in any numbers;
 // where `asked` has no index, the workers of a machine take its devices in turn. Machines are taken

@@ -1,13 +1,12 @@
 #include "runtime/gpu_channel.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "core/log.h"
 #include "runtime/tags.h"
 #include "runtime/tensor_message.h"
-#include "transport/by_lanes.h"
-#include "transport/lane_sums.h"
 #include "transport/nccl.h"
 
 namespace pipedream::runtime {
@@ -28,11 +27,6 @@ NcclOffer to_offer(const Message& message) {
            static_cast<c10::DeviceIndex>(message.header.at(1))},
           static_cast<int>(message.header.at(2)),
           message.header.at(3) != 0};
-}
-
-std::unique_ptr<transport::Lanes> lanes_of(at::Device mine) {
-  return transport::make_nccl_lanes(
-      {.device = mine.index(), .allocate = memory_to_receive_into(mine)});
 }
 
 }  // namespace
@@ -64,17 +58,16 @@ bool agree_on_nccl(Transport& control, const NcclOffer& mine) {
   const std::string obstacle = why_not_nccl(offers);
   for (int w = 1; w < control.workers(); ++w)
     control.send({w}, kNccl, {{obstacle.empty() ? 1 : 0}, {}, nullptr});
-  log_info(obstacle.empty() ? "values go from GPU to GPU by NCCL"
-                            : "values go from GPU to GPU by way of the host: " + obstacle);
+  const auto has_gpu = [](const NcclOffer& offer) { return offer.device.is_cuda(); };
+  if (offers.size() > 1 && std::any_of(offers.begin(), offers.end(), has_gpu))
+    log_info("values and gradients go from GPU to GPU by " +
+             (obstacle.empty() ? "NCCL" : "way of the host: " + obstacle));
   return obstacle.empty();
 }
 
-std::unique_ptr<Transport> values_by_nccl(std::unique_ptr<Transport> channel, at::Device mine) {
-  return transport::connect_by_lanes(std::move(channel), lanes_of(mine));
-}
-
-transport::Sum sums_by_nccl(Transport& channel, at::Device mine) {
-  return transport::sum_by_lanes(channel, lanes_of(mine));
+std::unique_ptr<transport::Lanes> nccl_lanes(at::Device mine) {
+  return transport::make_nccl_lanes(
+      {.device = mine.index(), .allocate = memory_to_receive_into(mine)});
 }
 
 }  // namespace pipedream::runtime

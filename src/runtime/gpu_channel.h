@@ -7,7 +7,7 @@
 
 #include <c10/core/Device.h>
 
-#include "transport/collective.h"
+#include "transport/lanes.h"
 #include "transport/transport.h"
 
 namespace pipedream::runtime {
@@ -24,15 +24,11 @@ struct NcclOffer {
 // count as on one GPU.
 [[nodiscard]] std::string why_not_nccl(const std::vector<NcclOffer>& by_worker);
 
-// All workers call it, each with what it has; worker 0 decides for all whether NCCL joins them, and
-// logs why not.
+// All workers call it, each with what it has; worker 0 decides for all whether NCCL joins them. It
+// logs which way values and gradients go where there are several workers and a GPU among them.
 [[nodiscard]] bool agree_on_nccl(transport::Transport& control, const NcclOffer& mine);
 
-// A channel over that one which moves values from GPU to GPU.
-[[nodiscard]] std::unique_ptr<transport::Transport> values_by_nccl(
-    std::unique_ptr<transport::Transport> channel, at::Device mine);
-
-// Sums of what lies in the GPUs' memory (transport/lane_sums.h); the channel outlives them.
-[[nodiscard]] transport::Sum sums_by_nccl(transport::Transport& channel, at::Device mine);
+// Lanes of a worker on that GPU, for values or for sums.
+[[nodiscard]] std::unique_ptr<transport::Lanes> nccl_lanes(at::Device mine);
 
 }  // namespace pipedream::runtime

@@ -21,17 +21,17 @@ ReplicaGradients::ReplicaGradients(transport::Transport& channel, transport::Sum
                                    const schedule::Routes& routes, const Averaging& averaging,
                                    const HostCopies& copies, std::chrono::milliseconds patience)
     : channel_(channel),
-      device_sums_(std::move(device_sums)),
+      device_sums_(averaging.way.exchange == Exchange::kRing ? std::move(device_sums)
+                                                             : transport::Sum{}),
       routes_(routes),
       averaging_(averaging),
       copies_(copies),
       patience_(patience) {}
 
 void ReplicaGradients::add(StageId id, Stage& stage) {
-  if (!reducer_ && device_sums_)
-    reducer_ = std::make_unique<transport::Reducer>(channel_, device_sums_);
-  else if (!reducer_)
-    reducer_ = std::make_unique<transport::Reducer>(channel_, averaging_.way);
+  if (!reducer_)
+    reducer_ = device_sums_ ? std::make_unique<transport::Reducer>(channel_, device_sums_)
+                            : std::make_unique<transport::Reducer>(channel_, averaging_.way);
   buckets_[id] = std::make_unique<GradientBuckets>(stage.weights().parameters(),
                                                    stage.bucket_layout(averaging_.buckets));
 }
@@ -41,19 +41,23 @@ void ReplicaGradients::begin(const schedule::Reduce& reduce) {
   PD_CHECK(is_new);
   buckets_.at(reduce.stage)
       ->begin([this, reduce, into = &round->second](std::size_t, const at::Tensor& flat) {
-        const HostCopies::Copy bucket = to_sum(flat);
-        into->summed.push_back(bucket.tensor);
-        const std::span<float> values(bucket.tensor.data_ptr<float>(),
+        const Summand summand = summand_of(flat);
+        into->summed.push_back(summand.floats);
+        const std::span<float> values(summand.floats.data_ptr<float>(),
                                       static_cast<std::size_t>(flat.numel()));
         into->sums.push_back(
             reducer_->start(routes_.plan().stage(reduce.stage).workers, reduce.stage.value, values,
-                            std::make_shared<at::Tensor>(bucket.tensor), bucket.readiness()));
+                            std::make_shared<at::Tensor>(summand.floats), summand.is_there));
       });
 }
 
-HostCopies::Copy ReplicaGradients::to_sum(const at::Tensor& flat) const {
-  if (!device_sums_) return copies_.to_host(flat);
-  return {flat, std::make_shared<const model::Mark>(flat.device())};
+ReplicaGradients::Summand ReplicaGradients::summand_of(const at::Tensor& flat) const {
+  if (!device_sums_) {
+    const HostCopies::Copy copy = copies_.to_host(flat);
+    return {copy.tensor, copy.readiness()};
+  }
+  const auto filled = std::make_shared<const model::Mark>(flat.device());
+  return {flat, [filled] { return filled->has_come(); }};
 }
 
 void ReplicaGradients::expect(const schedule::Reduce& reduce) {

@@ -21,9 +21,9 @@ struct Averaging {
   BucketSizes buckets;
 };
 
-// Owned and used by one worker. A sum's order is that of `way` (transport/all_reduce.h), bucket by
-// bucket. Buckets of a device are summed where they are, in the order of `device_sums`, or, where
-// that is empty, on the host: each goes there when it is full.
+// Owned and used by one worker. Buckets are summed one by one, on the host, where those of a device
+// go when they are full, in the order of `way` (transport/all_reduce.h). Where there are
+// `device_sums`, and a ring is wanted, they are summed where they lie, in these sums' order.
 class ReplicaGradients {
  public:
   ReplicaGradients(transport::Transport& channel, transport::Sum device_sums,
@@ -70,8 +70,12 @@ class ReplicaGradients {
     std::vector<transport::Ticket> sums;
   };
   void begin(const schedule::Reduce& reduce);
-  // Where a bucket is summed, and when it is there.
-  [[nodiscard]] HostCopies::Copy to_sum(const at::Tensor& flat) const;
+  // A bucket where it is summed.
+  struct Summand {
+    at::Tensor floats;
+    transport::Readiness is_there;
+  };
+  [[nodiscard]] Summand summand_of(const at::Tensor& flat) const;
 
   transport::Transport& channel_;
   transport::Sum device_sums_;

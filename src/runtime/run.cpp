@@ -6,7 +6,9 @@
 
 #include "runtime/failure.h"
 #include "runtime/gpu_channel.h"
+#include "transport/by_lanes.h"
 #include "transport/in_process.h"
+#include "transport/lane_sums.h"
 #include "transport/nccl.h"
 
 namespace pipedream::runtime {
@@ -27,18 +29,20 @@ struct Ends {
   [[nodiscard]] Channels channels() const {
     return {*values, *collectives, *served, *control, *news, device_sums};
   }
-  void use_nccl(at::Device mine) {
-    values = values_by_nccl(std::move(values), mine);
-    device_sums = sums_by_nccl(*collectives, mine);
+  // What may fail comes before the channel of values is given away: aborts go by it.
+  void use_nccl(at::Device mine, bool for_sums) {
+    std::unique_ptr<transport::Lanes> lanes = nccl_lanes(mine);
+    if (for_sums) device_sums = transport::sum_by_lanes(*collectives, nccl_lanes(mine));
+    values = transport::connect_by_lanes(std::move(values), std::move(lanes));
   }
   void slow_down(const std::shared_ptr<transport::LinkQueues>& queues) {
     values = transport::connect_emulated(std::move(values), queues);
     collectives = transport::connect_emulated(std::move(collectives), queues);
-    device_sums = {};  // these would not be
     served = transport::connect_emulated(std::move(served), queues);
   }
   void abort(const std::string& reason) const noexcept {
-    for (const auto* end : {&values, &collectives, &served, &control, &news}) (*end)->abort(reason);
+    for (const auto* end : {&values, &collectives, &served, &control, &news})
+      if (*end) (*end)->abort(reason);
   }
 };
 
@@ -94,11 +98,10 @@ void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& d
   Ends ends{world.connect(), world.connect(), world.connect(), world.connect(), world.connect()};
   const WorkerId me{world.rank()};
   try {
-    if (!devices.empty()) {
-      const at::Device mine = devices.at(me.index());
-      if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
-        ends.use_nccl(mine);
-    }
+    const at::Device mine = devices.empty() ? at::Device(at::kCPU) : devices.at(me.index());
+    // With a link that is rehearsed, sums must take its time.
+    if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
+      ends.use_nccl(mine, /*for_sums=*/!link);
     if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
     body({me, ends.channels(), agreed_clock(*ends.control)});
   } catch (const transport::Aborted& aborted) {

@@ -260,9 +260,10 @@ bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
                             jitter_of(conditions_, worker.id, stage, item, draw_of(op)));
   const Nanos end = start + duration;
   const auto* backward = std::get_if<Backward>(&op);
-  if (backward != nullptr && worker.parts.size() > 1) note_moment(worker, stage);
-  if (backward != nullptr && backward->part != schedule::Part::kInput)
+  if (backward != nullptr && backward->part != schedule::Part::kInput) {
+    if (worker.parts.size() > 1) note_moment(worker, stage);
     release_gradients(w, part, start, duration, now);
+  }
   tell({worker.id, op, start, end, transfer, wait});
   worker.free = end;
   worker.fetching = Nanos{0};

@@ -127,9 +127,11 @@ class Engine {
   void pass(std::uint32_t w);  // goes to the next op
   void add_outgoing(Part& part);
 
+  // Remembers what the worker's stages keep as that one begins a backward.
+  static void note_moment(Worker& worker, StageId runs);
+
   // If the backward that runs from `begin` completes gradients that are averaged or pushed: says
   // when which of them are there.
-  static void note_moment(Worker& worker, StageId runs);
   void release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration, Nanos now);
   void join_averaging(Part& part, WeightVersion update, Nanos begin, Nanos duration, Nanos now);
   void start_push(std::uint32_t w, Part& part, const schedule::Push& push, Nanos begin,

@@ -38,7 +38,8 @@ struct LinkTraffic {
   double in = 0;
 };
 
-// What a worker's stages keep as one of them begins a backward.
+// What a worker's stages keep as one of them begins a backward, or the part of it that makes the
+// weights' gradients.
 struct Moment {
   std::size_t runs = 0;                  // that one's place among them
   bool accumulates = false;              // it finds gradients to add to

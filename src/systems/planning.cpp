@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
-#include "profile/measured_on.h"
+#include "profile/device_names.h"
 
 namespace pipedream::systems {
 

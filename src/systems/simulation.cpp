@@ -45,14 +45,16 @@ class WorkerMemory {
   [[nodiscard]] Bytes at(const simulate::Moment& moment, const simulate::WorkerPeaks& peaks) const {
     Bytes all;
     for (std::size_t i = 0; i < moment.stages.size(); ++i) {
-      const StageId stage = peaks.stages[i].first;
+      const auto& [stage, peak] = peaks.stages[i];
+      const bool has_buckets = plan_.stage(stage).workers.size() > 1;
       schedule::Counts counts = moment.stages[i];
+      if (has_buckets) counts.gradients = peak.gradients;  // they stay
       if (i != moment.runs) {
         all += cost::resting_memory(sizes_[stage.index()], kept(stage, counts, 0), rule_of(stage))
                    .total();
         continue;
       }
-      if (!moment.accumulates) ++counts.gradients;  // by the end of the backward
+      if (!moment.accumulates && !has_buckets) ++counts.gradients;  // by the end of the backward
       all += running(stage, counts, moment.accumulates ? counts.in_flight : 0);
     }
     return all;

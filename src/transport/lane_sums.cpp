@@ -12,14 +12,19 @@ class LaneSums {
  public:
   LaneSums(Transport& channel, std::unique_ptr<Lanes> lanes)
       : channel_(channel), lanes_(std::move(lanes)) {}
-  ~LaneSums() { close(); }
+  ~LaneSums() {
+    say_goodbye();
+    close();
+  }
   LaneSums(const LaneSums&) = delete;
   LaneSums& operator=(const LaneSums&) = delete;
 
   Summed sum(std::span<const WorkerId> members, int tag, std::span<float> values) {
     if (values.empty()) return {};
+    Nanos waited{0};
     try {
       Group& group = group_of(members, tag);
+      waited = meet(members, tag, Deadline::max());
       group.lane->sum(values);
       ++group.begun;
       while (group.lane->done() < group.begun)
@@ -29,15 +34,42 @@ class LaneSums {
       throw;
     }
     const std::size_t r = members.size();
-    return {Nanos{0}, Bytes{static_cast<std::int64_t>(2 * (r - 1) * values.size_bytes() / r)}};
+    return {waited, Bytes{static_cast<std::int64_t>(2 * (r - 1) * values.size_bytes() / r)}};
   }
 
  private:
   static constexpr std::chrono::microseconds kBetweenLooks{50};
+  static constexpr std::chrono::seconds kGoodbye{5};
   struct Group {
+    int tag = 0;
     std::unique_ptr<Lane> lane;
     std::uint64_t begun = 0;
   };
+
+  // Returns when all members have called it; how long that took.
+  Nanos meet(std::span<const WorkerId> members, int tag, Deadline deadline) {
+    const auto before = std::chrono::steady_clock::now();
+    const WorkerId first = members.front();
+    if (channel_.me() == first) {
+      for (const WorkerId member : members.subspan(1))
+        (void)channel_.wait(channel_.receive(member, tag), deadline);
+      for (const WorkerId member : members.subspan(1)) channel_.send(member, tag, {});
+    } else {
+      channel_.send(first, tag, {});
+      (void)channel_.wait(channel_.receive(first, tag), deadline);
+    }
+    return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - before);
+  }
+
+  // Closing a lane ends what other members still do on it. Who does not come has failed, and is
+  // not waited for long.
+  void say_goodbye() {
+    const Deadline deadline = std::chrono::steady_clock::now() + kGoodbye;
+    try {
+      for (const auto& [members, group] : groups_) (void)meet(members, group.tag, deadline);
+    } catch (const WorkerLost&) {  // told elsewhere
+    }
+  }
 
   // What has not closed in time may still write to values that are freed; the run has failed then.
   void close() {
@@ -51,6 +83,7 @@ class LaneSums {
   Group& group_of(std::span<const WorkerId> members, int tag) {
     Group& group = groups_[{members.begin(), members.end()}];
     if (!group.lane) {
+      group.tag = tag;
       const std::size_t place = place_in(members, channel_.me());
       const Message name = place == 0 ? tell_name(members, tag) : hear_name(members.front(), tag);
       group.lane =

@@ -53,6 +53,21 @@ TEST(LaneSums, OneMemberAloneAndNoValuesAtAllAreSums) {
   });
 }
 
+TEST(LaneSums, TheOneWhoIsEarlyIsToldHowLate) {
+  constexpr std::chrono::milliseconds kLate{50};
+  on_lanes(2, std::make_shared<HostLanesExchange>(), [&](WorkerId me, Reducer& reducer) {
+    const auto mine = std::make_shared<FloatVector>(FloatVector{1});
+    for (const WorkerId late : {kA, kB}) {
+      // Both are here.
+      reducer.wait(reducer.start({kA, kB}, 0, *mine, mine), soon());
+      if (me == late) std::this_thread::sleep_for(kLate);
+      const Reduction sum = reducer.wait(reducer.start({kA, kB}, 0, *mine, mine), soon());
+      if (me == late) continue;
+      EXPECT_GT(sum.waited, kLate / 2);
+    }
+  });
+}
+
 TEST(LaneSums, AnAbortEndsASumThatOthersDoNotTakePartIn) {
   on_lanes(2, std::make_shared<HostLanesExchange>(), [](WorkerId me, Reducer& reducer) {
     if (me == kB) return;

@@ -1,12 +1,13 @@
-#include "profile/measured_on.h"
+#include "profile/device_names.h"
 
 #include <algorithm>
 
 namespace pipedream::profile {
 namespace {
 
-// GPUs have such numbers.
+// A number as libtorch writes it.
 bool is_index(const std::string& text) {
+  if (text.size() > 1 && text[0] == '0') return false;
   return !text.empty() && text.size() <= 2 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
