@@ -54,6 +54,17 @@ TEST(CompareCommand, RunSaysWhichSystemItIsAtAndEvaluatesWhereAsked) {
       << answer.out;
 }
 
+// The mlp is so fast that an epoch is less than a minute.
+TEST(CompareCommand, RunTrainsNoLongerThanAnEpoch) {
+  const Answer answer = call("compare --run" + kMlp.substr(5) + "--workers 2");
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_NE(answer.err.find("256 minibatches with each system (--minibatches says how many)\n"),
+            std::string::npos)
+      << answer.err;
+  EXPECT_NE(answer.out.find("mlp: 4,096 samples with each system"), std::string::npos)
+      << answer.out;
+}
+
 TEST(CompareCommand, SaysWhichFlagsAreForWhat) {
   const std::string run = "compare --run --model mlp ";
   expect_all({{run + "--system gpipe", 2, "compare has no --system: it runs all systems"},

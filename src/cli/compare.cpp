@@ -103,6 +103,7 @@ void execute(const CompareFlags& flags, CLI::App& command) {
     throw BadUsage("compare --run: --cluster has links of its own, so leave out --link");
   flags.training->system = "all";
   flags.training->no_evaluation = !flags.evaluation;
+  flags.training->each_system = Seconds(60);
   train_network(*flags.training, command);
 }
 
@@ -116,7 +117,9 @@ void sort_flags(CLI::App& command) {
   command.get_option("--batch")->description(
       "Samples of one minibatch [the profile's; with --run the model's own]");
   command.get_option("--minibatches")
-      ->description("How many to simulate [enough to see the steady state] or train");
+      ->description(
+          "How many to simulate [enough to see the steady state] or train [those of about a "
+          "minute]");
   command.get_option("--seed")->description(
       "Of --jitter; with --run of weights, data and dropout [0]");
 }

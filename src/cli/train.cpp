@@ -65,6 +65,7 @@ class Training {
   void tell_notes() const;
   void tell_crowd() const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
+  void choose_length();
 
   TrainFlags& flags_;
   CLI::App& command_;
@@ -330,8 +331,26 @@ void Training::show(const report::TrainingRun& run, const train::Outcome& outcom
   if (!flags_.out.empty()) write_results(run, outcome);
 }
 
+// So many that filling and draining a pipeline does not decide, and every replica has as many.
+void Training::choose_length() {
+  constexpr std::int64_t kFewest = 20;
+  if (!flags_.each_system || flags_.minibatches || flags_.epochs) return;
+  double slowest = 0;  // seconds of a minibatch
+  for (const Prepared& prepared : preparation_.runs)
+    slowest = std::max(slowest, prepared.file.predicted.seconds_per_minibatch);
+  const std::int64_t epoch = data_.training->samples() / network_.batch;
+  const double wanted = std::min(static_cast<double>(epoch), flags_.each_system->count() / slowest);
+  const std::int64_t together = workers();
+  const std::int64_t rounds = std::max(kFewest, static_cast<std::int64_t>(wanted)) / together;
+  flags_.minibatches = std::max<std::int64_t>(1, rounds) * together;
+  if (speaks())
+    std::cerr << *flags_.minibatches
+              << " minibatches with each system (--minibatches says how many)\n";
+}
+
 void Training::run() {
   preparation_ = prepare();
+  choose_length();
   if (speaks() && !flags_.as_json) std::cout << preparation_.table << std::flush;
   const bool all = flags_.system == "all";
   std::vector<report::TrainingRun> runs;

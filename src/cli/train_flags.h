@@ -30,6 +30,9 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string data;
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
+  // Where neither is given: about as many as the slowest of all systems trains in this time, and no
+  // more than an epoch has. None: an epoch.
+  std::optional<Seconds> each_system;
   std::optional<double> learning_rate;
   std::optional<double> momentum;
   double weight_decay = 0;
