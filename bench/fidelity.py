@@ -3,9 +3,9 @@
 
 A cell is a network, workers, links, a system and its number of microbatches. Each is planned once,
 and then, three times, simulated from a profile of the same round and trained on threads for as many
-minibatches as were simulated; the median of the three errors counts, so that a machine
-whose speed drifts is compared with itself. Finished cells stay in build/fidelity/ and are not
-repeated, so that a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
+minibatches as were simulated; the median of the three errors counts, so that a machine whose speed
+drifts is compared with itself. Finished cells stay in build/fidelity/ and are not repeated, so that
+a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
 
 usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
 """

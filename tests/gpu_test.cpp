@@ -16,6 +16,7 @@
 #include "runtime/tensor_message.h"
 #include "runtime_cases_testing.h"
 #include "train/optimiser_options.h"
+#include "transport/forwarding_testing.h"
 
 namespace pipedream::test {
 namespace {
@@ -116,29 +117,15 @@ TEST_F(Gpu, StagesThatShareWorkersGiveTheBitsOfTheirRule) {
 }
 
 // Takes no memory of devices, as between processes without NCCL.
-class HostMemoryOnly final : public transport::Transport {
+class HostMemoryOnly final : public transport::Forwarding {
  public:
-  explicit HostMemoryOnly(Transport& inner) : inner_(inner) {}
-  WorkerId me() const override { return inner_.me(); }
-  int workers() const override { return inner_.workers(); }
+  using Forwarding::Forwarding;
   bool takes_device_memory() const override { return false; }
   void send(WorkerId to, int tag, transport::Message message) override {
     EXPECT_FALSE(message.on_device);
     transport::wait_until(message.is_ready);
-    inner_.send(to, tag, std::move(message));
+    Forwarding::send(to, tag, std::move(message));
   }
-  transport::Ticket receive(WorkerId from, int tag) override { return inner_.receive(from, tag); }
-  transport::Message wait(transport::Ticket ticket, transport::Deadline deadline) override {
-    return inner_.wait(ticket, deadline);
-  }
-  transport::Arrival wait_any(std::span<const transport::Ticket> tickets,
-                              transport::Deadline deadline) override {
-    return inner_.wait_any(tickets, deadline);
-  }
-  void abort(const std::string& reason) noexcept override { inner_.abort(reason); }
-
- private:
-  Transport& inner_;
 };
 
 TEST_F(Gpu, ValuesByWayOfTheHostGiveTheSameBits) {

@@ -7,6 +7,7 @@
 
 #include "transport/contract_testing.h"
 #include "transport/emulated.h"
+#include "transport/forwarding_testing.h"
 #include "transport/in_process.h"
 #include "transport/lanes_testing.h"
 
@@ -32,21 +33,13 @@ Message on_device(Message message) {
 }
 
 // Says of all that is sent that it is a device's.
-class AllOnDevice final : public Transport {
+class AllOnDevice final : public Forwarding {
  public:
-  explicit AllOnDevice(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
-  WorkerId me() const override { return inner_->me(); }
-  int workers() const override { return inner_->workers(); }
-  bool takes_device_memory() const override { return inner_->takes_device_memory(); }
+  explicit AllOnDevice(std::unique_ptr<Transport> inner)
+      : Forwarding(*inner), inner_(std::move(inner)) {}
   void send(WorkerId to, int tag, Message message) override {
-    inner_->send(to, tag, on_device(std::move(message)));
+    Forwarding::send(to, tag, on_device(std::move(message)));
   }
-  Ticket receive(WorkerId from, int tag) override { return inner_->receive(from, tag); }
-  Message wait(Ticket ticket, Deadline deadline) override { return inner_->wait(ticket, deadline); }
-  Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
-    return inner_->wait_any(tickets, deadline);
-  }
-  void abort(const std::string& reason) noexcept override { inner_->abort(reason); }
 
  private:
   std::unique_ptr<Transport> inner_;
