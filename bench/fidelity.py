@@ -38,7 +38,7 @@ LINKS = {"memory": None, "200Mbit/s": "200Mbit/s"}
 PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no link
 
 MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
-FEWEST, MOST = 12, 96  # minibatches of a run
+FEWEST, MOST = 8, 96  # minibatches of a run
 PROFILE_SECONDS = 8
 OVERHEAD = 2.5  # seconds of a run beside training: libtorch, the weights, the plan
 IDLE = ["fill_drain", "imbalance", "transfer", "wait"]

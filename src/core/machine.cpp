@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <thread>
 
+#include <time.h>
 #include <unistd.h>
+
+#include "core/check.h"
 
 namespace pipedream {
 
@@ -12,5 +15,11 @@ Bytes physical_memory() {
 }
 
 int cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+Nanos processor_time() {
+  timespec time{};
+  PD_CHECK(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
+}
 
 }  // namespace pipedream

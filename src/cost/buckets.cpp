@@ -6,11 +6,11 @@ namespace pipedream::cost {
 
 std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers,
                             double share) {
-  Nanos update{0};
+  Nanos update{0};  // and averaging
   Nanos backward{0};
   Nanos fixed{0};
   for (const LayerId layer : layers) {
-    update += profile.cost(layer).update;
+    update += profile.cost(layer).update + profile.cost(layer).averaging;
     backward += profile.cost(layer).backward;
     fixed += profile.cost(layer).fixed_backward;
   }

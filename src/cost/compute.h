@@ -25,14 +25,15 @@ namespace pipedream::cost {
 
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};       // and the update
+  Nanos backward{0};       // and the update and averaging
   Nanos fixed_forward{0};  // of the forward
   Nanos fixed_backward{0};
 };
 
-// One minibatch through these layers on a device of speed 1: the sum of their measured times.
+// One minibatch through these layers on a device of speed 1: the sum of their measured times, where
+// they have other replicas with that of averaging.
 [[nodiscard]] StageTime stage_time(const profile::Profile& profile,
-                                   const std::vector<LayerId>& layers);
+                                   const std::vector<LayerId>& layers, bool replicated);
 
 // What one item is, in parts of the profile's minibatch.
 struct ItemShare {

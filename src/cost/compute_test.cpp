@@ -36,7 +36,7 @@ TEST(StageTime, SumsTheLayersOfTheStage) {
                     .backward = Nanos(500'000),
                     .fixed_forward = Nanos(30'000),
                     .fixed_backward = Nanos(200'000)}};
-  const StageTime time = stage_time(profile, {LayerId{0}, LayerId{2}});
+  const StageTime time = stage_time(profile, {LayerId{0}, LayerId{2}}, false);
   EXPECT_EQ(time.forward, Nanos(40'001));
   EXPECT_EQ(time.backward, Nanos(500'010));
   EXPECT_EQ(time.fixed_forward, Nanos(30'001));
@@ -48,13 +48,24 @@ TEST(StageTime, CountsUpdatesWithTheBackward) {
   profile.costs = {{.forward = Nanos(1), .backward = Nanos(10), .update = Nanos(7)},
                    {.forward = Nanos(2), .backward = Nanos(20)},
                    {.forward = Nanos(4), .backward = Nanos(40), .update = Nanos(500)}};
-  const StageTime time = stage_time(profile, {LayerId{0}, LayerId{1}, LayerId{2}});
+  const StageTime time = stage_time(profile, {LayerId{0}, LayerId{1}, LayerId{2}}, false);
   EXPECT_EQ(time.forward, Nanos(7));
   EXPECT_EQ(time.backward, Nanos(70 + 507));
 }
 
+TEST(StageTime, CountsAveragingWithTheBackwardOfReplicas) {
+  profile::Profile profile;
+  profile.costs = {{.backward = Nanos(10), .update = Nanos(7), .averaging = Nanos(300)},
+                   {.forward = Nanos(2), .backward = Nanos(20)},
+                   {.backward = Nanos(40), .averaging = Nanos(5000)}};
+  const std::vector<LayerId> layers{LayerId{0}, LayerId{1}, LayerId{2}};
+  EXPECT_EQ(stage_time(profile, layers, false).backward, Nanos(77));
+  EXPECT_EQ(stage_time(profile, layers, true).backward, Nanos(5377));
+  EXPECT_EQ(stage_time(profile, layers, true).forward, Nanos(2));
+}
+
 TEST(StageTime, OfNoLayersIsZero) {
-  const StageTime time = stage_time({}, {});
+  const StageTime time = stage_time({}, {}, true);
   EXPECT_EQ(time.forward, Nanos(0));
   EXPECT_EQ(time.backward, Nanos(0));
 }

@@ -240,11 +240,12 @@ bool Cuts::enumerate(std::size_t most) {
 
 void Cuts::sum_up() {
   const std::size_t cuts = forward_.size();
-  for (auto* sums : {&backward_, &fixed_forward_, &fixed_backward_, &weights_, &held_})
+  for (auto* sums : {&backward_, &fixed_forward_, &fixed_backward_, &averaging_, &weights_, &held_})
     sums->assign(cuts, 0);
   for (std::size_t cut = 1; cut < cuts; ++cut) {
     const auto [from, unit] = in_line_ ? std::pair(cut - 1, cut - 1) : below_[cut].front();
-    for (auto* sums : {&forward_, &backward_, &fixed_forward_, &fixed_backward_, &weights_, &held_})
+    for (auto* sums :
+         {&forward_, &backward_, &fixed_forward_, &fixed_backward_, &averaging_, &weights_, &held_})
       (*sums)[cut] = (*sums)[from];
     for (const LayerId layer : units_[unit]) {
       const profile::LayerCost& cost = profile_.cost(layer);
@@ -252,6 +253,7 @@ void Cuts::sum_up() {
       backward_[cut] += static_cast<double>(cost.backward_with_update().count());
       fixed_forward_[cut] += static_cast<double>(cost.fixed_forward.count());
       fixed_backward_[cut] += static_cast<double>(cost.fixed_backward.count());
+      averaging_[cut] += static_cast<double>(cost.averaging.count());
       weights_[cut] += static_cast<double>(cost.weights.count);
       held_[cut] += static_cast<double>(profile::held_bytes(profile_, layer).count);
     }

@@ -68,6 +68,10 @@ class Cuts {
   [[nodiscard]] double fixed_backward(std::size_t a, std::size_t b) const {
     return (fixed_backward_[b] - fixed_backward_[a]) / kNanosPerSecond;
   }
+  // What it takes besides where the stage has replicas.
+  [[nodiscard]] double averaging(std::size_t a, std::size_t b) const {
+    return (averaging_[b] - averaging_[a]) / kNanosPerSecond;
+  }
   [[nodiscard]] double weights(std::size_t a, std::size_t b) const {
     return weights_[b] - weights_[a];
   }
@@ -122,7 +126,8 @@ class Cuts {
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> below_;
   // Of all layers of a cut: whole nanoseconds and bytes, so that differences are exact.
   static constexpr double kNanosPerSecond = 1e9;
-  std::vector<double> forward_, backward_, fixed_forward_, fixed_backward_, weights_, held_;
+  std::vector<double> forward_, backward_, fixed_forward_, fixed_backward_, averaging_, weights_,
+      held_;
   std::vector<std::vector<std::size_t>> crossing_;  // per cut, indices into values_
   std::vector<double> crossing_bytes_;
   std::vector<std::vector<double>> working_;  // in line: by power of two; else one row per cut

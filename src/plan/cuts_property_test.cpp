@@ -62,10 +62,14 @@ profile::Profile any_network(int most, bool some_free = false) {
               .stash = Bytes{any_of_range(0, 1000)}};
       cost.fixed_forward = cost.forward * any_of_range(0, 4) / 3;
       cost.fixed_backward = cost.backward * any_of_range(0, 4) / 3;
+      cost.averaging = Nanos(any_of_range(0, 1 << 20));
       if (knows_working) cost.working = Bytes{any_of_range(0, 1000)};
       if (some_free && any_of_range(0, 3) > 0) {
         cost.forward = cost.backward = cost.fixed_forward = cost.fixed_backward = Nanos(0);
-        if (any_of_range(0, 8) > 0) cost.weights = Bytes{0};
+        if (any_of_range(0, 8) > 0) {
+          cost.weights = Bytes{0};
+          cost.averaging = Nanos(0);
+        }
       }
       if (any_of_range(0, 2) == 1)  // else not known
         for (std::size_t i = 0; i < layer.inputs.size(); ++i)
@@ -222,6 +226,7 @@ void expect_sums(const Example& example) {
     Nanos backward{0};
     Nanos fixed_forward{0};
     Nanos fixed_backward{0};
+    Nanos averaging{0};
     Bytes weights;
     for (const LayerId layer : example.members[b]) {
       if (example.members[a].contains(layer)) continue;
@@ -230,6 +235,7 @@ void expect_sums(const Example& example) {
       backward += example.profile.cost(layer).backward;
       fixed_forward += example.profile.cost(layer).fixed_forward;
       fixed_backward += example.profile.cost(layer).fixed_backward;
+      averaging += example.profile.cost(layer).averaging;
       weights += example.profile.cost(layer).weights;
     }
     RC_ASSERT(set_of(cuts.layers(a, b)) == between);
@@ -239,6 +245,7 @@ void expect_sums(const Example& example) {
     RC_ASSERT(cuts.compute(a, b) == static_cast<double>((forward + backward).count()) / 1e9);
     RC_ASSERT(cuts.fixed_forward(a, b) == static_cast<double>(fixed_forward.count()) / 1e9);
     RC_ASSERT(cuts.fixed_backward(a, b) == static_cast<double>(fixed_backward.count()) / 1e9);
+    RC_ASSERT(cuts.averaging(a, b) == static_cast<double>(averaging.count()) / 1e9);
     RC_ASSERT(cuts.weights(a, b) == static_cast<double>(weights.count));
   }
 }

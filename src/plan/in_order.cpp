@@ -83,6 +83,7 @@ class OrderProgramme {
       for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
         if (!cuts_.precedes(a, b)) continue;
         const double compute = cuts_.compute(a, b);
+        const double averaging = cuts_.averaging(a, b);
         const double weights = cuts_.weights(a, b);
         const cost::StageSize size = cuts_.size(a, b);
         for (const Place& place : places_) {
@@ -90,7 +91,8 @@ class OrderProgramme {
           Entry& entry = at(b, place.offset + place.replicas);
           if (before >= entry.value) continue;
           const double in_all = place.replicas * copies_;
-          const double value = std::max({before, compute / place.weakest.speed / in_all,
+          const double busy = compute + (in_all > 1 ? averaging : 0);
+          const double value = std::max({before, busy / place.weakest.speed / in_all,
                                          (weights * place.exchange + place.fixed) / in_all,
                                          cuts_.crossing(a) * place.cut});
           if (value >= entry.value) continue;

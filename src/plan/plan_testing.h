@@ -27,6 +27,7 @@ inline profile::Profile any_profile(const Limits& limits) {
   const bool chain = any_of_range(0, 2) == 0;
   const bool knows_working = any_of_range(0, 2) == 0;
   const bool knows_fixed = any_of_range(0, 2) == 0;
+  const bool knows_averaging = any_of_range(0, 2) == 0;
   graph::Builder builder;
   profile::Profile profile;
   profile.model = "any";
@@ -43,6 +44,7 @@ inline profile::Profile any_profile(const Limits& limits) {
       cost.fixed_backward = Nanos(any_of_range<std::int64_t>(0, cost.backward.count() + 1));
     }
     cost.weights = Bytes{any_of_range(0, 3) == 0 ? 0 : any_of_range(0, 60)};
+    if (knows_averaging && cost.weights > Bytes{0}) cost.averaging = Nanos(any_of_range(0, 8));
     cost.stash = Bytes{any_of_range(0, 10)};
     if (knows_working) cost.working = Bytes{any_of_range(0, 60)};
     profile.costs.push_back(cost);

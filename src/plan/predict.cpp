@@ -117,8 +117,9 @@ Predictor::Part Predictor::part_of(const Layout& layout, std::size_t stage) cons
   const std::size_t b = layout.ends[stage + 1];
   const auto& workers = layout.workers[stage];
   const auto [limit, speed] = weakest(workers);
+  const double averaging = workers.size() > 1 ? cuts_.averaging(a, b) : 0;
   return {Seconds(cuts_.forward(a, b) / speed),
-          Seconds(cuts_.backward(a, b) / speed),
+          Seconds((cuts_.backward(a, b) + averaging) / speed),
           Seconds(cuts_.fixed_forward(a, b) / speed),
           Seconds(cuts_.fixed_backward(a, b) / speed),
           static_cast<int>(workers.size()),

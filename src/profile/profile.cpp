@@ -17,7 +17,7 @@ void check_totals(const Profile& profile) {
                      ": is a unit wrong?");
   };
   for (const LayerCost& cost : profile.costs) {
-    time += cost.forward + cost.backward_with_update();
+    time += cost.longest();
     bytes += cost.weights + cost.stash + cost.working.value_or(Bytes{});
     check();
   }
@@ -42,6 +42,12 @@ Nanos total_backward(const Profile& profile) {
 Nanos total_update(const Profile& profile) {
   Nanos sum{0};
   for (const LayerCost& cost : profile.costs) sum += cost.update;
+  return sum;
+}
+
+Nanos total_averaging(const Profile& profile) {
+  Nanos sum{0};
+  for (const LayerCost& cost : profile.costs) sum += cost.averaging;
   return sum;
 }
 

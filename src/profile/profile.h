@@ -25,6 +25,9 @@ struct LayerCost {
   std::vector<bool> keeps_input;
   std::vector<bool> keeps_output;
   Nanos update{0};  // one step of the optimiser over the layer's weights; 0 where not known
+  // What averaging the gradients of its weights with other replicas, once, takes of the processor
+  // that computes: collecting, summing, dividing. 0 where others do that, or where not known.
+  Nanos averaging{0};
   // The most that is allocated while its forward or its backward runs, besides what it keeps and
   // its weights' gradients: gradients of its inputs and outputs, and whatever it computes with.
   std::optional<Bytes> working{};
@@ -37,6 +40,8 @@ struct LayerCost {
   // worth of its own compute, so the cost rules count the update with the backward
   // (docs/planner.md).
   [[nodiscard]] Nanos backward_with_update() const { return backward + update; }
+  // All that it may take of a replica.
+  [[nodiscard]] Nanos longest() const { return forward + backward_with_update() + averaging; }
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 };
 
@@ -77,7 +82,8 @@ void check_totals(const Profile& profile);
 [[nodiscard]] Nanos total_forward(const Profile& profile);
 [[nodiscard]] Nanos total_backward(const Profile& profile);
 [[nodiscard]] Nanos total_update(const Profile& profile);
-// All three together.
+[[nodiscard]] Nanos total_averaging(const Profile& profile);
+// What a minibatch takes on one worker: forward, backward and update.
 [[nodiscard]] Nanos total_time(const Profile& profile);
 // What of it is fixed.
 [[nodiscard]] Nanos total_fixed(const Profile& profile);

@@ -58,8 +58,8 @@ Nanos read_fixed(const Node& layer, std::string_view key, const std::string& of,
 
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
   node.expect_keys({"name", "kind", "input", "forward", "backward", "fixed_forward_seconds",
-                    "fixed_backward_seconds", "update_seconds", "weight_bytes", "stash_bytes",
-                    "working_bytes", "keeps_input", "outputs"});
+                    "fixed_backward_seconds", "update_seconds", "averaging_seconds", "weight_bytes",
+                    "stash_bytes", "working_bytes", "keeps_input", "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -75,6 +75,8 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       cost.fixed_forward = read_fixed(node, "fixed_forward_seconds", "forward", cost.forward);
       cost.fixed_backward = read_fixed(node, "fixed_backward_seconds", "backward", cost.backward);
       if (const auto update = node.find("update_seconds")) cost.update = update->seconds();
+      if (const auto averaging = node.find("averaging_seconds"))
+        cost.averaging = averaging->seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
       if (const auto working = node.find("working_bytes")) cost.working = working->byte_count();
@@ -135,6 +137,7 @@ Json layer_json(const Profile& profile, LayerId id) {
     if (cost.fixed_backward > Nanos(0))
       json["fixed_backward_seconds"] = to_seconds(cost.fixed_backward);
     if (cost.update > Nanos(0)) json["update_seconds"] = to_seconds(cost.update);
+    if (cost.averaging > Nanos(0)) json["averaging_seconds"] = to_seconds(cost.averaging);
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;
     if (cost.working) json["working_bytes"] = cost.working->count;

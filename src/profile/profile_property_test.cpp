@@ -67,6 +67,7 @@ Profile any_profile() {
       if (any_of_range(0, 2) == 1)
         cost.fixed_backward = Nanos(any_of_range<std::int64_t>(0, cost.backward.count() + 1));
       if (any_of_range(0, 2) == 1) cost.update = any_time();
+      if (any_of_range(0, 2) == 1) cost.averaging = any_time();
       cost.weights = Bytes{any_count(48)};
       cost.stash = Bytes{any_count(48)};
       if (any_of_range(0, 2) == 1) cost.working = Bytes{any_count(48)};

@@ -5,11 +5,13 @@
 
 namespace pipedream::profiler {
 
-Company::Company(const model::Network& network, const ProfileOptions& options) {
+Company::Company(const model::Network& network, const ProfileOptions& options,
+                 const std::shared_ptr<model::MemoryLedger>& ledger) {
   const auto others = static_cast<std::size_t>(options.workers - 1);
   failures_.resize(others);
   for (std::size_t i = 0; i < others; ++i)
-    threads_.emplace_back([this, &network, options, i] { run(network, options, i); });
+    threads_.emplace_back(
+        [this, &network, options, ledger, i] { run(network, options, ledger, i); });
   for (std::size_t there = 0; there < others; there = computing_) computing_.wait(there);
 }
 
@@ -28,7 +30,7 @@ void Company::leave() {
 }
 
 void Company::run(const model::Network& network, const ProfileOptions& options,
-                  std::size_t number) {
+                  const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number) {
   auto count_in = [this, counted = false]() mutable {
     if (counted) return;
     counted = true;
@@ -36,6 +38,7 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
     computing_.notify_one();
   };
   try {
+    const model::MemoryMeter meter(ledger, options.device);
     model::use_threads(options.threads);
     WholeModel model(network, options.device, options.seed, options.precision);
     const Update update = options.make_update ? options.make_update() : Update();

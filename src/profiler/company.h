@@ -6,16 +6,18 @@
 #include <thread>
 #include <vector>
 
+#include "model/memory_meter.h"
 #include "profiler/profiler.h"
 
 namespace pipedream::profiler {
 
-// Runs the model's passes on options.workers − 1 threads until it leaves. The network must outlive
-// it.
+// Runs the model's passes on options.workers − 1 threads until it leaves, and counts their memory
+// in the ledger. The network must outlive it.
 class Company {
  public:
   // Returns when all of them compute.
-  Company(const model::Network& network, const ProfileOptions& options);
+  Company(const model::Network& network, const ProfileOptions& options,
+          const std::shared_ptr<model::MemoryLedger>& ledger);
   ~Company();
   Company(const Company&) = delete;
   Company& operator=(const Company&) = delete;
@@ -25,7 +27,8 @@ class Company {
 
  private:
   void end();
-  void run(const model::Network& network, const ProfileOptions& options, std::size_t number);
+  void run(const model::Network& network, const ProfileOptions& options,
+           const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number);
 
   std::atomic<bool> over_{false};
   std::atomic<std::size_t> computing_{0};

@@ -20,8 +20,8 @@ struct ProfileOptions {
   model::Precision precision = model::Precision::kFloat;
   int threads = 1;  // for operations of libtorch on CPU; set for the whole process
   std::uint64_t seed = 0;
-  // Passes are repeated until the figures are stable or this is used up; a pass that is longer
-  // than a quarter of it is run once, without warm-up.
+  // Passes are repeated until the figures are stable or this is used up. The first is the warm-up,
+  // and at least one more follows; only where the first is longer than all of this it has to do.
   std::chrono::duration<double> budget{20};
   // Called now and then with the share done (0 … 1) and what is being done.
   std::function<void(double share, const std::string& what)> progress = [](double,

@@ -142,6 +142,9 @@ std::string sums(const profile::Profile& profile) {
     text += fmt::format("fixed, however few samples: {} of it, {}; each microbatch takes that\n",
                         to_text(total_fixed(profile)),
                         percent(to_seconds(total_fixed(profile)) / to_seconds(total)));
+  if (total_averaging(profile) > Nanos(0))
+    text += fmt::format("averaging with other replicas takes each another {}\n",
+                        to_text(total_averaging(profile)));
   if (profile.whole && *profile.whole > Nanos(0))
     text += fmt::format("the whole model in one go: {}; the sum of its layers is {:.1f} % {}\n",
                         to_text(*profile.whole), std::abs(sum_error(profile)) * 100,

@@ -117,6 +117,17 @@ TEST(ProfileTable, SaysHowMuchIsFixedWhereThatIsKnown) {
       << table;
 }
 
+TEST(ProfileTable, SaysWhatAveragingTakesWhereThatIsKnown) {
+  profile::Profile profile = tiny_profile();
+  EXPECT_EQ(profile_table(profile, 10).find("averaging"), std::string::npos);
+  profile.costs[1].averaging = Nanos(20'000);
+  profile.costs[3].averaging = Nanos(100'000);
+  EXPECT_NE(
+      profile_table(profile, 10)
+          .find("kept for backward\naveraging with other replicas takes each another 120 us\n"),
+      std::string::npos);
+}
+
 TEST(ProfileTable, ShowsOnlyTheHeaviestOfMoreLayersThanWanted) {
   profile::Profile profile = tiny_profile();
   profile.costs[1] = profile.costs[3];  // conv and fc tie at 46.2 %

@@ -270,28 +270,30 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
 }
 
 void Worker::run(const schedule::Recompute& recompute) {
-  // Needs the item's inputs alone, so it does not wait for the gradients; the simulator does, and
-  // so predicts no more than this.
+  // It begins when the gradients have come (docs/systems.md), though it needs them no sooner than
+  // its backward.
+  recomputed_[{recompute.stage, recompute.item}] = take_gradients(recompute.stage, recompute.item);
   const Recorder::Moment start = recorder_.moment();
   if (share(recompute.stage, recompute.item).count > 0)
     stages_.at(recompute.stage).recompute(recompute.item, recompute.weights);
   record(recompute, start);
 }
 
-Gradients Worker::take_gradients(const schedule::Backward& backward) {
+Gradients Worker::take_gradients(StageId stage, const Item& item) {
+  if (auto taken = recomputed_.extract({stage, item}); !taken.empty())
+    return std::move(taken.mapped());
   Gradients gradients;
-  for (const std::size_t t : routes_.taken(backward.stage, Kind::kGradient)) {
+  for (const std::size_t t : routes_.taken(stage, Kind::kGradient)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
-    gradients[{transfer.value, transfer.to}] =
-        mailbox_.take({transfer.value, transfer.to, backward.item, Kind::kGradient},
-                      parts_.at(backward.stage).replica, came_);
+    gradients[{transfer.value, transfer.to}] = mailbox_.take(
+        {transfer.value, transfer.to, item, Kind::kGradient}, parts_.at(stage).replica, came_);
   }
   return gradients;
 }
 
 void Worker::run(const schedule::Backward& backward) {
   const bool second = backward.part == schedule::Part::kWeight;
-  const Gradients gradients = second ? Gradients{} : take_gradients(backward);
+  const Gradients gradients = second ? Gradients{} : take_gradients(backward.stage, backward.item);
   const Recorder::Moment start = recorder_.moment();
   Values made;
   if (share(backward.stage, backward.item).count > 0)

@@ -93,7 +93,8 @@ class Worker {
   // Takes the losses that have come; waits for the oldest where more than `most` have not.
   void take_losses(std::size_t most);
   void add_loss(const schedule::Forward& forward, double loss);
-  [[nodiscard]] Gradients take_gradients(const schedule::Backward& backward);
+  // Of a backward, which its recomputation may have taken before.
+  [[nodiscard]] Gradients take_gradients(StageId stage, const schedule::Item& item);
   void record(const schedule::Op& op, const Recorder::Moment& start);
   void clip(const schedule::Update& update, model::Tensors& gradients);
   [[nodiscard]] std::string place_of(const schedule::Op& op) const;
@@ -121,6 +122,7 @@ class Worker {
   std::unique_ptr<AsynchronousWeights> served_;  // once a schedule is asynchronous
   const Segment* segment_ = nullptr;
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
+  std::map<std::pair<StageId, schedule::Item>, Gradients> recomputed_;  // for their backwards
   std::deque<ToCome> to_come_;
   std::map<std::int64_t, Running> losses_;
   Score score_;

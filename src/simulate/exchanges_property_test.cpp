@@ -69,6 +69,7 @@ Case any_single_stage(bool with_times) {
       cost.forward = Nanos(any_of_range(0, 100'000'000));
       cost.backward = Nanos(any_of_range(i == 1 ? 1 : 0, 100'000'000));
       cost.fixed_backward = cost.backward * any_of_range(0, 4) / 3;
+      cost.averaging = Nanos(any_of_range(0, 10'000'000));
     }
     if (any_of_range(0, 4) > 0) cost.weights = Bytes{any_of_range(0, 20 << 20)};
     made.profile.costs.push_back(cost);

@@ -56,6 +56,7 @@ profile::Profile any_profile(const graph::Graph& graph) {
     cost.fixed_forward = cost.forward * any_of_range(0, 4) / 3;
     cost.fixed_backward = cost.backward * any_of_range(0, 4) / 3;
     cost.weights = Bytes{any_of_range(0, 1000)};
+    cost.averaging = Nanos(any_of_range(0, 3) * any_of_range(0, 100));
   }
   return profile;
 }

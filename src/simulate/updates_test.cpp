@@ -44,7 +44,7 @@ TEST(Updates, KeepAWorkerBusyOncePerMinibatch) {
 }
 
 // Two workers with two layers of one bucket each, at so many bytes a second.
-Nanos round_of(Nanos update, double bandwidth) {
+Nanos round_of(Nanos update, double bandwidth, Nanos averaging = Nanos(0)) {
   graph::Builder builder;
   Case with{plan_of({2}, {1}), {}, room(2, Nanos(0), bandwidth)};
   for (int i = 0; i < 2; ++i) {
@@ -53,7 +53,8 @@ Nanos round_of(Nanos update, double bandwidth) {
     with.profile.costs.push_back({.forward = Nanos(1'000'000),
                                   .backward = Nanos(10'000'000),
                                   .weights = BucketSizes{}.others,
-                                  .update = update / 2});
+                                  .update = update / 2,
+                                  .averaging = averaging / 2});
   }
   builder.add_edge(LayerId{0}, 0, LayerId{1});
   with.profile.graph = std::move(builder).build();
@@ -67,6 +68,23 @@ TEST(Updates, DoNotHideBehindAveraging) {
   constexpr Nanos kUpdate(5'000'000);
   for (const double bandwidth : {1e12, 4e9, 1e9})
     EXPECT_EQ(round_of(kUpdate, bandwidth), round_of(Nanos(0), bandwidth) + kUpdate) << bandwidth;
+}
+
+TEST(Averaging, TakesOfItsProcessorWhatTheProfileSaysWhateverItsLinksTake) {
+  constexpr Nanos kAveraging(3'000'000);
+  for (const double bandwidth : {1e12, 4e9, 1e9})
+    EXPECT_EQ(round_of(Nanos(0), bandwidth, kAveraging), round_of(Nanos(0), bandwidth) + kAveraging)
+        << bandwidth;
+}
+
+TEST(Averaging, CostsAStageWithoutReplicasNothing) {
+  Case with = equal_stages(3, {10, 20});
+  const auto timeline = [&] {
+    return run(one_f_one_b(with.plan, whole_minibatches(with.plan, 9)), with).timeline.events;
+  };
+  const auto before = timeline();
+  for (profile::LayerCost& cost : with.profile.costs) cost.averaging = Nanos(7);
+  EXPECT_EQ(timeline(), before);
 }
 
 }  // namespace

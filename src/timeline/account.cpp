@@ -1,6 +1,7 @@
 #include "timeline/account.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pipedream::timeline {
 
@@ -46,7 +47,8 @@ void Account::add(const Event& event) {
   worker.busy += took;
   if (std::holds_alternative<Recompute>(event.op)) worker.recompute += took;
   worker.free = event.end;
-  if (const auto* backward = std::get_if<Backward>(&event.op)) complete(*backward, event.end);
+  if (const auto* backward = std::get_if<Backward>(&event.op))
+    complete(worker, *backward, event.end);
 }
 
 void Account::account_gap(Worker& worker, const Event& event) {
@@ -70,28 +72,47 @@ void Account::account_gap(Worker& worker, const Event& event) {
 }
 
 // A minibatch is done with the last backward of its last item on the first stage.
-void Account::complete(const Backward& backward, Nanos end) {
+void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
   if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
-  if (ended_ && end > measured_end_) return;
+  if (rule_.until_first_ends) return complete_alone(worker, item.minibatch, end);
   ++completed_;
   latest_ = std::max(latest_, end);
   const std::int64_t parts = rule_.parts;
   if (completed_ <= rule_.warm_up * parts) warm_ = std::max(warm_, end);
   const std::int64_t measured = completed_ - rule_.warm_up * parts;
   if (measured <= 0) return;
-  if (rule_.until_first_ends) {
-    measured_ = measured;
-    if (!ended_) measured_end_ = latest_;
-    ended_ = ended_ || item.minibatch + rule_.round >= rule_.extent.minibatches;
-    return;
-  }
   if (measured % (rule_.round * parts) != 0) return;
   // Backwards come faster when no forwards are left.
   if (draining_ && measured_ > 0 && measured_end_ > warm_) return;
   measured_ = measured / parts;
   measured_end_ = latest_;
+}
+
+// Were the minibatches of all workers counted between two moments, it would depend on which of two
+// that complete at almost the same time came first.
+void Account::complete_alone(Worker& worker, std::int64_t minibatch, Nanos end) {
+  if (ended_ && end > measured_end_) return;
+  ++worker.completed;
+  (worker.completed <= rule_.warm_up / rule_.round ? worker.warm : worker.ended) = end;
+  if (ended_ || minibatch + rule_.round < rule_.extent.minibatches) return;
+  ended_ = true;
+  measured_end_ = end;
+}
+
+void Account::measure_rates(Summary& summary) const {
+  double rate = 0;  // minibatches per nanosecond
+  for (const Worker& worker : workers_) {
+    const std::int64_t measured = worker.completed - rule_.warm_up / rule_.round;
+    if (measured <= 0 || worker.ended <= worker.warm) continue;
+    summary.measured_minibatches += measured;
+    rate +=
+        static_cast<double>(measured) / static_cast<double>((worker.ended - worker.warm).count());
+  }
+  if (rate > 0)
+    summary.measured_time =
+        Nanos(std::llround(static_cast<double>(summary.measured_minibatches) / rate));
 }
 
 Summary Account::finish() const {
@@ -121,8 +142,12 @@ Summary Account::finish() const {
     summary.workers.push_back(std::move(account));
   }
   summary.reading = reading_;
-  summary.measured_minibatches = measured_;
-  summary.measured_time = measured_end_ - warm_;
+  if (rule_.until_first_ends) {
+    measure_rates(summary);
+  } else {
+    summary.measured_minibatches = measured_;
+    summary.measured_time = measured_end_ - warm_;
+  }
   return summary;
 }
 

@@ -38,7 +38,8 @@ struct Summary {
   Nanos reading{0};  // of idle.wait: for the data set
   // Between the end of warm-up and the last full round before the pipeline drains (where nothing
   // lies between, the first round after that ended later): minibatches, and the time they took.
-  // Zero minibatches where the run is too short for anything.
+  // Zero minibatches where the run is too short for anything. Where workers' rates are measured one
+  // by one: those minibatches of all, and how long they would take at the sum of the rates.
   std::int64_t measured_minibatches = 0;
   Nanos measured_time{0};
 
@@ -54,7 +55,8 @@ struct AccountRule {
   // are taken between full rounds.
   std::int64_t round = 1;
   std::int64_t warm_up = 0;  // minibatches that count for nothing
-  // Nobody waits for anybody: measure until the first worker has no minibatch left.
+  // Nobody waits for anybody: measure each worker's rate by itself, until the first has no
+  // minibatch left, and add them up.
   bool until_first_ends = false;
   int parts = 1;              // backwards of stage 0 per item: replicas that share it
   schedule::Extent extent{};  // to know a minibatch's last item
@@ -79,9 +81,15 @@ class Account {
     Nanos wait{0};
     Nanos since_forward{0};  // idle since the last forward: steady if another follows, else drain
     bool seen_backward = false;
+    // Where nobody waits for anybody: the minibatches of its own that count, and their time.
+    std::int64_t completed = 0;
+    Nanos warm{0};
+    Nanos ended{0};
   };
   void account_gap(Worker& worker, const Event& event);
-  void complete(const schedule::Backward& backward, Nanos end);
+  void complete(Worker& worker, const schedule::Backward& backward, Nanos end);
+  void complete_alone(Worker& worker, std::int64_t minibatch, Nanos end);
+  void measure_rates(Summary& summary) const;
 
   AccountRule rule_;
   std::vector<Worker> workers_;

@@ -252,8 +252,19 @@ TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
   const Summary summary =
       summary_of(events, {.round = 2, .until_first_ends = true, .extent = {6, 1, 1}});
-  EXPECT_EQ(summary.measured_minibatches, 4);
-  EXPECT_EQ(summary.measured_time, Nanos(30));
+  EXPECT_EQ(summary.measured_minibatches, 4) << "three of the one, and the first of the other";
+  EXPECT_EQ(summary.measured_time, Nanos(29)) << "4 / (3/30 + 1/25)";
+}
+
+// Two workers of the same speed: the last minibatch of the one is over just before the other's.
+TEST(Rate, WhereNobodyWaitsDoesNotDependOnWhoseMinibatchIsOverFirst) {
+  std::vector<Event> events;
+  for (const auto& [b, end] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 21}, {4, 30}, {5, 31}})
+    events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
+  const Summary summary =
+      summary_of(events, {.round = 2, .warm_up = 2, .until_first_ends = true, .extent = {6, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 3);
+  EXPECT_EQ(summary.measured_time, Nanos(15)) << "two minibatches every 10";
 }
 
 TEST(Reading, IsThePartOfWaitingThatWasForTheDataSet) {

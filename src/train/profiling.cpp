@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/machine.h"
+#include "train/averaging_time.h"
 
 namespace pipedream::train {
 namespace {
@@ -10,6 +11,19 @@ namespace {
 // Hundreds of steps on made-up data must not lead to numbers that take longer to compute with. Not
 // 0, which somebody's kernel might treat as a case of its own.
 constexpr double kStandingStill = 1e-12;
+
+// To each layer by its weights.
+void add_averaging(const profiler::ProfileOptions& options, profile::Profile& profile) {
+  const Bytes weights = total_weights(profile);
+  if (weights == Bytes{0}) return;
+  const Nanos all = averaging_time({.gradients = weights,
+                                    .replicas = options.workers,
+                                    .threads = options.threads,
+                                    .with_sums = options.workers * options.threads >= cores()});
+  for (profile::LayerCost& cost : profile.costs)
+    cost.averaging = from_seconds(to_seconds(all) * static_cast<double>(cost.weights.count) /
+                                  static_cast<double>(weights.count));
+}
 
 }  // namespace
 
@@ -29,7 +43,9 @@ profile::Profile profile_for_training(const model::Network& network,
       stepping->step_all(steps);
     };
   };
-  return profiler::profile_network(network, options);
+  profile::Profile profile = profiler::profile_network(network, options);
+  if (options.workers > 1) add_averaging(options, profile);
+  return profile;
 }
 
 }  // namespace pipedream::train

@@ -32,6 +32,14 @@ TEST(ProfileForTraining, HasAnUpdateForEachLayerWithWeights) {
   }
 }
 
+TEST(ProfileForTraining, HasATimeOfAveragingForEachLayerWithWeightsWhereThereAreSeveralWorkers) {
+  if (cores() < 2) GTEST_SKIP() << "several workers want several cores";
+  EXPECT_EQ(total_averaging(profile_mlp({})), Nanos(0));
+  const profile::Profile profile = profile_mlp({}, 2);
+  for (const profile::LayerCost& cost : profile.costs)
+    EXPECT_EQ(cost.averaging > Nanos(0), cost.weights > Bytes{0});
+}
+
 TEST(ProfileForTraining, RefusesNumbersThatNoOptimiserTakes) {
   EXPECT_EQ(test::message_of<BadUsage>([] { (void)profile_mlp({.momentum = 1}); }),
             "the momentum must lie in [0, 1), found 1");
