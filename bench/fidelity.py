@@ -23,10 +23,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "fidelity.md")
 
-# So small that a minibatch takes some tenths of a second on one core.
+# So small that a minibatch takes about a second on one core, so large that an eighth has two samples.
 MODELS = {
-    "vgg16": ["--image-size", "32", "--classes", "10", "--hidden", "256", "--batch", "8"],
-    "resnet50": ["--image-size", "32", "--classes", "10", "--batch", "8"],
+    "vgg16": ["--image-size", "32", "--classes", "10", "--hidden", "256", "--batch", "16"],
+    "resnet50": ["--image-size", "32", "--classes", "10", "--batch", "16"],
     "gnmt8": ["--hidden", "128", "--vocabulary", "1000", "--length", "12", "--batch", "24"],
     "gpt": ["--hidden", "128", "--layers", "6", "--heads", "4", "--vocabulary", "1000",
             "--context", "64", "--batch", "8"],

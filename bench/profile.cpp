@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/keep_memory.h"
 #include "model/zoo.h"
 #include "profiler/profiler.h"
 #include "report/profile_table.h"
@@ -51,6 +52,7 @@ profile::Profile measure(const Case& wanted, at::Device device) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  pipedream::model::keep_memory(arguments);
   bool as_json = false;
   at::Device device(at::kCPU);
   for (int i = 1; i < count; ++i) {  // [--json] [DEVICE]

@@ -14,6 +14,7 @@
 #include <torch/optim/sgd.h>
 
 #include "cluster/local.h"
+#include "model/keep_memory.h"
 #include "model/threads.h"
 #include "model/whole_model.h"
 #include "model/zoo.h"
@@ -166,6 +167,7 @@ std::string three_decimals(double number) {
 
 // usage: bench_runtime [--json] [MODEL]
 int main(int count, char** arguments) {
+  pipedream::model::keep_memory(arguments);
   const std::vector<std::string> given(arguments + 1, arguments + count);
   const bool as_json = std::find(given.begin(), given.end(), "--json") != given.end();
   const std::string only = given.empty() || given.back() == "--json" ? "" : given.back();

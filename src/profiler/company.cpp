@@ -45,7 +45,10 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
     const Values inputs = model.sample_inputs(0);
     for (std::int64_t pass = 0; !over_; ++pass) {
       count_in();
-      (void)run_whole(model, inputs, pass, update);
+      if (const std::int64_t samples = samples_; samples > 0)
+        (void)run_whole(model, first_samples(inputs, samples), pass, {});
+      else
+        (void)run_whole(model, inputs, pass, update);
     }
   } catch (...) {
     failures_[number] = std::current_exception();

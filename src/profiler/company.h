@@ -22,6 +22,8 @@ class Company {
   Company(const Company&) = delete;
   Company& operator=(const Company&) = delete;
 
+  // From now on they run so many samples a pass, without updates.
+  void cut(std::int64_t samples) { samples_ = samples; }
   // Ends them; throws what one of them threw.
   void leave();
 
@@ -31,6 +33,7 @@ class Company {
            const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number);
 
   std::atomic<bool> over_{false};
+  std::atomic<std::int64_t> samples_{0};  // of a pass; 0: all
   std::atomic<std::size_t> computing_{0};
   std::vector<std::exception_ptr> failures_;  // one entry each
   std::vector<std::thread> threads_;

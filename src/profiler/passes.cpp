@@ -291,6 +291,11 @@ Nanos LayerByLayer::run_whole(const Values& inputs, std::int64_t minibatch) {
   return profiler::run_whole(model_, inputs, minibatch, update_);
 }
 
+Values first_samples(Values inputs, std::int64_t samples) {
+  for (auto& [value, tensor] : inputs) tensor = tensor.narrow(0, 0, samples);
+  return inputs;
+}
+
 void prepare_updates(WholeModel& model, const Update& update) {
   const at::NoGradGuard no_grad;
   for_weights(model, [&](LayerId, const model::Tensors& weights, std::size_t first) {

@@ -39,6 +39,9 @@ class LayerByLayer {
   Stretches stretches_;
 };
 
+// The first so many samples of each input.
+[[nodiscard]] Values first_samples(Values inputs, std::int64_t samples);
+
 // One update of all weights with gradients of zero, in which an optimiser allocates its state: the
 // first step of a training takes longer than all others.
 void prepare_updates(WholeModel& model, const Update& update);

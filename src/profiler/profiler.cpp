@@ -20,6 +20,7 @@ constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
 constexpr double kStable = 0.01;  // spread of the middle half of the passes
 constexpr std::int64_t kPartsOfBatch = 8;
+constexpr double kWholeShare = 0.7;  // of the budget; parts have the rest
 
 template <class Number>
 Number median(std::vector<Number> numbers) {
@@ -28,15 +29,17 @@ Number median(std::vector<Number> numbers) {
   return *middle;
 }
 
-// One entry per pass.
-struct Measured {
-  std::vector<std::vector<LayerTime>> layers;
-  std::vector<std::vector<LayerTime>> part;  // the same for a part of the minibatch, if it has any
-  std::vector<Nanos> sums;                   // of all layers of a pass
-  std::vector<Nanos> whole;
-  std::vector<Nanos> input;
+// One kind of pass.
+struct Series {
+  std::vector<std::vector<LayerTime>> passes;
+  std::vector<Nanos> sums;  // of all layers, by pass
 
-  void clear() { *this = {}; }
+  void add(std::vector<LayerTime> pass) {
+    Nanos sum{0};
+    for (const LayerTime& time : pass) sum += time.forward + time.backward + time.update;
+    passes.push_back(std::move(pass));
+    sums.push_back(sum);
+  }
   [[nodiscard]] bool stable() const {
     if (sums.size() < kLeastPasses) return false;
     std::vector<Nanos> sorted = sums;
@@ -46,13 +49,12 @@ struct Measured {
   }
 };
 
-Values load_timed(const WholeModel& model, std::int64_t minibatch, Measured& measured) {
-  const auto start = std::chrono::steady_clock::now();
-  Values values = model.sample_inputs(minibatch);
-  measured.input.push_back(
-      std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
-  return values;
-}
+struct Measured {
+  Series whole;  // minibatches, with the update
+  std::vector<Nanos> in_one_go;
+  std::vector<Nanos> input;
+  Series part;  // parts of a minibatch, without the update, if it has any
+};
 
 // Of one sample norms over the samples cannot be trained.
 constexpr std::int64_t kLeastSamples = 2;
@@ -61,62 +63,81 @@ std::int64_t samples_of_part(std::int64_t batch) {
   return std::max(kLeastSamples, batch / kPartsOfBatch);
 }
 
-Values first_samples(Values inputs, std::int64_t samples) {
-  for (auto& [value, tensor] : inputs) tensor = tensor.narrow(0, 0, samples);
-  return inputs;
-}
+// Runs the passes and keeps what they measured.
+class Measurement {
+ public:
+  Measurement(WholeModel& model, const Update& update, const ProfileOptions& options)
+      : model_(model), options_(options), whole_(model, update), part_(model, {}) {}
 
-// Layer by layer: of whole minibatches with the update, and of parts without.
-struct Passes {
-  LayerByLayer whole;
-  LayerByLayer part;
-};
+  Measured run(Company& company) {
+    options_.progress(0, "warm-up");
+    const bool has_parts = model_.network().batch > kLeastSamples;
+    // A GPU's libraries look for their best algorithms when they first meet a layer, which takes
+    // much longer than a pass; nothing is to be learnt from that.
+    if (!options_.device.is_cpu()) {
+      run_whole(0);
+      if (has_parts) run_part(0);
+      measured_ = {};
+    }
+    began_ = std::chrono::steady_clock::now();
+    repeat(measured_.whole, has_parts ? kWholeShare : 1, [this](auto pass) { run_whole(pass); });
+    if (has_parts) {
+      // The others' parts keep caches and memory as busy as microbatches do.
+      company.cut(samples_of_part(model_.network().batch));
+      repeat(measured_.part, 1, [this](auto pass) { run_part(pass); });
+    }
+    model_.clear_gradients();
+    return std::move(measured_);
+  }
 
-void run_pass(WholeModel& model, Passes& passes, std::int64_t minibatch, Measured& measured) {
-  const Values inputs = load_timed(model, minibatch, measured);
-  const std::int64_t batch = model.network().batch;
-  measured.whole.push_back(passes.whole.run_whole(inputs, minibatch));
-  measured.layers.push_back(passes.whole.run(inputs, minibatch));
+ private:
+  // Of the budget.
+  [[nodiscard]] double used() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_) /
+           options_.budget;
+  }
+
+  // Until the figures are stable, or that share of the budget is used up.
+  template <class Pass>
+  void repeat(Series& series, double until, Pass pass) {
+    const Measured before = measured_;
+    const double start = used();
+    pass(0);
+    const double one_pass = used() - start;
+    // The first is some per cent slower than those after it. A GPU's has taught how long its CPU
+    // takes, and has gaps.
+    if (one_pass > 1 && options_.device.is_cpu()) return;
+    measured_ = before;  // it was the warm-up
+    for (std::int64_t number = 1; series.sums.size() < kMostPasses; ++number) {
+      options_.progress(std::min(1.0, used()), "pass " + std::to_string(number));
+      pass(number);
+      if (series.stable() || used() + one_pass > until) break;
+    }
+  }
+
+  void run_whole(std::int64_t minibatch) {
+    const auto start = std::chrono::steady_clock::now();
+    const Values inputs = model_.sample_inputs(minibatch);
+    measured_.input.push_back(
+        std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
+    measured_.in_one_go.push_back(whole_.run_whole(inputs, minibatch));
+    measured_.whole.add(whole_.run(inputs, minibatch));
+  }
+
   // Like every microbatch but the first, it finds gradients to add to.
-  if (batch > kLeastSamples)
-    measured.part.push_back(
-        passes.part.run(first_samples(inputs, samples_of_part(batch)), minibatch));
-  model.clear_gradients();
-  Nanos sum{0};
-  for (const LayerTime& time : measured.layers.back())
-    sum += time.forward + time.backward + time.update;
-  measured.sums.push_back(sum);
-}
+  void run_part(std::int64_t minibatch) {
+    const Values inputs =
+        first_samples(model_.sample_inputs(minibatch), samples_of_part(model_.network().batch));
+    measured_.part.add(part_.run(inputs, minibatch));
+  }
 
-Measured measure(WholeModel& model, const Update& update, const ProfileOptions& options) {
-  Measured measured;
-  const auto new_passes = [&] { return Passes{{model, update}, {model, {}}}; };
-  options.progress(0, "warm-up");
-  // A GPU's libraries look for their best algorithms when they first meet a layer, which takes much
-  // longer than a pass; nothing is to be learnt from that.
-  if (!options.device.is_cpu()) {
-    Passes warm_up = new_passes();
-    run_pass(model, warm_up, 0, measured);
-    measured.clear();
-  }
-  Passes passes = new_passes();
-  const auto began = std::chrono::steady_clock::now();
-  const auto used = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began) / options.budget;
-  };
-  run_pass(model, passes, 0, measured);
-  const double one_pass = used();
-  // The first is some per cent slower than those after it. A GPU's has taught how long its CPU
-  // takes, and has gaps.
-  if (one_pass > 1 && options.device.is_cpu()) return measured;
-  measured.clear();  // it was the warm-up
-  for (std::int64_t pass = 1; measured.sums.size() < kMostPasses; ++pass) {
-    options.progress(std::min(1.0, used()), "pass " + std::to_string(pass));
-    run_pass(model, passes, pass, measured);
-    if (measured.stable() || used() + one_pass > 1) break;
-  }
-  return measured;
-}
+  WholeModel& model_;
+  const ProfileOptions& options_;
+  LayerByLayer whole_;
+  LayerByLayer part_;
+  std::chrono::steady_clock::time_point began_;
+  Measured measured_;
+};
 
 // Training counts what its workers allocate, and so do these passes: where layers are small, that
 // takes some per cent of their time.
@@ -125,7 +146,7 @@ Measured measure_in_company(WholeModel& model, const Update& update,
   const auto ledger = model::make_memory_ledger();
   Company company(model.network(), options, ledger);
   const model::MemoryMeter meter(ledger, options.device);
-  Measured measured = measure(model, update, options);
+  Measured measured = Measurement(model, update, options).run(company);
   company.leave();
   return measured;
 }
@@ -145,7 +166,7 @@ LayerTime time_of(const std::vector<std::vector<LayerTime>>& passes, std::size_t
 
 profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
                            const model::Network& network, std::size_t layer) {
-  const LayerTime whole = time_of(measured.layers, layer);
+  const LayerTime whole = time_of(measured.whole.passes, layer);
   return {.forward = whole.forward,
           .backward = whole.backward,
           .weights = model::weight_bytes(network.specs[layer]),
@@ -157,11 +178,11 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
 }
 
 void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Profile& profile) {
-  if (measured.part.empty()) return;
+  if (measured.part.passes.empty()) return;
   const double share = static_cast<double>(samples_of_part(batch)) / static_cast<double>(batch);
   std::vector<Nanos> forward, backward, part_forward, part_backward;
   for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
-    const LayerTime part = time_of(measured.part, layer);
+    const LayerTime part = time_of(measured.part.passes, layer);
     forward.push_back(profile.costs[layer].forward);
     backward.push_back(profile.costs[layer].backward);
     part_forward.push_back(part.forward);
@@ -227,9 +248,9 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   profile.precision = model::to_text(options.precision);
   profile.threads = options.threads;
   if (options.workers > 1) profile.workers = options.workers;
-  profile.passes = static_cast<int>(measured.sums.size());
+  profile.passes = static_cast<int>(measured.whole.sums.size());
   profile.input = median(measured.input);
-  profile.whole = median(measured.whole);
+  profile.whole = median(measured.in_one_go);
   profile.graph = network.graph.with_sizes(sizes_of(memory, network, options.precision));
   for (std::size_t i = 0; i < network.graph.layers().size(); ++i) {
     const graph::Layer& layer = network.graph.layers()[i];

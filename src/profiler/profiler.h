@@ -37,9 +37,10 @@ struct ProfileOptions {
 
 // The profile of the network for its batch. Each layer's forward, backward and update is the median
 // over passes that run layer after layer, as training does; Profile::whole is the median over
-// passes of the whole model, taken in turn with them so that both see the same machine. So are
-// passes layer after layer with an eighth of the minibatch, at least two samples, from which
-// follows what of each forward and backward is fixed; with a minibatch of two that is not known.
+// passes of the whole model, taken in turn with them so that both see the same machine. Then come
+// passes layer after layer with an eighth of the minibatch, at least two samples, the others'
+// company too, from which follows what of each forward and backward is fixed; with a minibatch of
+// two that is not known.
 // Throws CannotMeet when the device does not exist or its memory does not suffice.
 [[nodiscard]] profile::Profile profile_network(const model::Network& network,
                                                const ProfileOptions& options);

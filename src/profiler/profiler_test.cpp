@@ -225,8 +225,8 @@ TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
   std::map<std::int64_t, int> passes;  // by samples
   for (const std::int64_t count : samples) ++passes[count];
   ASSERT_EQ(passes.size(), 2U);
-  EXPECT_GE(passes.at(4), *profile.passes);
-  EXPECT_EQ(passes.at(32), 2 * passes.at(4) + 1) << "in one go, by layers; once for memory";
+  EXPECT_GE(passes.at(4), 1);
+  EXPECT_GE(passes.at(32), 2 * *profile.passes + 1) << "in one go, by layers; once for memory";
   const profile::LayerCost nap = cost(profile, "nap");
   EXPECT_GE(nap.forward, kNap);
   // No part took less; the rest of the network takes hardly any time, which may be noise.

@@ -16,10 +16,11 @@ constexpr double kStandingStill = 1e-12;
 void add_averaging(const profiler::ProfileOptions& options, profile::Profile& profile) {
   const Bytes weights = total_weights(profile);
   if (weights == Bytes{0}) return;
-  const Nanos all = averaging_time({.gradients = weights,
-                                    .replicas = options.workers,
-                                    .threads = options.threads,
-                                    .with_sums = options.workers * options.threads >= cores()});
+  AveragingOf what{.replicas = options.workers,
+                   .threads = options.threads,
+                   .with_sums = options.workers * options.threads >= cores()};
+  for (const profile::LayerCost& cost : profile.costs) what.gradients.push_back(cost.weights);
+  const Nanos all = averaging_time(what);
   for (profile::LayerCost& cost : profile.costs)
     cost.averaging = from_seconds(to_seconds(all) * static_cast<double>(cost.weights.count) /
                                   static_cast<double>(weights.count));
