@@ -120,6 +120,7 @@ class Measurement {
     const Values inputs = model_.sample_inputs(minibatch);
     measured_.input.push_back(
         std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
+    model_.clear_gradients();  // as an update does
     measured_.in_one_go.push_back(whole_.run_whole(inputs, minibatch));
     measured_.whole.add(whole_.run(inputs, minibatch));
   }
