@@ -26,7 +26,7 @@ struct LayerCost {
   std::vector<bool> keeps_output;
   Nanos update{0};  // one step of the optimiser over the layer's weights; 0 where not known
   // What averaging the gradients of its weights with other replicas, once, takes of the processor
-  // that computes: collecting, summing, dividing. 0 where others do that, or where not known.
+  // that computes: collecting and summing. 0 where others do that, or where not known.
   Nanos averaging{0};
   // The most that is allocated while its forward or its backward runs, besides what it keeps and
   // its weights' gradients: gradients of its inputs and outputs, and whatever it computes with.

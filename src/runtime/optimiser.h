@@ -15,6 +15,7 @@ struct ParameterStep {
   at::Tensor from;
   at::Tensor gradient;
   at::Tensor to;
+  double divisor = 1;  // of the gradient; 1 unless the optimiser divides()
 };
 
 // The optimiser of one stage on one worker; keeps its state (momentum) per parameter. Runs without
@@ -23,6 +24,8 @@ class Optimiser {
  public:
   virtual ~Optimiser() = default;
 
+  // Whether its steps divide gradients as they read them. For others that is done before.
+  [[nodiscard]] virtual bool divides() const { return false; }
   virtual void step(const ParameterStep& step) = 0;
   // All of one update. A device may be given them as fewer and larger pieces of work.
   virtual void step_all(const std::vector<ParameterStep>& steps) {

@@ -351,17 +351,23 @@ void Worker::run(const schedule::Update& update) {
   const Part& part = parts_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
   model::Tensors gradients;
+  double divisor = 1;
   if (part.replicas > 1) {
     gradients = replicas_.gradients(update.stage, update.to);
     // Replicas that share items have weighted each sample already.
-    const std::int64_t minibatches = update.last - update.first + 1;
     if (job_.sharing == Sharing::kTurns)
-      for (at::Tensor& gradient : gradients) gradient.div_(static_cast<double>(minibatches));
+      divisor = static_cast<double>(update.last - update.first + 1);
   } else {
     gradients = stage.weights().take_gradients();
   }
+  // What is clipped is what is applied.
+  if (divisor != 1 && (clipper_ || !part.optimiser->divides())) {
+    for (at::Tensor& gradient : gradients) gradient.div_(divisor);
+    divisor = 1;
+  }
   if (clipper_) clip(update, gradients);
-  stage.weights().update(update.to, gradients, [&](const std::vector<ParameterStep>& steps) {
+  stage.weights().update(update.to, gradients, [&](std::vector<ParameterStep> steps) {
+    for (ParameterStep& step : steps) step.divisor = divisor;
     part.optimiser->step_all(steps);
   });
   if (part.replicas > 1) replicas_.used_up(update.stage, update.to);

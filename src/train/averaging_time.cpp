@@ -62,11 +62,8 @@ class Averager {
     transport::all_reduce(channel_, members_, 0,
                           {bucket_.data_ptr<float>(), static_cast<std::size_t>(bucket_.numel())},
                           {}, std::chrono::steady_clock::now() + kPatience);
-    const Nanos summed = processor_time();
-    bucket_.div_(what_.replicas);
-    const Nanos divided = processor_time() - summed;
-    return (collected - kept) - (kept - begin) + divided +
-           (what_.with_sums ? summed - collected : Nanos(0));
+    const Nanos sums = processor_time() - collected;
+    return (collected - kept) - (kept - begin) + (what_.with_sums ? sums : Nanos(0));
   }
 
  private:

@@ -18,8 +18,8 @@ struct AveragingOf {
 
 // How much longer a worker's processor is busy when so many workers of this machine average
 // gradients by a ring than when each keeps its own: it collects those of each layer in memory that
-// stays, while others are in new memory until the update; sums them; and divides. Waiting for
-// others does not count. The median of some rounds; at least 0.
+// stays, while others are in new memory until the update, and sums them. Waiting for others does
+// not count. The median of some rounds; at least 0.
 [[nodiscard]] Nanos averaging_time(const AveragingOf& what);
 
 }  // namespace pipedream::train

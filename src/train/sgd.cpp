@@ -25,7 +25,8 @@ void Sgd::step(const ParameterStep& step) {
   if (!plain || !can_sgd_pass()) return step_by_operations(step, velocity);
   sgd_pass({.learning_rate = static_cast<float>(options_.learning_rate),
             .momentum = static_cast<float>(options_.momentum),
-            .weight_decay = static_cast<float>(options_.weight_decay)},
+            .weight_decay = static_cast<float>(options_.weight_decay),
+            .divisor = static_cast<float>(step.divisor)},
            {.from = step.from.const_data_ptr<float>(),
             .gradient = step.gradient.const_data_ptr<float>(),
             .velocity = velocity.defined() ? velocity.mutable_data_ptr<float>() : nullptr,
@@ -55,6 +56,7 @@ at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
 }
 
 void Sgd::step_by_operations(const ParameterStep& step, at::Tensor velocity) const {
+  if (step.divisor != 1) step.gradient.div_(step.divisor);
   at::Tensor slope = step.gradient;
   if (options_.weight_decay != 0) slope = step.gradient.add(step.from, options_.weight_decay);
   if (velocity.defined()) slope = velocity.mul_(options_.momentum).add_(slope);

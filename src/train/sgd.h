@@ -17,6 +17,7 @@ struct SgdOptions {
 class Sgd final : public runtime::Optimiser {
  public:
   explicit Sgd(SgdOptions options) : options_(options) {}
+  bool divides() const override { return true; }
   void step(const runtime::ParameterStep& step) override;
   void step_all(const std::vector<runtime::ParameterStep>& steps) override;
 

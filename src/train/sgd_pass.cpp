@@ -21,9 +21,9 @@ namespace {
 
 // `InPlace` tells the compiler that reading `from` is reading `to`: not knowing, it would take a
 // loop without vector instructions for fear of an overlap.
-template <bool InPlace, bool Decays, bool HasMomentum>
+template <bool InPlace, bool Divides, bool Decays, bool HasMomentum>
 PD_FUSED void pass(const SgdFactors& factors, const SgdArrays& arrays) {
-  const auto [rate, momentum, decay] = factors;
+  const auto [rate, momentum, decay, divisor] = factors;
   float* const to = arrays.to;
   const float* const from = InPlace ? to : arrays.from;
   const float* const gradient = arrays.gradient;
@@ -31,6 +31,7 @@ PD_FUSED void pass(const SgdFactors& factors, const SgdArrays& arrays) {
   const std::size_t count = arrays.count;
   for (std::size_t i = 0; i < count; ++i) {
     float slope = gradient[i];
+    if constexpr (Divides) slope /= divisor;
     if constexpr (Decays) slope = std::fma(from[i], decay, slope);
     if constexpr (HasMomentum) {
       slope = momentum * velocity[i] + slope;
@@ -54,9 +55,11 @@ bool can_sgd_pass() { return PD_HAS_FUSED; }
 
 void sgd_pass(const SgdFactors& factors, const SgdArrays& arrays) {
   with(arrays.from == arrays.to, [&](auto in_place) {
-    with(factors.weight_decay != 0, [&](auto decays) {
-      with(arrays.velocity != nullptr, [&](auto has_momentum) {
-        pass<in_place.value, decays.value, has_momentum.value>(factors, arrays);
+    with(factors.divisor != 1, [&](auto divides) {
+      with(factors.weight_decay != 0, [&](auto decays) {
+        with(arrays.velocity != nullptr, [&](auto has_momentum) {
+          pass<in_place.value, divides.value, decays.value, has_momentum.value>(factors, arrays);
+        });
       });
     });
   });

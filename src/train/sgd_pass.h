@@ -10,6 +10,7 @@ struct SgdFactors {
   float learning_rate = 0;
   float momentum = 0;
   float weight_decay = 0;
+  float divisor = 1;  // of the gradient
 };
 
 struct SgdArrays {
@@ -25,7 +26,7 @@ struct SgdArrays {
 [[nodiscard]] bool can_sgd_pass();
 
 // Requires can_sgd_pass(). Rounds exactly where the operations of ATen do:
-// g + decay·w fused; momentum·v, then + g; w − rate·v fused.
+// g / divisor; g + decay·w fused; momentum·v, then + g; w − rate·v fused.
 void sgd_pass(const SgdFactors& factors, const SgdArrays& arrays);
 
 }  // namespace pipedream::train

@@ -28,6 +28,19 @@ TEST(Sgd, AppliesWeightDecayAsDocumented) {
   EXPECT_FLOAT_EQ(w.item<float>(), 0.75F);
 }
 
+TEST(Sgd, GivesTheBitsOfAGradientThatWasDividedBefore) {
+  for (const double divisor : {1.0, 2.0, 3.0, 7.0}) {
+    Sgd one({.learning_rate = 0.1, .momentum = 0.9});
+    Sgd two({.learning_rate = 0.1, .momentum = 0.9});
+    const at::Tensor w = at::randn({1003});
+    const at::Tensor v = w.clone();
+    const at::Tensor g = at::randn({1003});
+    one.step({0, w, g, w, divisor});
+    two.step({0, v, g.div(divisor), v});
+    EXPECT_TRUE(at::equal(w, v)) << divisor;
+  }
+}
+
 TEST(Sgd, GivesTheSameBitsInPlaceAndIntoAnotherBuffer) {
   Sgd one({.learning_rate = 0.1, .momentum = 0.9});
   Sgd two({.learning_rate = 0.1, .momentum = 0.9});
@@ -55,8 +68,9 @@ TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
       const at::Tensor v = w.clone();
       for (int step = 0; step < 5; ++step) {
         const at::Tensor gaps = at::randn({1003, 2}).select(1, 0);
-        one.step({0, w, gaps.contiguous(), w});
-        two.step({0, v, gaps, v});
+        const double divisor = step + 1;
+        one.step({0, w, gaps.contiguous(), w, divisor});
+        two.step({0, v, gaps, v, divisor});
       }
       EXPECT_TRUE(at::equal(w, v)) << "momentum " << momentum << ", decay " << decay;
     }
