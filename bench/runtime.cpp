@@ -14,6 +14,7 @@
 #include <torch/optim/sgd.h>
 
 #include "cluster/local.h"
+#include "core/median.h"
 #include "model/keep_memory.h"
 #include "model/threads.h"
 #include "model/whole_model.h"
@@ -113,11 +114,6 @@ systems::Planned planned(const profile::Profile& profile, int workers) {
   const auto result = systems::plan_for(systems::find_system("pipedream"), model,
                                         cluster::this_machine(workers, std::nullopt), wishes);
   return std::get<systems::Planned>(result);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 struct Ratios {

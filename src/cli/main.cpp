@@ -1,20 +1,22 @@
 #include <algorithm>
-#include <array>
 #include <string_view>
+#include <vector>
 
 #include "cli/run.h"
 #include "model/keep_memory.h"
 
 namespace {
 
-bool computes(std::string_view command) {
-  constexpr std::array<std::string_view, 3> kThese{"profile", "train", "compare"};
-  return std::find(kThese.begin(), kThese.end(), command) != kThese.end();
+// Whether the command trains or measures; the others are over before memory matters.
+bool computes(const std::vector<std::string_view>& words) {
+  if (words.empty()) return false;
+  if (words[0] == "compare") return std::find(words.begin(), words.end(), "--run") != words.end();
+  return words[0] == "profile" || words[0] == "train";
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count > 1 && computes(arguments[1])) pipedream::model::keep_memory(arguments);
+  if (computes({arguments + 1, arguments + count})) pipedream::model::keep_memory(arguments);
   return pipedream::cli::run(count, arguments);
 }

@@ -13,10 +13,10 @@ namespace pipedream::cost {
 struct Bucket {
   Bytes weights;
   // The part of the stage's backward, as stage_time counts it, after which all its gradients are
-  // there: 1 for the last. The update and the averaging in it are taken to come first. Really it
-  // comes last, once all is averaged; either way the time from one release to the next is the same,
-  // and who waits for the averaging has waited for the update too. Were it to come last here, it
-  // would hide behind the averaging that it has to wait for.
+  // there: 1 for the last. The update in it, and what averaging takes of the processor, are taken
+  // to come first. Really the update comes last, once all is averaged; either way the time from one
+  // release to the next is the same, and who waits for the averaging has waited for the update too.
+  // Were it to come last here, it would hide behind the averaging that it has to wait for.
   double released = 1;
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };

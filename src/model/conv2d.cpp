@@ -14,14 +14,12 @@
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/machine.h"
+
 namespace pipedream::model {
 namespace {
 
-#if defined(__aarch64__)
-constexpr bool kOneDnnBackwardIsSlow = true;
-#else
-constexpr bool kOneDnnBackwardIsSlow = false;
-#endif
+constexpr bool kOneDnnBackwardIsSlow = kIsArm64;
 
 // The matrix products need each input patch copied out into a column; this bounds those copies.
 constexpr std::int64_t kMostColumnBytes = 64 << 20;

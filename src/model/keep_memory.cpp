@@ -4,14 +4,12 @@
 
 #include <unistd.h>
 
+#include "core/machine.h"
+
 namespace pipedream::model {
 namespace {
 
-#if defined(__aarch64__)
-constexpr bool kHandsMemoryBack = true;
-#else
-constexpr bool kHandsMemoryBack = false;
-#endif
+constexpr bool kHandsMemoryBack = kIsArm64;
 
 constexpr const char* kSetting = "MIMALLOC_PURGE_DELAY";
 

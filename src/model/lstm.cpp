@@ -4,14 +4,12 @@
 #include <ATen/ops/lstm.h>
 #include <c10/util/Exception.h>
 
+#include "core/machine.h"
+
 namespace pipedream::model {
 namespace {
 
-#if defined(__aarch64__)
-constexpr bool kOneDnnIsSlow = true;
-#else
-constexpr bool kOneDnnIsSlow = false;
-#endif
+constexpr bool kOneDnnIsSlow = kIsArm64;
 
 // As sequences of different lengths, which here happen to be equal: for those libtorch has no
 // oneDNN path. (Its switch for oneDNN is global, and so not ours to turn.)

@@ -8,6 +8,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
+#include "core/median.h"
 #include "model/mark.h"
 
 namespace pipedream::profiler {
@@ -40,8 +41,7 @@ Nanos Filler::time_empty_intervals() {
   for (std::size_t i = 0; i < kMarks; ++i) marks.emplace_back(device_);
   std::vector<Nanos> lengths;
   for (std::size_t i = 1; i < kMarks; ++i) lengths.push_back(marks[i].since(marks[i - 1]));
-  std::nth_element(lengths.begin(), lengths.begin() + kMarks / 2, lengths.end());
-  return lengths[kMarks / 2];
+  return median(std::move(lengths));
 }
 
 void Filler::queue_one() {

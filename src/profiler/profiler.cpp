@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "core/machine.h"
+#include "core/median.h"
 #include "model/device.h"
 #include "model/memory_meter.h"
 #include "model/out_of_memory.h"
@@ -21,13 +22,6 @@ constexpr std::size_t kMostPasses = 200;
 constexpr double kStable = 0.01;  // spread of the middle half of the passes
 constexpr std::int64_t kPartsOfBatch = 8;
 constexpr double kWholeShare = 0.7;  // of the budget; parts have the rest
-
-template <class Number>
-Number median(std::vector<Number> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 // One kind of pass.
 struct Series {
@@ -69,19 +63,16 @@ class Measurement {
   Measurement(WholeModel& model, const Update& update, const ProfileOptions& options)
       : model_(model), options_(options), whole_(model, update), part_(model, {}) {}
 
+  // Each kind of pass, once.
+  void run_once() {
+    run_whole(0);
+    if (has_parts()) run_part(0);
+  }
+
   Measured run(Company& company) {
-    options_.progress(0, "warm-up");
-    const bool has_parts = model_.network().batch > kLeastSamples;
-    // A GPU's libraries look for their best algorithms when they first meet a layer, which takes
-    // much longer than a pass; nothing is to be learnt from that.
-    if (!options_.device.is_cpu()) {
-      run_whole(0);
-      if (has_parts) run_part(0);
-      measured_ = {};
-    }
     began_ = std::chrono::steady_clock::now();
-    repeat(measured_.whole, has_parts ? kWholeShare : 1, [this](auto pass) { run_whole(pass); });
-    if (has_parts) {
+    repeat(measured_.whole, has_parts() ? kWholeShare : 1, [this](auto pass) { run_whole(pass); });
+    if (has_parts()) {
       // The others' parts keep caches and memory as busy as microbatches do.
       company.cut(samples_of_part(model_.network().batch));
       repeat(measured_.part, 1, [this](auto pass) { run_part(pass); });
@@ -91,6 +82,8 @@ class Measurement {
   }
 
  private:
+  [[nodiscard]] bool has_parts() const { return model_.network().batch > kLeastSamples; }
+
   // Of the budget.
   [[nodiscard]] double used() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_) /
@@ -147,6 +140,10 @@ Measured measure_in_company(WholeModel& model, const Update& update,
   const auto ledger = model::make_memory_ledger();
   Company company(model.network(), options, ledger);
   const model::MemoryMeter meter(ledger, options.device);
+  options.progress(0, "warm-up");
+  // A GPU's libraries look for their best algorithms when they first meet a layer, which takes much
+  // longer than a pass; nothing is to be learnt from that.
+  if (!options.device.is_cpu()) Measurement(model, update, options).run_once();
   Measured measured = Measurement(model, update, options).run(company);
   company.leave();
   return measured;

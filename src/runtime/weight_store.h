@@ -38,9 +38,10 @@ class WeightStore {
 
   // What an optimiser does with the parameters.
   using Step = std::function<void(const std::vector<ParameterStep>& steps)>;
-  // Makes version `to` out of the newest and one gradient per parameter; a parameter whose gradient
-  // is not defined keeps its value.
-  void update(WeightVersion to, const model::Tensors& gradients, const Step& step);
+  // Makes version `to` out of the newest and one gradient per parameter, for the steps to divide by
+  // `divisor`; a parameter whose gradient is not defined keeps its value.
+  void update(WeightVersion to, const model::Tensors& gradients, const Step& step,
+              double divisor = 1);
 
   // Makes version `to` for somebody else's values: one tensor per parameter, for the caller to
   // write.

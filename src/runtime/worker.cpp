@@ -366,10 +366,10 @@ void Worker::run(const schedule::Update& update) {
     divisor = 1;
   }
   if (clipper_) clip(update, gradients);
-  stage.weights().update(update.to, gradients, [&](std::vector<ParameterStep> steps) {
-    for (ParameterStep& step : steps) step.divisor = divisor;
+  const auto step = [&](const std::vector<ParameterStep>& steps) {
     part.optimiser->step_all(steps);
-  });
+  };
+  stage.weights().update(update.to, gradients, step, divisor);
   if (part.replicas > 1) replicas_.used_up(update.stage, update.to);
   record(update, start);
 }

@@ -1,8 +1,7 @@
 #include "train/averaging_time.h"
 
 #include <algorithm>
-#include <exception>
-#include <thread>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/grad_mode.h>
@@ -10,10 +9,11 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/machine.h"
+#include "core/median.h"
 #include "model/layer.h"
 #include "model/threads.h"
+#include "runtime/run.h"
 #include "transport/all_reduce.h"
-#include "transport/in_process.h"
 
 namespace pipedream::train {
 namespace {
@@ -85,31 +85,18 @@ class Averager {
   at::Tensor bucket_;
 };
 
-// The first worker's; a failure of one ends all.
+// The first worker's.
 std::vector<Nanos> average_together(const AveragingOf& what) {
-  const auto channels = transport::connect_in_process(what.replicas);
   std::vector<Nanos> rounds;
-  std::vector<std::exception_ptr> failures(channels.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < channels.size(); ++i)
-    threads.emplace_back([&, i] {
-      try {
-        const at::NoGradGuard no_grad;
-        model::use_threads(what.threads);
-        Averager averager(*channels[i], what);
-        for (std::size_t round = 0; round < kRounds; ++round) {
-          const Nanos took = averager.round();
-          if (i == 0) rounds.push_back(took);
-        }
-      } catch (const transport::Aborted&) {  // whoever failed tells of it
-      } catch (const std::exception& error) {
-        failures[i] = std::current_exception();
-        channels[i]->abort(error.what());
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  runtime::run_on_threads(what.replicas, std::nullopt, [&](const runtime::Seat& seat) {
+    const at::NoGradGuard no_grad;
+    model::use_threads(what.threads);
+    Averager averager(seat.channels.collectives, what);
+    for (std::size_t round = 0; round < kRounds; ++round) {
+      const Nanos took = averager.round();
+      if (seat.me == WorkerId{0}) rounds.push_back(took);
+    }
+  });
   return rounds;
 }
 
@@ -119,12 +106,9 @@ Nanos averaging_time(const AveragingOf& what) {
   AveragingOf measured = what;
   measured.gradients = first_of(what.gradients, kMost);
   if (sum_of(measured.gradients) == Bytes{0}) return Nanos(0);
-  std::vector<Nanos> rounds = average_together(measured);
-  const auto middle = rounds.begin() + kRounds / 2;
-  std::nth_element(rounds.begin(), middle, rounds.end());
   const double scale = static_cast<double>(sum_of(what.gradients).count) /
                        static_cast<double>(sum_of(measured.gradients).count);
-  return std::max(Nanos(0), from_seconds(to_seconds(*middle) * scale));
+  return std::max(Nanos(0), from_seconds(to_seconds(median(average_together(measured))) * scale));
 }
 
 }  // namespace pipedream::train

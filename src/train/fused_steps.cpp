@@ -17,7 +17,6 @@ FusedSteps::FusedSteps(const std::vector<ParameterStep>& steps) {
   if (!possible_) return;
   std::vector<at::Tensor> from, to;
   for (const ParameterStep& step : steps) {
-    if (step.divisor != 1) step.gradient.div_(step.divisor);
     weights_.push_back(step.to);
     gradients_.push_back(step.gradient);
     if (step.from.const_data_ptr() == step.to.const_data_ptr()) continue;

@@ -17,6 +17,10 @@ bool is_plain(const at::Tensor& tensor) {
   return tensor.device().is_cpu() && tensor.scalar_type() == at::kFloat && tensor.is_contiguous();
 }
 
+void divide(const ParameterStep& step) {
+  if (step.divisor != 1) step.gradient.div_(step.divisor);
+}
+
 }  // namespace
 
 void Sgd::step(const ParameterStep& step) {
@@ -38,6 +42,7 @@ void Sgd::step(const ParameterStep& step) {
 void Sgd::step_all(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);
+  for (const ParameterStep& step : steps) divide(step);
   std::vector<at::Tensor> velocities;
   if (options_.momentum != 0)
     for (const ParameterStep& step : steps)
@@ -56,7 +61,7 @@ at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
 }
 
 void Sgd::step_by_operations(const ParameterStep& step, at::Tensor velocity) const {
-  if (step.divisor != 1) step.gradient.div_(step.divisor);
+  divide(step);
   at::Tensor slope = step.gradient;
   if (options_.weight_decay != 0) slope = step.gradient.add(step.from, options_.weight_decay);
   if (velocity.defined()) slope = velocity.mul_(options_.momentum).add_(slope);
