@@ -4,7 +4,8 @@
 The hosts are network namespaces of this machine, joined by a pair of virtual Ethernet devices that
 tbf holds to the rate in both directions; each has one worker, pinned to a core of its own. Both
 sides train the same network (as many parameters, checked) with SGD and one thread. They take turns,
-and the median of the repetitions counts. Needs root, iproute2, mpirun, and python3 with torch.
+and the median of the repetitions counts; what was measured while a virtual machine's host took its
+processors away is measured again. Needs root, iproute2, mpirun, and python3 with torch.
 
 usage: dp.py PROGRAM [--rates 100,200,1000] [--models vgg16,mlp] [--repetitions 3] [--json]
 """
@@ -16,6 +17,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+from undisturbed import Disturbed, undisturbed
 
 HOSTS = ("pd-bench-0", "pd-bench-1")
 ADDRESSES = ("10.77.9.1", "10.77.9.2")
@@ -147,8 +150,8 @@ def parameters_in(file):
 def measure(program, name, rate, repetitions, folder):
     ours, theirs = [], []
     for _ in range(repetitions):
-        ours.append(run_ours(program, name, rate, folder))
-        theirs.append(run_theirs(name, rate)["samples_per_second"])
+        ours.append(undisturbed(lambda: run_ours(program, name, rate, folder)))
+        theirs.append(undisturbed(lambda: run_theirs(name, rate))["samples_per_second"])
         print(f"{name} at {rate} Mbit/s: {ours[-1]:.1f} and {theirs[-1]:.1f} samples/s",
               file=sys.stderr)
     return {"model": name, "mbit_per_second": rate, "ours": statistics.median(ours),
@@ -164,6 +167,18 @@ def check_same(program, name, folder):
         sys.exit(f"{name}: ours has {ours} parameters, theirs {theirs}")
 
 
+def measure_all(args):
+    results = []
+    with Link() as link, tempfile.TemporaryDirectory() as folder:
+        for name in args.models.split(","):
+            link.set_rate(1000)
+            check_same(args.program, name, folder)
+            for rate in map(int, args.rates.split(",")):
+                link.set_rate(rate)
+                results.append(measure(args.program, name, rate, args.repetitions, folder))
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
@@ -174,14 +189,10 @@ def main():
     args = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench dp makes network namespaces: run it as root")
-    results = []
-    with Link() as link, tempfile.TemporaryDirectory() as folder:
-        for name in args.models.split(","):
-            link.set_rate(1000)
-            check_same(args.program, name, folder)
-            for rate in map(int, args.rates.split(",")):
-                link.set_rate(rate)
-                results.append(measure(args.program, name, rate, args.repetitions, folder))
+    try:
+        results = measure_all(args)
+    except Disturbed as why:
+        sys.exit(str(why))
     if args.json:
         print(json.dumps({"benchmark": "dp", "results": results}, indent=2))
         return

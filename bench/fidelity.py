@@ -4,8 +4,9 @@
 A cell is a network, workers, links, a system and its number of microbatches. Each is planned once,
 and then, three times, simulated from a profile of the same round and trained on threads for as many
 minibatches as were simulated; the median of the three errors counts, so that a machine whose speed
-drifts is compared with itself. Finished cells stay in build/fidelity/ and are not repeated, so that
-a run that was interrupted goes on where it was. Exit code 1: a bar is not met.
+drifts is compared with itself; what was measured while a virtual machine's host took its processors
+away is measured again. What was measured stays in build/fidelity/, so that a run that was
+interrupted goes on where it was. Exit code 1: a bar is not met.
 
 usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
 """
@@ -19,6 +20,8 @@ import shutil
 import statistics
 import subprocess
 import sys
+
+from undisturbed import Disturbed, undisturbed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "fidelity.md")
@@ -117,7 +120,7 @@ def errors_of(cell):
 
 def summary_of(cells):
     """Mean and worst of every error over the cells that are steady enough to judge."""
-    steady = {n: c for n, c in cells.items() if "pairs" in c and spread_of(c) <= SPREAD_BAR}
+    steady = {n: c for n, c in cells.items() if c.get("pairs") and spread_of(c) <= SPREAD_BAR}
     summary = {"cells": len(cells), "judged": len(steady),
                "refused": sum("refused" in c for c in cells.values())}
     for kind in ("speed", "time", "memory"):
@@ -167,7 +170,7 @@ def verdict_of(summary):
 
 def report_of(state, summary):
     """The text of the table and of docs/fidelity.md."""
-    done = {n: c for n, c in state["cells"].items() if "pairs" in c}
+    done = {n: c for n, c in state["cells"].items() if c.get("pairs")}
     steady = {n: c for n, c in done.items() if spread_of(c) <= SPREAD_BAR}
     lines = [*verdict_of(summary), "", *table_of(steady)]
     noisy = {n: c for n, c in done.items() if n not in steady}
@@ -188,7 +191,7 @@ def origins_of(state):
 
 
 def repetitions_of(state):
-    counts = sorted({len(cell["pairs"]) for cell in state["cells"].values() if "pairs" in cell})
+    counts = sorted({len(cell["pairs"]) for cell in state["cells"].values() if cell.get("pairs")})
     return " or ".join(str(count) for count in counts)
 
 
@@ -253,8 +256,9 @@ class Bench:
 
     def profile(self, model, workers):
         file = self.in_folder("profile.json")
-        self.call("profile", "--model", model, *MODELS[model], "--workers", str(workers),
-                  "--seconds", str(PROFILE_SECONDS), "-o", file)
+        undisturbed(lambda: self.call(
+            "profile", "--model", model, *MODELS[model], "--workers", str(workers), "--seconds",
+            str(PROFILE_SECONDS), "-o", file))
         return file
 
     def inputs(self, cell, profile):
@@ -279,10 +283,10 @@ class Bench:
         model, workers, link, _, _ = cell
         limit = ["--link", LINKS[link]] if LINKS[link] else []
         count = ["--minibatches", str(prepared["minibatches"])]
-        trained = json.loads(self.call(
+        trained = json.loads(undisturbed(lambda: self.call(
             "train", "--model", model, *MODELS[model], "--workers", str(workers), "--plan",
             prepared["plan"], *count, "--no-evaluation", "--learning-rate", "0.001", *limit,
-            "--json"))
+            "--json")))
         return {"simulated": figures(self.simulate(cell, profile, prepared["plan"], *count)),
                 "measured": figures(trained)}
 
@@ -291,42 +295,48 @@ class Bench:
             json.dump(self.state, file, indent=1)
         os.replace(self.state_file + ".new", self.state_file)
 
-    def prepare_all(self, cells, profile):
-        prepared = {}
+    def prepare_missing(self, cells, profile):
         for cell in cells:
+            if name_of(cell) in self.state["cells"]:
+                continue
             try:
-                prepared[cell] = self.prepare(cell, profile)
+                self.state["cells"][name_of(cell)] = self.prepare(cell, profile)
             except Refused as why:
                 self.state["cells"][name_of(cell)] = {"refused": str(why)}
-        return prepared
 
     def measure_group(self, cells):
         """Cells of one model, workers and link; each repetition goes through all of them."""
-        prepared = None
-        for _ in range(self.args.repetitions):
+        for repetition in range(self.args.repetitions):
+            if not any(self.lacks(cell, repetition) for cell in cells):
+                continue
             say(f"profiling {cells[0][0]} in the company of {cells[0][1]}")
             profile = self.profile(*cells[0][:2])
-            if prepared is None:
-                prepared = self.prepare_all(cells, profile)
-            for cell, each in prepared.items():
-                try:
-                    each["pairs"].append(self.measure(cell, each, profile))
-                except Refused as why:
-                    sys.exit(f"{name_of(cell)} was planned, and then refused: {why}")
-                simulated, measured = each["pairs"][-1]["simulated"], each["pairs"][-1]["measured"]
-                say(f"{name_of(cell)}: {measured['samples_per_second']:.4g} samples/s, simulated "
-                    f"{simulated['samples_per_second']:.4g}")
-        for cell, each in prepared.items():
-            self.state["cells"][name_of(cell)] = each
+            self.prepare_missing(cells, profile)
+            for cell in cells:
+                if self.lacks(cell, repetition):
+                    self.measure_once(cell, profile)
+
+    def lacks(self, cell, repetition):
+        known = self.state["cells"].get(name_of(cell), {"pairs": []})
+        return "pairs" in known and len(known["pairs"]) <= repetition
+
+    def measure_once(self, cell, profile):
+        prepared = self.state["cells"][name_of(cell)]
+        try:
+            pair = self.measure(cell, prepared, profile)
+        except Refused as why:
+            sys.exit(f"{name_of(cell)} was planned, and then refused: {why}")
+        prepared["pairs"].append(pair)
         self.save()
+        say(f"{name_of(cell)}: {pair['measured']['samples_per_second']:.4g} samples/s, simulated "
+            f"{pair['simulated']['samples_per_second']:.4g}")
 
     def run(self):
         wanted = [c for c in all_cells() if all(w in name_of(c).split() for w in self.args.only)]
         if not wanted:
             sys.exit(f"no cell has all of the words {' '.join(self.args.only)}; a cell's name is "
                      f"like '{name_of(all_cells()[-1])}'")
-        known = {n for n, c in self.state["cells"].items() if "pairs" in c or "refused" in c}
-        missing = [c for c in wanted if name_of(c) not in known]
+        missing = [c for c in wanted if self.lacks(c, self.args.repetitions - 1)]
         groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:3])]
         estimate = (len(missing) * self.args.repetitions * (self.args.seconds + OVERHEAD) +
                     len(groups) * self.args.repetitions * PROFILE_SECONDS * 2)
@@ -366,7 +376,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="write docs/fidelity.md")
     args = parser.parse_args()
     bench = Bench(args)
-    bench.run()
+    try:
+        bench.run()
+    except Disturbed as why:
+        sys.exit(f"{why}; what was finished is kept")
     summary = summary_of(bench.state["cells"])
     if args.write:
         with open(DOCUMENT, "w", encoding="utf-8") as file:

@@ -68,13 +68,14 @@ class Fidelity(unittest.TestCase):
     def test_the_report_lists_noisy_and_refused_cells_apart(self):
         state = {"cells": {"steady": cell(run(103), run(100)),
                            "noisy": cell(run(103), run(90), run(100)),
-                           "none": {"refused": "it cannot be cut"}}}
+                           "none": {"refused": "it cannot be cut"}, "planned": cell(run(103))}}
         text = fidelity.report_of(state, fidelity.summary_of(state["cells"]))
         steady, apart = text.split("Apart, ")
         self.assertIn("| steady | 1-1 | 12 | 103 | 100 | +3.0 % |", steady)
         self.assertNotIn("noisy", steady)
         self.assertIn("| noisy |", apart)
         self.assertIn("- none: it cannot be cut", apart)
+        self.assertNotIn("planned", text)
 
 
 unittest.main()

@@ -1,0 +1,60 @@
+"""bench/undisturbed.py, with processors that a test makes up."""
+import contextlib
+import io
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from undisturbed import ATTEMPTS, Disturbed, stolen_share, undisturbed
+
+
+class Machine:
+    """Whose host takes so much of each 100 ticks of wanted time."""
+
+    def __init__(self, stolen):
+        self.stolen = iter(stolen)
+        self.user, self.steal, self.runs, self.pauses = 0, 0, 0, 0
+
+    def run(self):
+        taken = next(self.stolen)
+        self.user += 100 - taken
+        self.steal += taken
+        self.runs += 1
+        return self.runs
+
+    def look(self):
+        return f"cpu  {self.user} 0 0 {77 * self.runs} 5 0 0 {self.steal} 0 0\n"
+
+    def pause(self, _):
+        self.pauses += 1
+
+    def measure(self):
+        with contextlib.redirect_stderr(io.StringIO()):
+            return undisturbed(self.run, self.look, self.pause)
+
+
+class Undisturbed(unittest.TestCase):
+    def test_the_share_is_of_wanted_time_and_idle_time_is_not_wanted(self):
+        before = "cpu 100 10 20 1000 7 1 2 50 0 0"
+        after = "cpu 160 20 30 9000 9 6 7 60 0 0"
+        self.assertAlmostEqual(stolen_share(before, after), 10 / 100)
+        self.assertEqual(stolen_share(before, before), 0)
+
+    def test_what_was_not_disturbed_counts_at_once(self):
+        machine = Machine([1])
+        self.assertEqual(machine.measure(), 1)
+        self.assertEqual(machine.pauses, 0)
+
+    def test_what_was_disturbed_is_measured_again(self):
+        machine = Machine([50, 2, 0])
+        self.assertEqual(machine.measure(), 3)
+        self.assertEqual(machine.pauses, 2)
+
+    def test_it_ends_where_every_attempt_is_disturbed(self):
+        machine = Machine([50] * (ATTEMPTS + 1))
+        with self.assertRaisesRegex(Disturbed, "run it again later"):
+            machine.measure()
+        self.assertEqual(machine.runs, ATTEMPTS)
+
+
+unittest.main()
