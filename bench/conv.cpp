@@ -10,6 +10,7 @@
 #include <ATen/ops/randn.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "core/median.h"
 #include "core/units.h"
 #include "model/conv2d.h"
 #include "model/threads.h"
@@ -38,8 +39,7 @@ double median_seconds(const std::function<at::Tensor()>& forward, const at::Tens
     const std::chrono::duration<double> used = std::chrono::steady_clock::now() - start;
     if (i > 0) seconds.push_back(used.count());  // the first is the warm-up
   }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  return median(std::move(seconds));
 }
 
 }  // namespace

@@ -6,12 +6,14 @@ and then, three times, simulated from a profile of the same round and trained on
 minibatches as were simulated; the median of the three errors counts, so that a machine whose speed
 drifts is compared with itself; what was measured while a virtual machine's host took its processors
 away is measured again. What was measured stays in build/fidelity/, so that a run that was
-interrupted goes on where it was. Exit code 1: a bar is not met.
+interrupted goes on where it was, unless the program has changed. Exit code 1: a bar is not met; 2:
+the host gave no time to measure in.
 
 usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
 """
 import argparse
 import datetime
+import hashlib
 import itertools
 import json
 import os
@@ -26,7 +28,8 @@ from undisturbed import Disturbed, undisturbed
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs", "fidelity.md")
 
-# So small that a minibatch takes about a second on one core, so large that an eighth has two samples.
+# So small that a minibatch takes about a second on one core, so large that what a profile measures
+# is not far from an eighth: at least two samples.
 MODELS = {
     "vgg16": ["--image-size", "32", "--classes", "10", "--hidden", "256", "--batch", "16"],
     "resnet50": ["--image-size", "32", "--classes", "10", "--batch", "16"],
@@ -41,6 +44,7 @@ LINKS = {"memory": None, "200Mbit/s": "200Mbit/s"}
 PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no link
 
 MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
+JUDGED_BAR = 2 / 3  # of the cells must be steady, or nothing is shown
 FEWEST, MOST = 8, 96  # minibatches of a run
 PROFILE_SECONDS = 8
 OVERHEAD = 2.5  # seconds of a run beside training: libtorch, the weights, the plan
@@ -118,11 +122,17 @@ def errors_of(cell):
     return {kind: statistics.median(each[kind] for each in errors) for kind in errors[0]}
 
 
+def finished_of(cells, repetitions):
+    """Those that were measured as often as they should be, and those that cannot be."""
+    return {n: c for n, c in cells.items()
+            if "refused" in c or len(c.get("pairs", [])) >= repetitions}
+
+
 def summary_of(cells):
-    """Mean and worst of every error over the cells that are steady enough to judge."""
-    steady = {n: c for n, c in cells.items() if c.get("pairs") and spread_of(c) <= SPREAD_BAR}
-    summary = {"cells": len(cells), "judged": len(steady),
-               "refused": sum("refused" in c for c in cells.values())}
+    """Of finished cells: mean and worst of every error over those that are steady enough to judge."""
+    measured = {n: c for n, c in cells.items() if "pairs" in c}
+    steady = {n: c for n, c in measured.items() if spread_of(c) <= SPREAD_BAR}
+    summary = {"cells": len(cells), "judged": len(steady), "refused": len(cells) - len(measured)}
     for kind in ("speed", "time", "memory"):
         errors = {name: abs(errors_of(cell)[kind]) for name, cell in steady.items()}
         if errors:
@@ -130,7 +140,8 @@ def summary_of(cells):
             mean = statistics.mean(errors.values())
             summary[kind] = {"mean": mean, "worst": errors[worst], "worst_cell": worst,
                              "met": mean <= MEAN_BAR and errors[worst] <= WORST_BAR}
-    summary["met"] = bool(steady) and all(summary[k]["met"] for k in ("speed", "time", "memory"))
+    summary["met"] = (bool(steady) and len(steady) >= JUDGED_BAR * len(measured) and
+                      all(summary[k]["met"] for k in ("speed", "time", "memory")))
     return summary
 
 
@@ -157,7 +168,7 @@ def table_of(cells):
 
 
 def verdict_of(summary):
-    lines = []
+    lines = [f"{summary['judged']} of {summary['cells']} cells judged, {summary['refused']} refused"]
     for kind, what in (("speed", "speed"), ("time", "shares of time, in points"),
                        ("memory", "peak memory")):
         if kind in summary:
@@ -168,47 +179,47 @@ def verdict_of(summary):
     return lines
 
 
-def report_of(state, summary):
+def report_of(cells, summary):
     """The text of the table and of docs/fidelity.md."""
-    done = {n: c for n, c in state["cells"].items() if c.get("pairs")}
+    done = {n: c for n, c in cells.items() if "pairs" in c}
     steady = {n: c for n, c in done.items() if spread_of(c) <= SPREAD_BAR}
     lines = [*verdict_of(summary), "", *table_of(steady)]
     noisy = {n: c for n, c in done.items() if n not in steady}
     if noisy:
         lines += ["", f"Apart, because their own runs differ by more than {100 * SPREAD_BAR:.0f} %:",
                   "", *table_of(noisy)]
-    refused = {n: c["refused"] for n, c in state["cells"].items() if "refused" in c}
+    refused = {n: c["refused"] for n, c in cells.items() if "refused" in c}
     if refused:
         lines += ["", "Refused:", ""] + [f"- {name}: {why}" for name, why in refused.items()]
     return "\n".join(lines) + "\n"
 
 
-def origins_of(state):
+def origins_of(cells):
     """Where and when the cells were measured, each once."""
     texts = [f"{cell['cores']} cores ({cell['processor']}) with torch {cell['torch']}, {cell['date']}"
-             for cell in state["cells"].values() if "date" in cell]
+             for cell in cells.values() if "date" in cell]
     return "; ".join(dict.fromkeys(texts))
 
 
-def repetitions_of(state):
-    counts = sorted({len(cell["pairs"]) for cell in state["cells"].values() if cell.get("pairs")})
+def repetitions_of(cells):
+    counts = sorted({len(cell["pairs"]) for cell in cells.values() if "pairs" in cell})
     return " or ".join(str(count) for count in counts)
 
 
-def document_of(state, summary):
+def document_of(cells, summary):
     bars = f"mean error at most {100 * MEAN_BAR:.0f} %, worst at most {100 * WORST_BAR:.0f} %"
     return f"""# What is simulated, and what is measured
 
     $ ./run bench fidelity --write
 
-On {origins_of(state)}. A cell is a network, its workers, the links between
-them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(state)} times, simulated from a profile that was taken
+On {origins_of(cells)}. A cell is a network, its workers, the links between
+them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(cells)} times, simulated from a profile that was taken
 in the same round of cells, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated. An error is the
 median of these. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the peak of the worker
 for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one
 worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
 
-{report_of(state, summary)}"""
+{report_of(cells, summary)}"""
 
 
 # ---- profiles, plans, simulations and runs ---------------------------------------------------
@@ -230,6 +241,24 @@ class Bench:
             with open(self.state_file, encoding="utf-8") as file:
                 self.state = json.load(file)
         self.machine = machine_of(args.program)
+        self.program = digest_of(args.program)
+        self.forget_others()
+
+    def identity(self, model):
+        """What a cell's figures are of, besides its name."""
+        return {"program": self.program, "sizes": MODELS[model]}
+
+    def forget_others(self):
+        """Cells of another program, or of other sizes, are measured anew."""
+        known = {name_of(cell): self.identity(cell[0]) for cell in all_cells()}
+        cells = self.state["cells"]
+        self.state["cells"] = {n: c for n, c in cells.items() if c.get("of") == known.get(n)}
+        if len(self.state["cells"]) < len(cells):
+            say(f"{len(cells) - len(self.state['cells'])} cells were measured with another build of "
+                "the program, or other sizes: they are forgotten")
+
+    def finished(self):
+        return finished_of(self.state["cells"], self.args.repetitions)
 
     def call(self, *words):
         done = subprocess.run([self.args.program, *words], check=False, capture_output=True,
@@ -277,7 +306,8 @@ class Bench:
         answer = self.simulate(cell, profile, plan)
         count = minibatches_for(self.args.seconds, 1 / answer["minibatches_per_second"])
         return {"plan": plan, "config": answer["config"], "minibatches": count, "pairs": [],
-                **self.machine, "date": datetime.date.today().isoformat()}
+                "of": self.identity(cell[0]), **self.machine,
+                "date": datetime.date.today().isoformat()}
 
     def measure(self, cell, prepared, profile):
         model, workers, link, _, _ = cell
@@ -302,7 +332,8 @@ class Bench:
             try:
                 self.state["cells"][name_of(cell)] = self.prepare(cell, profile)
             except Refused as why:
-                self.state["cells"][name_of(cell)] = {"refused": str(why)}
+                self.state["cells"][name_of(cell)] = {"refused": str(why),
+                                                      "of": self.identity(cell[0])}
 
     def measure_group(self, cells):
         """Cells of one model, workers and link; each repetition goes through all of them."""
@@ -353,6 +384,11 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def digest_of(file):
+    with open(file, "rb") as program:
+        return hashlib.sha256(program.read()).hexdigest()[:16]
+
+
 def machine_of(program):
     """Cores, processor, and the torch that the program is linked with."""
     linked = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
@@ -379,15 +415,17 @@ def main():
     try:
         bench.run()
     except Disturbed as why:
-        sys.exit(f"{why}; what was finished is kept")
-    summary = summary_of(bench.state["cells"])
+        say(f"{why}; what was finished is kept")
+        return 2
+    cells = bench.finished()
+    summary = summary_of(cells)
     if args.write:
         with open(DOCUMENT, "w", encoding="utf-8") as file:
-            file.write(document_of(bench.state, summary))
+            file.write(document_of(cells, summary))
     if args.json:
-        print(json.dumps({"benchmark": "fidelity", "summary": summary, **bench.state}, indent=2))
+        print(json.dumps({"benchmark": "fidelity", "summary": summary, "cells": cells}, indent=2))
     else:
-        print(report_of(bench.state, summary), end="")
+        print(report_of(cells, summary), end="")
     return 0 if summary["met"] else 1
 
 

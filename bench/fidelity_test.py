@@ -1,4 +1,6 @@
 """The parts of bench/fidelity.py that call no program."""
+import contextlib
+import io
 import sys
 import unittest
 
@@ -51,9 +53,11 @@ class Fidelity(unittest.TestCase):
     def test_bars_judge_steady_cells_alone(self):
         good = cell(run(103), run(100), run(101), run(100))
         noisy = cell(run(150), run(90), run(100), run(130))
-        summary = fidelity.summary_of({"good": good, "noisy": noisy, "none": {"refused": "no"}})
-        self.assertEqual((summary["cells"], summary["judged"], summary["refused"]), (3, 1, 1))
+        none = {"refused": "no"}
+        summary = fidelity.summary_of({"good": good, "too": good, "noisy": noisy, "none": none})
+        self.assertEqual((summary["cells"], summary["judged"], summary["refused"]), (4, 2, 1))
         self.assertTrue(summary["met"])
+        self.assertFalse(fidelity.summary_of({"good": good, "noisy": noisy})["met"], "too few")
         bad = cell(run(111), run(100))
         summary = fidelity.summary_of({"good": good, "bad": bad})
         self.assertFalse(summary["met"])
@@ -61,21 +65,39 @@ class Fidelity(unittest.TestCase):
         self.assertFalse(fidelity.summary_of({"noisy": noisy})["met"])
 
     def test_the_document_says_how_often_cells_ran(self):
-        state = {"cells": {"one": cell(run(103), run(100)), "two": cell(run(103), run(100), run(100)),
-                           "none": {"refused": "no"}}}
-        self.assertEqual(fidelity.repetitions_of(state), "1 or 2")
+        cells = {"one": cell(run(103), run(100)), "two": cell(run(103), run(100), run(100)),
+                 "none": {"refused": "no"}}
+        self.assertEqual(fidelity.repetitions_of(cells), "1 or 2")
+
+    def test_cells_are_finished_when_they_ran_often_enough(self):
+        cells = {"planned": cell(run(103)), "begun": cell(run(103), run(100)),
+                 "done": cell(run(103), run(100), run(100)), "none": {"refused": "no"}}
+        self.assertEqual(set(fidelity.finished_of(cells, 2)), {"done", "none"})
 
     def test_the_report_lists_noisy_and_refused_cells_apart(self):
-        state = {"cells": {"steady": cell(run(103), run(100)),
-                           "noisy": cell(run(103), run(90), run(100)),
-                           "none": {"refused": "it cannot be cut"}, "planned": cell(run(103))}}
-        text = fidelity.report_of(state, fidelity.summary_of(state["cells"]))
+        cells = {"steady": cell(run(103), run(100)), "noisy": cell(run(103), run(90), run(100)),
+                 "none": {"refused": "it cannot be cut"}}
+        text = fidelity.report_of(cells, fidelity.summary_of(cells))
+        self.assertIn("1 of 3 cells judged, 1 refused", text)
         steady, apart = text.split("Apart, ")
         self.assertIn("| steady | 1-1 | 12 | 103 | 100 | +3.0 % |", steady)
         self.assertNotIn("noisy", steady)
         self.assertIn("| noisy |", apart)
         self.assertIn("- none: it cannot be cut", apart)
-        self.assertNotIn("planned", text)
+
+    def test_what_another_program_measured_is_forgotten(self):
+        bench = object.__new__(fidelity.Bench)
+        bench.program = "new"
+        cells = fidelity.all_cells()
+        names = [fidelity.name_of(each) for each in cells[:3]]
+        bench.state = {"cells": {
+            names[0]: {"pairs": [], "of": bench.identity(cells[0][0])},
+            names[1]: {"pairs": [], "of": {**bench.identity(cells[1][0]), "program": "old"}},
+            names[2]: {"pairs": [], "of": {**bench.identity(cells[2][0]), "sizes": []}}}}
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            bench.forget_others()
+        self.assertEqual(list(bench.state["cells"]), names[:1])
+        self.assertIn("2 cells", said.getvalue())
 
 
 unittest.main()

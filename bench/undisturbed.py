@@ -30,14 +30,15 @@ def processors():
 
 def undisturbed(measure, look=processors, pause=time.sleep):
     """What `measure` gives, of the first attempt that was not disturbed."""
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        if attempt > 0:
+            pause(PAUSE)
         before = look()
         result = measure()
         share = stolen_share(before, look())
         if share <= MOST_STOLEN:
             return result
-        print(f"the host took {100 * share:.0f} % of the processors' time away: measuring again",
+        print(f"the host took {100 * share:.0f} % of the processors' time away",
               file=sys.stderr, flush=True)
-        pause(PAUSE)
     raise Disturbed(f"the host took processors away in each of {ATTEMPTS} attempts: nothing can be "
                     "measured on this machine now; run it again later")

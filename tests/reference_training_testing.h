@@ -295,7 +295,7 @@ class Reference {
     }
     gradients.resize(parameters[0].size());
     for (const std::vector<std::size_t>& bucket : buckets_of(stage))
-      add_sums(parameters, bucket, gradients);
+      add_sums(stage, bucket, gradients);
     if (!together_)
       for (at::Tensor& gradient : gradients) gradient = gradient / static_cast<double>(minibatches);
     return gradients;
@@ -326,8 +326,9 @@ class Reference {
   }
 
   // The sums of one bucket's gradients over the replicas.
-  void add_sums(const std::vector<model::Tensors>& parameters,
-                const std::vector<std::size_t>& bucket, model::Tensors& gradients) const {
+  void add_sums(std::size_t stage, const std::vector<std::size_t>& bucket,
+                model::Tensors& gradients) const {
+    const auto& parameters = stages_[stage].parameters;
     std::vector<std::vector<float>> flat(parameters.size());
     for (std::size_t r = 0; r < parameters.size(); ++r)
       for (const std::size_t p : bucket) {
@@ -337,7 +338,8 @@ class Reference {
         const auto* begin = gradient.const_data_ptr<float>();
         flat[r].insert(flat[r].end(), begin, begin + gradient.numel());
       }
-    const std::vector<float> sums = transport::ordered_sum(flat, averaging_.way.exchange);
+    const std::vector<float> sums =
+        transport::ordered_sum(flat, plan_.stages[stage].workers, averaging_.way);
     std::size_t next = 0;
     for (const std::size_t p : bucket) {
       gradients[p] = at::zeros_like(parameters[0][p].detach(), at::kCPU);

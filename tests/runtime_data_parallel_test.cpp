@@ -1,14 +1,18 @@
 // Data parallelism in all its forms: every exchange of gradients bit for bit, what it sends to the
 // byte, and asynchronous training.
 #include <array>
+#include <atomic>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "core/error.h"
 #include "core/testing.h"
+#include "model/network_builder.h"
 #include "runtime_cases_testing.h"
+#include "transport/forwarding_testing.h"
 
 namespace pipedream::test {
 namespace {
@@ -66,6 +70,21 @@ TEST(DataParallel, ReplicatedStagesExchangeLikewise) {
   }
 }
 
+// Workers on two hosts, by turns.
+TEST(DataParallel, ARingOverSeveralHostsGivesTheBitsOfItsTwoLevels) {
+  for (const std::string& name : networks({"mlp", "resnet", "gpt"})) {
+    SCOPED_TRACE(name);
+    Case all = data_parallel_case(name, "dp-bsp", {4}, 9);
+    const runtime::Weights one_level = all.run().weights;
+    all.averaging.way.host_of = {0, 1, 0, 1};
+    expect_rule(all, [](std::size_t, std::int64_t t) { return t / 4; });
+    EXPECT_FALSE(are_same(all.run().weights, one_level));
+    Case stages = data_parallel_case(name, "dapple", {4, 2}, 4, 2);
+    stages.averaging.way.host_of = {0, 1, 0, 1, 0, 1};
+    expect_rule(stages, newest_weights());
+  }
+}
+
 // Three replicas: the orders of summation differ, and so do the bits.
 TEST(DataParallel, TheExchangesDifferInTheirBits) {
   Case ring = data_parallel_case("mlp", "dp-bsp", {3}, 12);
@@ -74,15 +93,138 @@ TEST(DataParallel, TheExchangesDifferInTheirBits) {
   EXPECT_FALSE(are_same(ring.run().weights, shards.run().weights));
 }
 
-// 2 (m − 1) W for every update, whatever the exchange.
+// Counts what workers send each other through their channels.
+class Wires {
+ public:
+  // Values, gradients and weights; not what is about the run itself.
+  [[nodiscard]] runtime::Equip tap() {
+    return [this](const runtime::Channels& channels) {
+      return runtime::Channels{tap(channels.values), tap(channels.collectives),
+                               tap(channels.served), channels.control, channels.news};
+    };
+  }
+  // Of all workers to others.
+  [[nodiscard]] std::int64_t total() const {
+    return between([](std::int32_t from, std::int32_t to) { return from != to; });
+  }
+  using Pairs = std::function<bool(std::int32_t from, std::int32_t to)>;
+  [[nodiscard]] std::int64_t between(const Pairs& pairs) const {
+    const std::lock_guard lock(mutex_);
+    std::int64_t sum = 0;
+    for (const auto& [ends, bytes] : bytes_)
+      if (pairs(ends.first.value, ends.second.value)) sum += bytes;
+    return sum;
+  }
+
+ private:
+  class Tap final : public transport::Forwarding {
+   public:
+    Tap(transport::Transport& inner, Wires& wires) : Forwarding(inner), wires_(wires) {}
+    void send(WorkerId to, int tag, transport::Message message) override {
+      wires_.count(me(), to, message.bytes.size());
+      Forwarding::send(to, tag, std::move(message));
+    }
+
+   private:
+    Wires& wires_;
+  };
+
+  transport::Transport& tap(transport::Transport& channel) {
+    const std::lock_guard lock(mutex_);
+    return *taps_.emplace_back(std::make_unique<Tap>(channel, *this));
+  }
+  void count(WorkerId from, WorkerId to, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    bytes_[{from, to}] += static_cast<std::int64_t>(bytes);
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<WorkerId, WorkerId>, std::int64_t> bytes_;
+  std::vector<std::unique_ptr<Tap>> taps_;
+};
+
+runtime::TestRun run_on(Wires& wires, const Case& test) {
+  return runtime::run_schedule(test.job(), test.schedule, test.extent, test.feed, wires.tap());
+}
+
+// 2 (m − 1) W for every update, whatever the exchange; what is told is what went over the wires.
 TEST(DataParallel, SendsExactlyWhatTheClosedFormSays) {
   for (const Exchange exchange : kExchanges)
     for (const int width : {2, 3, 4}) {
       Case test = data_parallel_case("mlp", "dp-bsp", {width}, 4 * width);
       test.averaging.way.exchange = exchange;
-      const runtime::TestRun run = test.run();
+      Wires wires;
+      const runtime::TestRun run = run_on(wires, test);
       EXPECT_EQ(bytes_sent(run), 4 * 2 * (width - 1) * weight_bytes(run));
+      EXPECT_EQ(wires.total(), bytes_sent(run));
     }
+}
+
+TEST(DataParallel, PipelinesWithReplicasTellWhatTheySent) {
+  for (const Exchange exchange : kExchanges) {
+    Case test = data_parallel_case("resnet", "pipedream", {3, 2}, 12);
+    test.averaging.way.exchange = exchange;
+    Wires wires;
+    const runtime::TestRun run = run_on(wires, test);
+    EXPECT_GT(bytes_sent(run), 0);
+    EXPECT_EQ(wires.total(), bytes_sent(run));
+  }
+}
+
+// h hosts with k replicas each: 2 (h − 1) W leave all hosts together, however large k is. One ring
+// through all of them, host by host, would have 2 (hk − 1)/(hk) W cross from each to the next.
+TEST(DataParallel, ARingOverSeveralHostsSendsBetweenThemWhatOneReplicaOnEachWould) {
+  Case test = data_parallel_case("mlp", "dp-bsp", {4}, 4 * 3);
+  test.averaging.way.host_of = {0, 0, 1, 1};
+  Wires wires;
+  const runtime::TestRun run = run_on(wires, test);
+  EXPECT_EQ(wires.total(), 3 * 2 * 3 * weight_bytes(run));
+  EXPECT_EQ(wires.between([](auto from, auto to) { return from / 2 != to / 2; }),
+            3 * 2 * weight_bytes(run));
+}
+
+// A layer that does something when the gradient of its output has come.
+model::Block when_backward_comes(std::function<void()> what) {
+  return {.kind = "Watch",
+          .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
+          .forward =
+              [what = std::move(what)](const model::Tensors& in, const model::Weights&,
+                                       const model::Pass&) {
+                at::Tensor out = in[0] * 1;
+                if (out.requires_grad())
+                  out.register_hook([what](const at::Tensor& gradient) {
+                    what();
+                    return gradient;
+                  });
+                return out;
+              }};
+}
+
+// The backward of the first layers stands still until gradients of the last have left the worker.
+TEST(DataParallel, GradientsLeaveWhileTheBackwardRuns) {
+  for (const std::string system : {"dp-bsp", "dp-asp"}) {
+    SCOPED_TRACE(system);
+    Wires wires;
+    std::atomic<int> in_time = 0;
+    const auto wait = [&] {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (wires.total() == 0 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (wires.total() > 0) ++in_time;
+    };
+    model::NetworkBuilder net("watched", kBatch);
+    model::Wire x = net.input("features", {kBatch, 12}, at::kFloat);
+    x = net.add("first", model::linear(12, 16), {x});
+    x = net.add("watch", when_backward_comes(wait), {x});
+    x = net.add("last", model::linear(16, 5), {x});
+    const model::Wire labels = net.input("labels", {kBatch}, at::kLong, 5);
+    model::Network network =
+        std::move(net).build(net.add("loss", model::cross_entropy(), {x, labels}));
+    const plan::Plan plan = cut_in_order(network, system, {2});
+    const Case test(std::move(network), plan, {.minibatches = 2});
+    (void)run_on(wires, test);
+    EXPECT_EQ(in_time, 2) << "once on each worker";
+  }
 }
 
 TEST(DataParallel, OneBucketOrManyGiveTheSameBitsForTwoReplicas) {
@@ -106,15 +248,39 @@ TEST(AsynchronousDataParallel, OfOneWorkerIsPlainTraining) {
 TEST(AsynchronousDataParallel, CountsHowFarTheWeightsHadMovedOn) {
   for (const int width : {2, 3}) {
     const Case test = data_parallel_case("mlp", "dp-asp", {width}, 10 * width);
-    const runtime::TestRun run = test.run();
+    Wires wires;
+    const runtime::TestRun run = run_on(wires, test);
     expect_programs(run, test.schedule, test.network, test.plan);
     for (const runtime::WorkerResult& worker : run.workers) {
       EXPECT_EQ(worker.lateness.count, 10 * width) << "every minibatch at every server";
       EXPECT_GE(worker.lateness.most, 0);
       EXPECT_LE(worker.lateness.most, 10 * (width - 1)) << "the others' minibatches";
     }
-    EXPECT_EQ(bytes_sent(run), 10 * 2 * (width - 1) * weight_bytes(run));
+    EXPECT_EQ(bytes_sent(run), (10 * 2 + 1) * (width - 1) * weight_bytes(run))
+        << "pushed and fetched by every minibatch, and fetched by all at the end";
+    EXPECT_EQ(wires.total(), bytes_sent(run));
   }
+}
+
+// One has long been done when the other goes on.
+TEST(AsynchronousDataParallel, AllEndWithTheSameWeights) {
+  const Case test = data_parallel_case("mlp", "dp-asp", {2}, 12);
+  runtime::Job job = test.job();
+  job.sharing = test.schedule.rules.sharing;
+  job.before_op = [](WorkerId me, const schedule::Op& op) {
+    if (me == WorkerId{1} && std::holds_alternative<schedule::Forward>(op))
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  std::vector<model::Tensors> weights(2);
+  runtime::run_on_threads(2, std::nullopt, [&](const runtime::Seat& seat) {
+    runtime::Worker worker(job, seat.me, seat.channels, seat.clock, {});
+    worker.run({test.schedule, test.extent, test.feed});
+    for (const at::Tensor& each : worker.stages().at(StageId{0}).weights().newest_weights())
+      weights[seat.me.index()].push_back(each.detach().clone());
+  });
+  ASSERT_EQ(weights[0].size(), weights[1].size());
+  for (std::size_t i = 0; i < weights[0].size(); ++i)
+    EXPECT_TRUE(at::equal(weights[0][i], weights[1][i])) << "parameter " << i;
 }
 
 // A worker that stands still lets the others go on, and what it then pushes is late.

@@ -57,7 +57,9 @@ class Filling {
   // when it cannot be.
   [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used,
                                           double time) const {
-    const double wanted = std::ceil(cuts_.compute(a, b) / speed_ / time);
+    const double alone = std::ceil(cuts_.compute(a, b) / speed_ / time);
+    const double busy = cuts_.compute(a, b) + cuts_.averaging(a, b);
+    const double wanted = alone <= 1 ? alone : std::ceil(busy / speed_ / time);
     if (wanted > workers_) return {kMany, kMany};
     const int least = std::max(1, static_cast<int>(wanted));
     const double weights = cuts_.weights(a, b);

@@ -68,7 +68,7 @@ class Cuts {
   [[nodiscard]] double fixed_backward(std::size_t a, std::size_t b) const {
     return (fixed_backward_[b] - fixed_backward_[a]) / kNanosPerSecond;
   }
-  // What it takes besides where the stage has replicas.
+  // What averaging takes of the processor in addition, where the stage has replicas.
   [[nodiscard]] double averaging(std::size_t a, std::size_t b) const {
     return (averaging_[b] - averaging_[a]) / kNanosPerSecond;
   }

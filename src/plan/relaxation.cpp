@@ -63,7 +63,8 @@ double Relaxation::compute(std::size_t a, std::size_t b) const {
 }
 
 double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
-  const double alone = compute(a, b) / workers;
+  const double busy = compute(a, b) + (workers > 1 ? cuts_.averaging(a, b) / speed_ : 0);
+  const double alone = busy / workers;
   const double exchange = cuts_.weights(a, b) * exchange_[static_cast<std::size_t>(workers - 1)];
   return std::max(alone, exchange) * kBelowRounding;
 }
@@ -71,13 +72,16 @@ double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
 // The smallest multiple of `copies` with stage(a, b, ·) ≤ time; more than there are: none.
 int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int copies) const {
   // Rounding must not hide a count that is just enough.
-  const double wanted = std::ceil((time_[b] - time_[a]) / time * kBelowRounding);
+  const auto enough = [&](double busy) { return std::ceil(busy / time * kBelowRounding); };
+  const double compute = time_[b] - time_[a];
+  const bool is_alone = copies == 1 && enough(compute) <= 1;
+  const double wanted = enough(is_alone ? compute : compute + cuts_.averaging(a, b) / speed_);
   if (wanted > workers_) return workers_ + 1;
   const double weights = cuts_.weights(a, b);
   const auto fits = [&](int m) {
     return weights * exchange_[static_cast<std::size_t>(m - 1)] * kBelowRounding <= time;
   };
-  if (straight_) return copies == 1 && wanted <= 1 ? 1 : workers_ + 1;
+  if (straight_) return is_alone ? 1 : workers_ + 1;
   const auto round_up = [&](int m) { return (m + copies - 1) / copies * copies; };
   int least = round_up(std::max(1, static_cast<int>(wanted)));
   for (const int end : levels_end_) {  // from 2 on, more of one level fit better; 1 always does

@@ -1,6 +1,7 @@
-// A bound below which no plan can come, whatever its placement: stages pay for their compute and
-// for averaging their weights over the best links that so many workers could have, and transfers
-// are free. What is left is a bottleneck problem that is solved exactly.
+// A bound below which no plan can come, whatever its placement: stages pay for their compute, what
+// averaging takes of it included, and for averaging their weights over the best links that so many
+// workers could have, and transfers are free. What is left is a bottleneck problem that is solved
+// exactly.
 #pragma once
 
 #include <cstdint>

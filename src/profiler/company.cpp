@@ -1,5 +1,8 @@
 #include "profiler/company.h"
 
+#include <chrono>
+#include <optional>
+
 #include "model/threads.h"
 #include "profiler/passes.h"
 
@@ -12,10 +15,20 @@ Company::Company(const model::Network& network, const ProfileOptions& options,
   for (std::size_t i = 0; i < others; ++i)
     threads_.emplace_back(
         [this, &network, options, ledger, i] { run(network, options, ledger, i); });
-  for (std::size_t there = 0; there < others; there = computing_) computing_.wait(there);
+  wait_for_all();
 }
 
 Company::~Company() { end(); }
+
+void Company::wait_for_all() const {
+  for (std::size_t there = 0; there < threads_.size(); there = joined_) joined_.wait(there);
+}
+
+void Company::cut(std::int64_t samples) {
+  joined_ = 0;
+  samples_ = samples;
+  wait_for_all();
+}
 
 void Company::end() {
   over_ = true;
@@ -31,11 +44,12 @@ void Company::leave() {
 
 void Company::run(const model::Network& network, const ProfileOptions& options,
                   const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number) {
-  auto count_in = [this, counted = false]() mutable {
-    if (counted) return;
-    counted = true;
-    ++computing_;
-    computing_.notify_one();
+  std::optional<std::int64_t> running;  // samples of a pass
+  const auto join = [&](std::int64_t samples) {
+    if (running == samples) return;
+    running = samples;
+    ++joined_;
+    joined_.notify_one();
   };
   try {
     const model::MemoryMeter meter(ledger, options.device);
@@ -44,8 +58,9 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
     const Update update = options.make_update ? options.make_update() : Update();
     const Values inputs = model.sample_inputs(0);
     for (std::int64_t pass = 0; !over_; ++pass) {
-      count_in();
-      if (const std::int64_t samples = samples_; samples > 0)
+      const std::int64_t samples = samples_;
+      join(samples);
+      if (samples > 0)
         (void)run_whole(model, first_samples(inputs, samples), pass, {});
       else
         (void)run_whole(model, inputs, pass, update);
@@ -53,7 +68,11 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
   } catch (...) {
     failures_[number] = std::current_exception();
   }
-  count_in();
+  // Nobody waits for one that failed.
+  while (!over_) {
+    join(samples_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace pipedream::profiler

@@ -22,19 +22,21 @@ class Company {
   Company(const Company&) = delete;
   Company& operator=(const Company&) = delete;
 
-  // From now on they run so many samples a pass, without updates.
-  void cut(std::int64_t samples) { samples_ = samples; }
+  // Returns when all of them run so many samples a pass, without updates.
+  void cut(std::int64_t samples);
   // Ends them; throws what one of them threw.
   void leave();
 
  private:
+  // Until all have begun a pass of the kind that is wanted, or have failed.
+  void wait_for_all() const;
   void end();
   void run(const model::Network& network, const ProfileOptions& options,
            const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number);
 
   std::atomic<bool> over_{false};
-  std::atomic<std::int64_t> samples_{0};  // of a pass; 0: all
-  std::atomic<std::size_t> computing_{0};
+  std::atomic<std::int64_t> samples_{0};      // of a pass that is wanted; 0: all
+  std::atomic<std::size_t> joined_{0};        // how many run what is wanted
   std::vector<std::exception_ptr> failures_;  // one entry each
   std::vector<std::thread> threads_;
 };

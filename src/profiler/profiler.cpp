@@ -65,17 +65,18 @@ class Measurement {
 
   // Each kind of pass, once.
   void run_once() {
-    run_whole(0);
+    run_minibatch(0);
     if (has_parts()) run_part(0);
   }
 
   Measured run(Company& company) {
     began_ = std::chrono::steady_clock::now();
-    repeat(measured_.whole, has_parts() ? kWholeShare : 1, [this](auto pass) { run_whole(pass); });
+    repeat(measured_.whole, has_parts() ? kWholeShare : 1, "pass",
+           [this](auto pass) { run_minibatch(pass); });
     if (has_parts()) {
       // The others' parts keep caches and memory as busy as microbatches do.
       company.cut(samples_of_part(model_.network().batch));
-      repeat(measured_.part, 1, [this](auto pass) { run_part(pass); });
+      repeat(measured_.part, 1, "part", [this](auto pass) { run_part(pass); });
     }
     model_.clear_gradients();
     return std::move(measured_);
@@ -92,7 +93,7 @@ class Measurement {
 
   // Until the figures are stable, or that share of the budget is used up.
   template <class Pass>
-  void repeat(Series& series, double until, Pass pass) {
+  void repeat(Series& series, double until, const char* name, Pass pass) {
     const Measured before = measured_;
     const double start = used();
     pass(0);
@@ -102,13 +103,13 @@ class Measurement {
     if (one_pass > 1 && options_.device.is_cpu()) return;
     measured_ = before;  // it was the warm-up
     for (std::int64_t number = 1; series.sums.size() < kMostPasses; ++number) {
-      options_.progress(std::min(1.0, used()), "pass " + std::to_string(number));
+      options_.progress(std::min(1.0, used()), std::string(name) + " " + std::to_string(number));
       pass(number);
       if (series.stable() || used() + one_pass > until) break;
     }
   }
 
-  void run_whole(std::int64_t minibatch) {
+  void run_minibatch(std::int64_t minibatch) {
     const auto start = std::chrono::steady_clock::now();
     const Values inputs = model_.sample_inputs(minibatch);
     measured_.input.push_back(

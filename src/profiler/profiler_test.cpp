@@ -1,5 +1,7 @@
 #include "profiler/profiler.h"
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -197,10 +199,13 @@ TEST(Profiler, WhatOthersThrowReachesTheCaller) {
       BadValue);
 }
 
-// A layer that takes kNap for its forward, however few samples it has, and says how many it had.
 constexpr std::chrono::milliseconds kNap(20);
 
-model::Network napping(std::int64_t batch, std::vector<std::int64_t>& samples) {
+// A network with a layer that does `nap` in its forward, however few samples it has.
+
+using Nap = std::function<void(std::int64_t samples)>;
+
+model::Network napping(std::int64_t batch, const Nap& nap) {
   model::NetworkBuilder net("napping", batch);
   model::Wire x = net.input("features", {batch, 4}, at::kFloat);
   x = net.add("linear", model::linear(4, 3), {x});
@@ -208,9 +213,8 @@ model::Network napping(std::int64_t batch, std::vector<std::int64_t>& samples) {
               {.kind = "Nap",
                .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
                .forward =
-                   [&samples](const model::Tensors& in, const model::Weights&, const model::Pass&) {
-                     samples.push_back(in[0].size(0));
-                     std::this_thread::sleep_for(kNap);
+                   [nap](const model::Tensors& in, const model::Weights&, const model::Pass&) {
+                     nap(in[0].size(0));
                      return in[0] * 2;
                    }},
               {x});
@@ -219,14 +223,27 @@ model::Network napping(std::int64_t batch, std::vector<std::int64_t>& samples) {
   return std::move(net).build(loss);
 }
 
+// Naps of kNap, and how many there were by how many samples they had.
+struct Naps {
+  std::map<std::int64_t, int> counts;
+
+  void operator()(std::int64_t samples) {
+    ++counts[samples];
+    std::this_thread::sleep_for(kNap);
+  }
+};
+
+std::set<std::int64_t> samples_of(const Naps& naps) {
+  std::set<std::int64_t> samples;
+  for (const auto& [count, times] : naps.counts) samples.insert(count);
+  return samples;
+}
+
 TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
-  std::vector<std::int64_t> samples;
-  const auto profile = profile_quickly(napping(32, samples));
-  std::map<std::int64_t, int> passes;  // by samples
-  for (const std::int64_t count : samples) ++passes[count];
-  ASSERT_EQ(passes.size(), 2U);
-  EXPECT_GE(passes.at(4), 1);
-  EXPECT_GE(passes.at(32), 2 * *profile.passes + 1) << "in one go, by layers; once for memory";
+  Naps naps;
+  const auto profile = profile_quickly(napping(32, std::ref(naps)));
+  EXPECT_EQ(samples_of(naps), (std::set<std::int64_t>{4, 32}));
+  EXPECT_GE(naps.counts[32], 2 * *profile.passes + 1) << "in one go, by layers; once for memory";
   const profile::LayerCost nap = cost(profile, "nap");
   EXPECT_GE(nap.forward, kNap);
   // No part took less; the rest of the network takes hardly any time, which may be noise.
@@ -240,20 +257,37 @@ TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
 }
 
 TEST(Profiler, OfFewSamplesRunsTwoToFindWhatIsFixed) {
-  std::vector<std::int64_t> samples;
-  const auto profile = profile_quickly(napping(3, samples));
-  EXPECT_EQ(std::set(samples.begin(), samples.end()), (std::set<std::int64_t>{2, 3}));
+  Naps naps;
+  const auto profile = profile_quickly(napping(3, std::ref(naps)));
+  EXPECT_EQ(samples_of(naps), (std::set<std::int64_t>{2, 3}));
   EXPECT_GE(cost(profile, "nap").fixed_forward,
             fixed_time(cost(profile, "nap").forward, kNap, 2.0 / 3) / 2);
 }
 
 TEST(Profiler, OfOneOrTwoSamplesDoesNotKnowWhatIsFixed) {
   for (const std::int64_t batch : {1, 2}) {
-    std::vector<std::int64_t> samples;
-    const auto profile = profile_quickly(napping(batch, samples));
-    EXPECT_EQ(std::set(samples.begin(), samples.end()), std::set<std::int64_t>{batch});
+    Naps naps;
+    const auto profile = profile_quickly(napping(batch, std::ref(naps)));
+    EXPECT_EQ(samples_of(naps), std::set<std::int64_t>{batch});
     EXPECT_EQ(total_fixed(profile), Nanos(0));
   }
+}
+
+TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
+  constexpr std::int64_t kBatch = 32;
+  const std::thread::id measured = std::this_thread::get_id();
+  std::atomic<bool> parts_began = false;
+  std::atomic<int> late = 0;  // whole minibatches of others that end after that
+  const auto nap = [&](std::int64_t samples) {
+    const bool is_other = std::this_thread::get_id() != measured;
+    if (!is_other && samples < kBatch) parts_began = true;
+    std::this_thread::sleep_for(is_other ? 5 * kNap : kNap);
+    if (is_other && samples == kBatch && parts_began) ++late;
+  };
+  (void)profile_network(napping(kBatch, nap),
+                        {.budget = std::chrono::duration<double>(0.5), .workers = 3});
+  EXPECT_TRUE(parts_began);
+  EXPECT_EQ(late, 0);
 }
 
 // Values of the size of a batch are cut by samples in every network.

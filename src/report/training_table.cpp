@@ -190,6 +190,18 @@ ordered_json or_null(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }
 
+// What training_json has of a run, as it was simulated.
+ordered_json simulated_json(const TrainingRun& run) {
+  if (!run.simulated) return {};
+  const timeline::Summary& summary = run.simulated->summary;
+  return {{"samples_per_second", or_null(simulated_rate(run))},
+          {"utilisation", summary.utilisation()},
+          {"busy", to_seconds(summary.busy)},
+          {"idle", idle_json(summary.idle)},
+          {"recompute", to_seconds(summary.recompute)},
+          {"peak_memory_bytes", bytes_json(run.simulated->memory)}};
+}
+
 }  // namespace
 
 std::string training_title(const TrainingRun& run) {
@@ -274,9 +286,7 @@ ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
     list.push_back({{"system", run.plan.system},
                     {"config", plan::config_text(run.plan)},
                     {"speedup_over_dp", or_null(over_data_parallelism(run, runs))},
-                    {"simulated", simulated_rate(run)
-                                      ? ordered_json{{"samples_per_second", *simulated_rate(run)}}
-                                      : ordered_json()},
+                    {"simulated", simulated_json(run)},
                     {"measured", training_json(run)}});
   for (const NotRun& each : not_run)
     list.push_back({{"system", each.system},

@@ -105,6 +105,35 @@ TEST(TrainingComparison, HasTheSpeedUpOverDataParallelism) {
       training_comparison_json({runs[0]}, {}, "").at("runs").at(0).at("speedup_over_dp").is_null());
 }
 
+TEST(TrainingComparison, MarksTheChoiceOfAuto) {
+  const std::vector<TrainingRun> runs{run_of("pipedream", 150), run_of("2bw", 200)};
+  const std::string table = training_comparison_table(runs, {}, "2bw");
+  EXPECT_EQ(line_with(table, "2bw").front(), "▶") << table;
+  EXPECT_EQ(line_with(table, "pipedream").front(), "pipedream") << table;
+  EXPECT_EQ(training_comparison_json(runs, {}, "2bw").at("auto"), "2bw");
+  EXPECT_TRUE(training_comparison_json(runs, {}, "").at("auto").is_null());
+}
+
+TEST(TrainingComparison, HasSpeedTimesAndMemoryAsSimulatedToo) {
+  TrainingRun run = run_of("2bw", 200);
+  run.simulated.emplace();
+  run.simulated->samples_per_second = 190;
+  run.simulated->summary.busy = std::chrono::seconds(3);
+  run.simulated->summary.idle.transfer = std::chrono::seconds(1);
+  run.simulated->memory = {Bytes{5}, Bytes{7}};
+  const auto simulated = training_comparison_json({run}, {}, "").at("runs").at(0).at("simulated");
+  EXPECT_EQ(simulated.at("samples_per_second"), 190);
+  EXPECT_EQ(simulated.at("utilisation"), 0.75);
+  EXPECT_EQ(simulated.at("busy"), 3);
+  EXPECT_EQ(simulated.at("idle").at("transfer"), 1);
+  EXPECT_EQ(simulated.at("peak_memory_bytes").dump(), "[5,7]");
+  EXPECT_TRUE(training_comparison_json({run_of("2bw", 200)}, {}, "")
+                  .at("runs")
+                  .at(0)
+                  .at("simulated")
+                  .is_null());
+}
+
 TEST(TrainingComparison, SaysHowTheChoiceOfAutoDid) {
   const std::vector<TrainingRun> runs{run_of("pipedream", 150), run_of("2bw", 200)};
   EXPECT_NE(training_comparison_table(runs, {}, "2bw").find("auto: the fastest\n"),

@@ -97,8 +97,6 @@ void AsynchronousWeights::pull(WeightVersion to) {
     lateness_.most = std::max(lateness_.most, behind);
     lateness_.sum += behind;
     ++lateness_.count;
-    if (members_[server] != channels_.replies.me())
-      sent_ += Bytes{static_cast<std::int64_t>(reply.bytes.size())};
   }
   // Every server has applied what was pushed, or it would not have answered.
   buckets_.give_back(std::move(pushed_));
@@ -125,6 +123,7 @@ AsynchronousWeights::Reply AsynchronousWeights::reply_of(
     try {
       transport::Message message = channels_.replies.wait_any({&ticket, 1}, until).message;
       const auto bytes = static_cast<std::int64_t>(message.bytes.size());
+      if (members_[server] != channels_.replies.me()) sent_ += Bytes{bytes};
       return {std::move(message), model::MemoryMeter::take_over(bytes)};
     } catch (const transport::Aborted&) {
       server_->rethrow_failure();

@@ -270,9 +270,10 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
 }
 
 void Worker::run(const schedule::Recompute& recompute) {
-  // It begins when the gradients have come (docs/systems.md), though it needs them no sooner than
-  // its backward.
-  recomputed_[{recompute.stage, recompute.item}] = take_gradients(recompute.stage, recompute.item);
+  // It begins when the gradients have come, as in GPipe (docs/systems.md): what is recomputed
+  // early would be kept until they do. Its backward is what needs them.
+  gradients_ahead_[{recompute.stage, recompute.item}] =
+      take_gradients(recompute.stage, recompute.item);
   const Recorder::Moment start = recorder_.moment();
   if (share(recompute.stage, recompute.item).count > 0)
     stages_.at(recompute.stage).recompute(recompute.item, recompute.weights);
@@ -280,7 +281,7 @@ void Worker::run(const schedule::Recompute& recompute) {
 }
 
 Gradients Worker::take_gradients(StageId stage, const Item& item) {
-  if (auto taken = recomputed_.extract({stage, item}); !taken.empty())
+  if (auto taken = gradients_ahead_.extract({stage, item}); !taken.empty())
     return std::move(taken.mapped());
   Gradients gradients;
   for (const std::size_t t : routes_.taken(stage, Kind::kGradient)) {

@@ -122,7 +122,7 @@ class Worker {
   std::unique_ptr<AsynchronousWeights> served_;  // once a schedule is asynchronous
   const Segment* segment_ = nullptr;
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
-  std::map<std::pair<StageId, schedule::Item>, Gradients> recomputed_;  // for their backwards
+  std::map<std::pair<StageId, schedule::Item>, Gradients> gradients_ahead_;  // for their backwards
   std::deque<ToCome> to_come_;
   std::map<std::int64_t, Running> losses_;
   Score score_;

@@ -134,7 +134,7 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules
   rule.parts = together ? static_cast<int>(replicas) : 1;
   rule.extent = schedule::whole_minibatches(plan, training.minibatches);
   if (training.last_microbatches) rule.extent.last = *training.last_microbatches;
-  rule.until_first_ends = rules.asynchronous;
+  rule.one_by_one = rules.asynchronous;
   const std::int64_t wanted = rules.flushes ? rule.round : 4 * in_flight_at_first(plan);
   const std::int64_t rounds = training.minibatches / rule.round;
   rule.warm_up = std::min(wanted, (rounds + 2) / 3 * rule.round);

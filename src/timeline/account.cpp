@@ -76,7 +76,7 @@ void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
   if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
-  if (rule_.until_first_ends) return complete_alone(worker, item.minibatch, end);
+  if (rule_.one_by_one) return complete_alone(worker, item.minibatch, end);
   ++completed_;
   latest_ = std::max(latest_, end);
   const std::int64_t parts = rule_.parts;
@@ -93,22 +93,25 @@ void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
 // Were the minibatches of all workers counted between two moments, it would depend on which of two
 // that complete at almost the same time came first.
 void Account::complete_alone(Worker& worker, std::int64_t minibatch, Nanos end) {
-  if (ended_ && end > measured_end_) return;
+  if (first_ended_ && end > measured_end_) return;
   ++worker.completed;
-  (worker.completed <= rule_.warm_up / rule_.round ? worker.warm : worker.ended) = end;
-  if (ended_ || minibatch + rule_.round < rule_.extent.minibatches) return;
-  ended_ = true;
+  worker.ended = end;
+  if (worker.completed <= rule_.warm_up / rule_.round) worker.warm = end;
+  if (first_ended_ || minibatch + rule_.round < rule_.extent.minibatches) return;
+  first_ended_ = true;
   measured_end_ = end;
 }
 
 void Account::measure_rates(Summary& summary) const {
   double rate = 0;  // minibatches per nanosecond
   for (const Worker& worker : workers_) {
-    const std::int64_t measured = worker.completed - rule_.warm_up / rule_.round;
-    if (measured <= 0 || worker.ended <= worker.warm) continue;
+    const std::int64_t warm_up = rule_.warm_up / rule_.round;
+    const bool is_warm = worker.completed > warm_up;
+    const std::int64_t measured = worker.completed - (is_warm ? warm_up : 0);
+    const Nanos took = worker.ended - (is_warm ? worker.warm : Nanos{0});
+    if (measured <= 0 || took <= Nanos{0}) continue;
     summary.measured_minibatches += measured;
-    rate +=
-        static_cast<double>(measured) / static_cast<double>((worker.ended - worker.warm).count());
+    rate += static_cast<double>(measured) / static_cast<double>(took.count());
   }
   if (rate > 0)
     summary.measured_time =
@@ -142,7 +145,7 @@ Summary Account::finish() const {
     summary.workers.push_back(std::move(account));
   }
   summary.reading = reading_;
-  if (rule_.until_first_ends) {
+  if (rule_.one_by_one) {
     measure_rates(summary);
   } else {
     summary.measured_minibatches = measured_;

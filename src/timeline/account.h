@@ -55,9 +55,10 @@ struct AccountRule {
   // are taken between full rounds.
   std::int64_t round = 1;
   std::int64_t warm_up = 0;  // minibatches that count for nothing
-  // Nobody waits for anybody: measure each worker's rate by itself, until the first has no
-  // minibatch left, and add them up.
-  bool until_first_ends = false;
+  // Nobody waits for anybody: each worker's rate is measured by itself, until the first has no
+  // minibatch left, and they are added up. A worker that has not got through its part of warm-up by
+  // then counts from the beginning.
+  bool one_by_one = false;
   int parts = 1;              // backwards of stage 0 per item: replicas that share it
   schedule::Extent extent{};  // to know a minibatch's last item
 };
@@ -99,7 +100,7 @@ class Account {
   Nanos latest_{0};  // end of any minibatch so far: workers are not told of in the order of time
   Nanos warm_{0};
   std::int64_t measured_ = 0;
-  bool ended_ = false;
+  bool first_ended_ = false;
   bool draining_ = false;  // the first stage has begun its last round
   Nanos reading_{0};
   Nanos measured_end_{0};

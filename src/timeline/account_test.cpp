@@ -250,8 +250,7 @@ TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 25}, {2, 20}, {4, 30}, {3, 50}, {5, 75}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
-  const Summary summary =
-      summary_of(events, {.round = 2, .until_first_ends = true, .extent = {6, 1, 1}});
+  const Summary summary = summary_of(events, {.round = 2, .one_by_one = true, .extent = {6, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 4) << "three of the one, and the first of the other";
   EXPECT_EQ(summary.measured_time, Nanos(29)) << "4 / (3/30 + 1/25)";
 }
@@ -262,9 +261,21 @@ TEST(Rate, WhereNobodyWaitsDoesNotDependOnWhoseMinibatchIsOverFirst) {
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 21}, {4, 30}, {5, 31}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
   const Summary summary =
-      summary_of(events, {.round = 2, .warm_up = 2, .until_first_ends = true, .extent = {6, 1, 1}});
+      summary_of(events, {.round = 2, .warm_up = 2, .one_by_one = true, .extent = {6, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 3);
   EXPECT_EQ(summary.measured_time, Nanos(15)) << "two minibatches every 10";
+}
+
+// Worker 1 is not through its warm-up of two when worker 0 has nothing left.
+TEST(Rate, WhereNobodyWaitsHasTheShareOfASlowWorkerToo) {
+  std::vector<Event> events;
+  for (const auto& [b, end] :
+       {std::pair{0, 10}, {2, 20}, {4, 30}, {1, 35}, {6, 40}, {3, 70}, {5, 105}, {7, 140}})
+    events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
+  const Summary summary =
+      summary_of(events, {.round = 2, .warm_up = 4, .one_by_one = true, .extent = {8, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 3) << "two of the one, and the first of the other";
+  EXPECT_EQ(summary.measured_time, Nanos(23)) << "3 / (2/20 + 1/35) = 23.3";
 }
 
 TEST(Reading, IsThePartOfWaitingThatWasForTheDataSet) {

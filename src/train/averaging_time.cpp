@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::size_t kRounds = 7;
 constexpr std::chrono::minutes kPatience{5};
-// Far more than caches hold; the rest would take as long again, and memory besides.
-constexpr Bytes kMost{256 << 20};
+constexpr Bytes kMost{256 << 20};  // far more than caches hold
 
 std::int64_t floats_in(Bytes bytes) { return bytes.count / std::int64_t{sizeof(float)}; }
 
@@ -29,16 +28,6 @@ Bytes sum_of(const std::vector<Bytes>& all) {
   Bytes sum;
   for (const Bytes bytes : all) sum += bytes;
   return sum;
-}
-
-// Of the first so many bytes.
-std::vector<Bytes> first_of(const std::vector<Bytes>& all, Bytes most) {
-  std::vector<Bytes> taken;
-  for (const Bytes bytes : all) {
-    taken.push_back(std::min(bytes, most));
-    most = most - taken.back();
-  }
-  return taken;
 }
 
 // What a backward writes.
@@ -102,13 +91,26 @@ std::vector<Nanos> average_together(const AveragingOf& what) {
 
 }  // namespace
 
+PartOfGradients part_to_measure(const std::vector<Bytes>& gradients) {
+  PartOfGradients part;
+  Bytes left = kMost;
+  for (const Bytes bytes : gradients) {
+    part.gradients.push_back(std::min(bytes, left));
+    left = left - part.gradients.back();
+  }
+  const Bytes taken = kMost - left;
+  if (taken > Bytes{0})
+    part.times = static_cast<double>(sum_of(gradients).count) / static_cast<double>(taken.count);
+  return part;
+}
+
 Nanos averaging_time(const AveragingOf& what) {
+  const PartOfGradients part = part_to_measure(what.gradients);
+  if (part.times == 0) return Nanos(0);
   AveragingOf measured = what;
-  measured.gradients = first_of(what.gradients, kMost);
-  if (sum_of(measured.gradients) == Bytes{0}) return Nanos(0);
-  const double scale = static_cast<double>(sum_of(what.gradients).count) /
-                       static_cast<double>(sum_of(measured.gradients).count);
-  return std::max(Nanos(0), from_seconds(to_seconds(median(average_together(measured))) * scale));
+  measured.gradients = part.gradients;
+  const double seconds = to_seconds(median(average_together(measured))) * part.times;
+  return std::max(Nanos(0), from_seconds(seconds));
 }
 
 }  // namespace pipedream::train

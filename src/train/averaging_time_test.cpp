@@ -21,7 +21,17 @@ TEST(AveragingTime, OfSmallGradientsIsThatOfTheirSums) {
 
 // They fit into no memory.
 TEST(AveragingTime, OfHugeGradientsIsReckonedFromAPart) {
-  EXPECT_GE(averaging_time({.gradients = {Bytes{1}, Bytes{std::int64_t{1} << 45}}}), Nanos(0));
+  constexpr Bytes kPart{256 << 20};
+  const PartOfGradients huge =
+      part_to_measure({Bytes{4}, Bytes{std::int64_t{1} << 45}, Bytes{100}});
+  EXPECT_EQ(huge.gradients, (std::vector<Bytes>{Bytes{4}, kPart - Bytes{4}, Bytes{0}}));
+  EXPECT_NEAR(huge.times, 1 << 17, 1e-6 * (1 << 17));
+  const PartOfGradients small = part_to_measure({Bytes{0}, Bytes{100}, Bytes{8}});
+  EXPECT_EQ(small.gradients, (std::vector<Bytes>{Bytes{0}, Bytes{100}, Bytes{8}}));
+  EXPECT_EQ(small.times, 1);
+}
+
+TEST(AveragingTime, OfNoGradientsIsNone) {
   EXPECT_EQ(averaging_time({.gradients = {Bytes{0}, Bytes{0}}}), Nanos(0));
 }
 

@@ -32,12 +32,17 @@ TEST(ProfileForTraining, HasAnUpdateForEachLayerWithWeights) {
   }
 }
 
-TEST(ProfileForTraining, HasATimeOfAveragingForEachLayerWithWeightsWhereThereAreSeveralWorkers) {
+TEST(ProfileForTraining, HasATimeOfAveragingByWeightsWhereThereAreSeveralWorkers) {
   if (cores() < 2) GTEST_SKIP() << "several workers want several cores";
   EXPECT_EQ(total_averaging(profile_mlp({})), Nanos(0));
-  const profile::Profile profile = profile_mlp({}, 2);
-  for (const profile::LayerCost& cost : profile.costs)
-    EXPECT_EQ(cost.averaging > Nanos(0), cost.weights > Bytes{0});
+  const profile::Profile profile = profile_mlp({}, cores());
+  const auto all = static_cast<double>(total_averaging(profile).count());
+  EXPECT_GT(all, 0) << "where all cores compute, sums take their time";
+  for (const profile::LayerCost& cost : profile.costs) {
+    const double share =
+        static_cast<double>(cost.weights.count) / static_cast<double>(total_weights(profile).count);
+    EXPECT_NEAR(static_cast<double>(cost.averaging.count()), all * share, 10) << "nanoseconds";
+  }
 }
 
 TEST(ProfileForTraining, RefusesNumbersThatNoOptimiserTakes) {

@@ -38,7 +38,8 @@ void Sgd::step(const ParameterStep& step) {
             .count = static_cast<std::size_t>(step.from.numel())});
 }
 
-// On a GPU hundreds of small kernels would take longer to start than to run: there one does it all.
+// On a GPU hundreds of small kernels would take longer to start than to run: there one does it all
+// but the dividing, which a fused kernel does not know.
 void Sgd::step_all(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);

@@ -1,6 +1,7 @@
 // What all_reduce promises, computed in one place. Only *_test.cpp files include this.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "transport/all_reduce.h"
@@ -52,6 +53,20 @@ namespace pipedream::transport {
 [[nodiscard]] inline std::vector<float> ordered_sum(const std::vector<std::vector<float>>& values,
                                                     Exchange exchange) {
   return exchange == Exchange::kRing ? ring_order_sum(values) : shard_order_sum(values);
+}
+
+// And anywhere; values[i] are those of members[i].
+[[nodiscard]] inline std::vector<float> ordered_sum(const std::vector<std::vector<float>>& values,
+                                                    std::span<const WorkerId> members,
+                                                    const Way& way) {
+  const auto hosts = two_levels(members, way);
+  if (hosts.empty()) return ordered_sum(values, way.exchange);
+  std::vector<std::vector<std::vector<float>>> by_host;
+  for (const std::vector<WorkerId>& host : hosts) {
+    by_host.emplace_back();
+    for (const WorkerId member : host) by_host.back().push_back(values[place_in(members, member)]);
+  }
+  return two_ring_order_sum(by_host);
 }
 
 }  // namespace pipedream::transport

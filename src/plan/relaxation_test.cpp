@@ -1,0 +1,57 @@
+#include "plan/relaxation.h"
+
+#include <gtest/gtest.h>
+
+namespace pipedream::plan {
+namespace {
+
+// Three layers of 2 s each, of which averaging takes half a second more where there are replicas.
+profile::Profile three_layers() {
+  graph::Builder builder;
+  profile::Profile profile;
+  builder.add_input("data", {{"out", {}, Bytes{1}}});
+  profile.costs.emplace_back();
+  for (std::size_t i = 0; i < 3; ++i) {
+    builder.add_layer("layer" + std::to_string(i), "", {{"out", {}, Bytes{1}}});
+    builder.add_edge(id_at<LayerId>(i), 0, id_at<LayerId>(i + 1));
+    profile.costs.push_back({.forward = std::chrono::seconds(1),
+                             .backward = std::chrono::seconds(1),
+                             .averaging = std::chrono::milliseconds(500)});
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+cluster::Cluster fast_links(int workers) {
+  return {"fast links",
+          {{.name = "link", .count = workers, .bandwidth = {1e12}}},
+          std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{1 << 30}, 1})};
+}
+
+TEST(Relaxation, HasWhatAveragingTakesOfTheProcessorWhereThereAreReplicas) {
+  const profile::Profile profile = three_layers();
+  const Cuts cuts(profile);
+  const cluster::Cluster cluster = fast_links(2);
+  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  const Relaxation relaxation(predictor, /*straight=*/false);
+  EXPECT_NEAR(relaxation.stage(0, cuts.last(), 1), 6, 1e-9);
+  EXPECT_NEAR(relaxation.stage(0, cuts.last(), 2), (6 + 1.5) / 2, 1e-9);
+  // Stages of two layers and of one would take 4 s.
+  EXPECT_NEAR(relaxation.bound(), (6 + 1.5) / 2, 1e-6);
+  Layout replicas;
+  replicas.ends = {0, cuts.last()};
+  replicas.workers = {{WorkerId{0}, WorkerId{1}}};
+  EXPECT_NEAR(relaxation.bound(), predictor.predict(replicas).per_minibatch.count(), 1e-6)
+      << "which proves that plan to be the best";
+}
+
+TEST(Relaxation, AStageOnOneWorkerAveragesNothing) {
+  const profile::Profile profile = three_layers();
+  const Cuts cuts(profile);
+  const cluster::Cluster cluster = fast_links(3);
+  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  EXPECT_NEAR(Relaxation(predictor, false).bound(), 2, 1e-6) << "a layer on each";
+}
+
+}  // namespace
+}  // namespace pipedream::plan
