@@ -135,7 +135,7 @@ class Backward {
       const auto in_turn = [&](MemoryUse now, Bytes gradients) {
         now.gradients = gradients;
         now.activations = now.activations - times(held_behind, rule_.share);
-        now.working = times(layer.working, rule_.share);
+        now.working = layer.fixed_working + times(layer.working - layer.fixed_working, rule_.share);
         return now;
       };
       behind += layer.weights;

@@ -97,8 +97,9 @@ struct Counts {
 // One layer of a stage, per minibatch.
 struct LayerSize {
   Bytes weights;
-  Bytes held;     // kept from forward to backward on its account
-  Bytes working;  // allocated besides while it runs
+  Bytes held;             // kept from forward to backward on its account
+  Bytes working;          // allocated besides while it runs
+  Bytes fixed_working{};  // of that, however small an item is
   friend bool operator==(const LayerSize&, const LayerSize&) = default;
 };
 

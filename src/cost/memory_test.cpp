@@ -227,7 +227,7 @@ TEST(RestingMemory, KeepsItemsAndGradientsAndNothingThatRuns) {
             (Parts{100, 0, 200, 0, 0, 0}));
 }
 
-// Layers of a stage as { weights, held, working }.
+// Layers of a stage as { weights, held, working, of that fixed }.
 StageSize stage_of(const std::vector<LayerSize>& layers) {
   StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};
   for (const LayerSize& layer : layers) {
@@ -279,6 +279,14 @@ TEST(StageMemory, OfKnownLayersScalesWithTheShareButNotItsWeights) {
             (Parts{901, 901 + 900, 901, 12 + 600, 12, 3}));
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {.share = 0.5, .recompute = true})),
             (Parts{901, 901, 901, 12 + 250, 12, 350}));
+}
+
+TEST(StageMemory, OfKnownLayersHasWhatIsFixedForEveryItem) {
+  StageSize size = stage_of({kLightButWide});
+  size.layers[0].fixed_working = Bytes{300};
+  EXPECT_EQ(parts(stage_memory(size, {}, {})), (Parts{1, 1, 1, 512, 24, 700}));
+  EXPECT_EQ(parts(stage_memory(size, {}, {.share = 0.25})),
+            (Parts{1, 1, 1, 3 + 125, 6, 300 + 100}));
 }
 
 TEST(StageMemory, OfKnownLayersIsNeverMoreThanAllAtOnce) {

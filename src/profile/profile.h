@@ -31,6 +31,8 @@ struct LayerCost {
   // The most that is allocated while its forward or its backward runs, besides what it keeps and
   // its weights' gradients: gradients of its inputs and outputs, and whatever it computes with.
   std::optional<Bytes> working{};
+  // What of that is allocated however few samples a pass has; at most as much. 0 where not known.
+  Bytes fixed_working{};
   // What of forward and backward a pass takes however few samples it has, so that a microbatch
   // takes it too (cost/compute.h); at most as long as those. 0 where not known.
   Nanos fixed_forward{0};

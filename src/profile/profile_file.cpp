@@ -1,5 +1,7 @@
 #include "profile/profile_file.h"
 
+#include <type_traits>
+
 #include <nlohmann/json.hpp>
 
 #include "core/document.h"
@@ -45,11 +47,16 @@ std::vector<bool> read_keeps_output(const Node& outputs) {
   return keeps;
 }
 
-// What of `whole`, the time under the key `of`, is fixed.
-Nanos read_fixed(const Node& layer, std::string_view key, const std::string& of, Nanos whole) {
+// What of `whole`, which stands under the key `of`, is fixed.
+template <class Amount>
+Amount read_fixed(const Node& layer, std::string_view key, const std::string& of, Amount whole) {
   const auto found = layer.find(key);
-  if (!found) return Nanos(0);
-  const Nanos fixed = found->seconds();
+  if (!found) return {};
+  Amount fixed;
+  if constexpr (std::is_same_v<Amount, Bytes>)
+    fixed = found->byte_count();
+  else
+    fixed = found->seconds();
   if (fixed > whole)
     found->fail("wanted at most the " + to_text(whole) + " of '" + of + "', found " +
                 to_text(fixed));
@@ -59,7 +66,8 @@ Nanos read_fixed(const Node& layer, std::string_view key, const std::string& of,
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
   node.expect_keys({"name", "kind", "input", "forward", "backward", "fixed_forward_seconds",
                     "fixed_backward_seconds", "update_seconds", "averaging_seconds", "weight_bytes",
-                    "stash_bytes", "working_bytes", "keeps_input", "outputs"});
+                    "stash_bytes", "working_bytes", "fixed_working_bytes", "keeps_input",
+                    "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -80,6 +88,8 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
       if (const auto working = node.find("working_bytes")) cost.working = working->byte_count();
+      cost.fixed_working =
+          read_fixed(node, "fixed_working_bytes", "working_bytes", cost.working.value_or(Bytes{}));
       cost.keeps_output = read_keeps_output(node.at("outputs"));
       if (const auto keeps = node.find("keeps_input"))
         for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
@@ -141,6 +151,7 @@ Json layer_json(const Profile& profile, LayerId id) {
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;
     if (cost.working) json["working_bytes"] = cost.working->count;
+    if (cost.fixed_working > Bytes{0}) json["fixed_working_bytes"] = cost.fixed_working.count;
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
   }
   json["outputs"] = Json::array();

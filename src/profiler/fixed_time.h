@@ -1,4 +1,4 @@
-// What of a layer's time does not depend on how many samples there are.
+// What of a layer's time and memory does not depend on how many samples there are.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,16 @@ namespace pipedream::profiler {
 // `part`: where the line through both meets no samples at all. Between 0 and `whole`, whatever was
 // measured: a part that took less than its share has nothing fixed, and one that took longer than
 // the whole has nothing else.
+[[nodiscard]] inline double fixed_part(double whole, double part, double share) {
+  return std::clamp((part - whole * share) / (1 - share), 0.0, whole);
+}
 [[nodiscard]] inline Nanos fixed_time(Nanos whole, Nanos part, double share) {
-  const double fixed = (to_seconds(part) - to_seconds(whole) * share) / (1 - share);
-  return std::clamp(from_seconds(fixed), Nanos(0), whole);
+  return std::min(whole, from_seconds(fixed_part(to_seconds(whole), to_seconds(part), share)));
+}
+[[nodiscard]] inline Bytes fixed_bytes(Bytes whole, Bytes part, double share) {
+  const double fixed =
+      fixed_part(static_cast<double>(whole.count), static_cast<double>(part.count), share);
+  return Bytes{static_cast<std::int64_t>(fixed + 0.5)};
 }
 
 // Of each layer. Noise around nothing would count where it is above and not where it is below, so

@@ -26,6 +26,13 @@ TEST(FixedTime, StaysWithinTheWholeWhateverWasMeasured) {
   EXPECT_EQ(fixed_time(Nanos(800), Nanos(5000), 0.125), Nanos(800)) << "more than the whole";
 }
 
+TEST(FixedBytes, AreWhatIsLeftWithoutSamples) {
+  EXPECT_EQ(fixed_bytes(Bytes{740}, Bytes{180}, 8.0 / 64), Bytes{100});
+  EXPECT_EQ(fixed_bytes(Bytes{800}, Bytes{50}, 0.125), Bytes{0});
+  EXPECT_EQ(fixed_bytes(Bytes{800}, Bytes{900}, 0.125), Bytes{800});
+  EXPECT_EQ(fixed_bytes(Bytes{0}, Bytes{0}, 0.125), Bytes{0});
+}
+
 using Times = std::vector<Nanos>;
 
 TEST(FixedTimes, AreThoseOfEachLayer) {

@@ -53,8 +53,14 @@ struct Measured {
 // Of one sample norms over the samples cannot be trained.
 constexpr std::int64_t kLeastSamples = 2;
 
+bool has_parts(const model::Network& network) { return network.batch > kLeastSamples; }
+
 std::int64_t samples_of_part(std::int64_t batch) {
   return std::max(kLeastSamples, batch / kPartsOfBatch);
+}
+
+double share_of_part(std::int64_t batch) {
+  return static_cast<double>(samples_of_part(batch)) / static_cast<double>(batch);
 }
 
 // Runs the passes and keeps what they measured.
@@ -66,14 +72,14 @@ class Measurement {
   // Each kind of pass, once.
   void run_once() {
     run_minibatch(0);
-    if (has_parts()) run_part(0);
+    if (has_parts(model_.network())) run_part(0);
   }
 
   Measured run(Company& company) {
     began_ = std::chrono::steady_clock::now();
-    repeat(measured_.whole, has_parts() ? kWholeShare : 1, "pass",
+    repeat(measured_.whole, has_parts(model_.network()) ? kWholeShare : 1, "pass",
            [this](auto pass) { run_minibatch(pass); });
-    if (has_parts()) {
+    if (has_parts(model_.network())) {
       // The others' parts keep caches and memory as busy as microbatches do.
       company.cut(samples_of_part(model_.network().batch));
       repeat(measured_.part, 1, "part", [this](auto pass) { run_part(pass); });
@@ -83,8 +89,6 @@ class Measurement {
   }
 
  private:
-  [[nodiscard]] bool has_parts() const { return model_.network().batch > kLeastSamples; }
-
   // Of the budget.
   [[nodiscard]] double used() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_) /
@@ -178,7 +182,7 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
 
 void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Profile& profile) {
   if (measured.part.passes.empty()) return;
-  const double share = static_cast<double>(samples_of_part(batch)) / static_cast<double>(batch);
+  const double share = share_of_part(batch);
   std::vector<Nanos> forward, backward, part_forward, part_backward;
   for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
     const LayerTime part = time_of(measured.part.passes, layer);
@@ -193,6 +197,15 @@ void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Prof
     profile.costs[layer].fixed_forward = fixed_forward[layer];
     profile.costs[layer].fixed_backward = fixed_backward[layer];
   }
+}
+
+void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile& profile) {
+  const std::int64_t batch = model.network().batch;
+  const std::vector<LayerMemory> part =
+      run_for_memory(model, first_samples(inputs, samples_of_part(batch)));
+  for (std::size_t layer = 0; layer < profile.costs.size(); ++layer)
+    if (profile::LayerCost& cost = profile.costs[layer]; cost.working)
+      cost.fixed_working = fixed_bytes(*cost.working, part[layer].working, share_of_part(batch));
 }
 
 // What training one minibatch holds at least: weights, their gradients, and every value of the
@@ -238,7 +251,8 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   if (update) prepare_updates(model, update);
   const Measured measured = measure_in_company(model, update, options);
   options.progress(1, "measuring memory");
-  const std::vector<LayerMemory> memory = run_for_memory(model, model.sample_inputs(0));
+  const Values inputs = model.sample_inputs(0);
+  const std::vector<LayerMemory> memory = run_for_memory(model, inputs);
 
   profile::Profile profile;
   profile.model = network.name;
@@ -257,6 +271,7 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
                                            : cost_of(measured, memory[i], network, i));
   }
   add_fixed_times(measured, network.batch, profile);
+  if (has_parts(network)) add_fixed_memory(model, inputs, profile);
   return profile;
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
 
 #include "core/error.h"
 #include "core/testing.h"
@@ -201,10 +202,9 @@ TEST(Profiler, WhatOthersThrowReachesTheCaller) {
 
 constexpr std::chrono::milliseconds kNap(20);
 
-// A network with a layer that does `nap` in its forward, however few samples it has.
-
 using Nap = std::function<void(std::int64_t samples)>;
 
+// A network with a layer that does `nap` in its forward.
 model::Network napping(std::int64_t batch, const Nap& nap) {
   model::NetworkBuilder net("napping", batch);
   model::Wire x = net.input("features", {batch, 4}, at::kFloat);
@@ -271,6 +271,18 @@ TEST(Profiler, OfOneOrTwoSamplesDoesNotKnowWhatIsFixed) {
     EXPECT_EQ(samples_of(naps), std::set<std::int64_t>{batch});
     EXPECT_EQ(total_fixed(profile), Nanos(0));
   }
+}
+
+// A MiB, and 16 KiB for each sample.
+TEST(Profiler, FindsWhatOfWorkingMemoryIsFixed) {
+  const auto allocate = [](std::int64_t samples) {
+    (void)at::ones({(1 << 18) + samples * (1 << 12)});
+  };
+  const auto profile = profile_quickly(napping(32, allocate));
+  const profile::LayerCost nap = cost(profile, "nap");
+  EXPECT_GE(*nap.working, (Bytes{(1 << 20) + 32 * (1 << 14)}));
+  EXPECT_NEAR(static_cast<double>(nap.fixed_working.count), 1 << 20, 4096);
+  EXPECT_LT(cost(profile, "linear").fixed_working, Bytes{4096});
 }
 
 TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
