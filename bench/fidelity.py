@@ -122,17 +122,27 @@ def errors_of(cell):
     return {kind: statistics.median(each[kind] for each in errors) for kind in errors[0]}
 
 
+def is_finished(cell, repetitions):
+    """It was measured as often as it should be, or cannot be."""
+    return "refused" in cell or len(cell.get("pairs", [])) >= repetitions
+
+
 def finished_of(cells, repetitions):
-    """Those that were measured as often as they should be, and those that cannot be."""
-    return {n: c for n, c in cells.items()
-            if "refused" in c or len(c.get("pairs", [])) >= repetitions}
+    return {n: c for n, c in cells.items() if is_finished(c, repetitions)}
+
+
+def by_steadiness(cells):
+    """Those that were measured: the ones that are steady enough to judge, and the others."""
+    measured = {n: c for n, c in cells.items() if "pairs" in c}
+    steady = {n: c for n, c in measured.items() if spread_of(c) <= SPREAD_BAR}
+    return steady, {n: c for n, c in measured.items() if n not in steady}
 
 
 def summary_of(cells):
     """Of finished cells: mean and worst of every error over those that are steady enough to judge."""
-    measured = {n: c for n, c in cells.items() if "pairs" in c}
-    steady = {n: c for n, c in measured.items() if spread_of(c) <= SPREAD_BAR}
-    summary = {"cells": len(cells), "judged": len(steady), "refused": len(cells) - len(measured)}
+    steady, noisy = by_steadiness(cells)
+    measured = len(steady) + len(noisy)
+    summary = {"cells": len(cells), "judged": len(steady), "refused": len(cells) - measured}
     for kind in ("speed", "time", "memory"):
         errors = {name: abs(errors_of(cell)[kind]) for name, cell in steady.items()}
         if errors:
@@ -140,7 +150,7 @@ def summary_of(cells):
             mean = statistics.mean(errors.values())
             summary[kind] = {"mean": mean, "worst": errors[worst], "worst_cell": worst,
                              "met": mean <= MEAN_BAR and errors[worst] <= WORST_BAR}
-    summary["met"] = (bool(steady) and len(steady) >= JUDGED_BAR * len(measured) and
+    summary["met"] = (bool(steady) and len(steady) >= JUDGED_BAR * measured and
                       all(summary[k]["met"] for k in ("speed", "time", "memory")))
     return summary
 
@@ -181,10 +191,8 @@ def verdict_of(summary):
 
 def report_of(cells, summary):
     """The text of the table and of docs/fidelity.md."""
-    done = {n: c for n, c in cells.items() if "pairs" in c}
-    steady = {n: c for n, c in done.items() if spread_of(c) <= SPREAD_BAR}
+    steady, noisy = by_steadiness(cells)
     lines = [*verdict_of(summary), "", *table_of(steady)]
-    noisy = {n: c for n, c in done.items() if n not in steady}
     if noisy:
         lines += ["", f"Apart, because their own runs differ by more than {100 * SPREAD_BAR:.0f} %:",
                   "", *table_of(noisy)]
@@ -348,8 +356,7 @@ class Bench:
                     self.measure_once(cell, profile)
 
     def lacks(self, cell, repetition):
-        known = self.state["cells"].get(name_of(cell), {"pairs": []})
-        return "pairs" in known and len(known["pairs"]) <= repetition
+        return not is_finished(self.state["cells"].get(name_of(cell), {}), repetition + 1)
 
     def measure_once(self, cell, profile):
         prepared = self.state["cells"][name_of(cell)]
