@@ -9,7 +9,7 @@ away is measured again. What was measured stays in build/fidelity/, so that a ru
 interrupted goes on where it was, unless the program has changed. Exit code 1: a bar is not met; 2:
 the host gave no time to measure in.
 
-usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 5] [--again] [--json] [--write]
+usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 4] [--again] [--json] [--write]
 """
 import argparse
 import datetime
@@ -192,7 +192,7 @@ def verdict_of(summary):
 def report_of(cells, summary):
     """The text of the table and of docs/fidelity.md."""
     steady, noisy = by_steadiness(cells)
-    lines = [*verdict_of(summary), "", *table_of(steady)]
+    lines = [*(f"- {line}" for line in verdict_of(summary)), "", *table_of(steady)]
     if noisy:
         lines += ["", f"Apart, because their own runs differ by more than {100 * SPREAD_BAR:.0f} %:",
                   "", *table_of(noisy)]
@@ -413,7 +413,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=[], metavar="WORD",
                         help="cells whose names have all of these words, e.g. vgg16 2 gpipe M=4")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=5, help="that a run should take")
+    parser.add_argument("--seconds", type=float, default=4, help="that a run should take")
     parser.add_argument("--again", action="store_true", help="forget what was measured before")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--write", action="store_true", help="write docs/fidelity.md")

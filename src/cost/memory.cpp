@@ -100,7 +100,8 @@ class Backward {
             .optimiser = times(size_.weights, rule_.optimiser_copies * updated),
             .activations = times(size_.received, items) +
                            times(size_.held, rule_.recompute ? rule_.share : items),
-            .buffers = times(size_.received, 2 * rule_.share),
+            .buffers = times(size_.received, 2 * rule_.share) +
+                       (counts_.servers > 0 ? size_.weights : Bytes{0}),
             .working = times(size_.working, rule_.share)};
   }
 
@@ -109,14 +110,6 @@ class Backward {
     MemoryUse now = all(counts_.in_flight);
     if (rule_.recompute) now.activations = times(size_.received, counts_.in_flight * rule_.share);
     now.buffers = now.working = Bytes{0};
-    return now;
-  }
-
-  // When all servers have answered.
-  [[nodiscard]] MemoryUse fetched() const {
-    MemoryUse now = all(0);
-    now.activations = now.working = Bytes{0};
-    now.buffers = size_.weights;
     return now;
   }
 
@@ -160,11 +153,7 @@ class Backward {
 
 MemoryUse stage_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
   const Backward backward(size, counts, rule);
-  const MemoryUse computing =
-      size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
-  if (counts.servers == 0) return computing;
-  const MemoryUse fetched = backward.fetched();
-  return fetched.total() > computing.total() ? fetched : computing;
+  return size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
 }
 
 MemoryUse resting_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {

@@ -73,7 +73,7 @@ struct Counts {
   // and a layer's gradients are there twice until they are in theirs.
   bool buckets = false;
   // In asynchronous data parallelism: the workers, each of which serves its share of the weights
-  // with the optimiser's state. 0: there are no servers.
+  // with the optimiser's state, and has a copy of that share for each of them. 0: there are none.
   int servers = 0;
 };
 
@@ -120,7 +120,7 @@ struct MemoryUse {
   Bytes gradients;
   Bytes optimiser;
   Bytes activations;
-  Bytes buffers;  // two items received ahead, or the weights that servers have sent
+  Bytes buffers;  // two items received ahead, and the copies that a server answers with
   Bytes working;
   [[nodiscard]] Bytes total() const {
     return weights + gradients + optimiser + activations + buffers + working;
@@ -140,8 +140,7 @@ struct MemoryRule {
 //     held     ■  ■  ■  □        again; there are gradients of the weights of c and d, or, where
 //     gradient □  □  ■  ■        an item adds to another's, of all, and c's twice meanwhile
 //
-// Else all is counted as if it were there at once. Where there are servers, the moment when all
-// have answered may be the peak: the weights are there once more, and no item.
+// Else all is counted as if it were there at once.
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
                                      const MemoryRule& rule);
 

@@ -313,19 +313,14 @@ TEST(StageMemory, OfReplicasHasAllBucketsAllTheTimeAndOneLayersGradientsBesides)
       << "items add to the buckets, not to other gradients";
 }
 
+// And copies of its share for all: together as much as the weights.
 TEST(StageMemory, OfAServerIsItsShareOfTheWeightsAndOfTheOptimisersState) {
   const MemoryUse use = stage_memory(kSize, {.buckets = true, .servers = 4}, {});
-  EXPECT_EQ(parts(use), (Parts{100 + 25, 100, 25, 1012, 24, 7}));
+  EXPECT_EQ(parts(use), (Parts{100 + 25, 100, 25, 1012, 24 + 100, 7}));
   EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 4}, {.optimiser_copies = 2}).optimiser,
             Bytes{50});
   EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 1}, {}).weights, Bytes{200})
       << "a single worker serves itself";
-}
-
-TEST(StageMemory, OfHeavyWeightsIsLargestWhenAllServersHaveAnswered) {
-  const StageSize size = stage_of({kHeavyButNarrow, kHeavyButNarrow});
-  EXPECT_EQ(parts(stage_memory(size, {.buckets = true, .servers = 2}, {})),
-            (Parts{1800 + 900, 1800, 900, 0, 1800, 0}));
 }
 
 TEST(PeakCounts, OfReplicasHaveBucketsAndOfAsynchronousOnesServers) {

@@ -5,8 +5,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
-#include "model/memory_meter.h"
-
 namespace pipedream::runtime {
 namespace {
 
@@ -89,18 +87,17 @@ void AsynchronousWeights::push() {
 
 void AsynchronousWeights::pull(WeightVersion to) {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
-  std::vector<Reply> replies;
+  std::vector<Answer> answers;
   for (std::size_t server = 0; server < members_.size(); ++server) {
-    replies.push_back(reply_of(server, [&] { return deadline; }));
-    const transport::Message& reply = replies.back().message;
-    const std::int64_t behind = reply.header.at(1);
+    answers.push_back(answer_of(server, [&] { return deadline; }));
+    const std::int64_t behind = answers.back().front().header.at(1);
     lateness_.most = std::max(lateness_.most, behind);
     lateness_.sum += behind;
     ++lateness_.count;
   }
   // Every server has applied what was pushed, or it would not have answered.
   buckets_.give_back(std::move(pushed_));
-  use(to, replies);
+  use(to, answers);
 }
 
 void AsynchronousWeights::settle() {
@@ -109,22 +106,30 @@ void AsynchronousWeights::settle() {
   // Others may have much left to push. As long as our own server hears of them, they are well.
   const auto began = std::chrono::steady_clock::now();
   const auto deadline = [&] { return std::max(began, server_->last_heard()) + patience_; };
-  std::vector<Reply> replies;
+  std::vector<Answer> answers;
   for (std::size_t server = 0; server < members_.size(); ++server)
-    replies.push_back(reply_of(server, deadline));
-  use({stage_.weights().newest().value + 1}, replies);
+    answers.push_back(answer_of(server, deadline));
+  use({stage_.weights().newest().value + 1}, answers);
 }
 
-AsynchronousWeights::Reply AsynchronousWeights::reply_of(
+AsynchronousWeights::Answer AsynchronousWeights::answer_of(
+    std::size_t server, const std::function<transport::Deadline()>& deadline) {
+  Answer answer;
+  while (answer.size() < buckets_.layout().buckets())
+    answer.push_back(message_of(server, deadline));
+  return answer;
+}
+
+transport::Message AsynchronousWeights::message_of(
     std::size_t server, const std::function<transport::Deadline()>& deadline) {
   const transport::Ticket ticket = channels_.replies.receive(members_[server], 0);
   for (;;) {
     const transport::Deadline until = deadline();
     try {
       transport::Message message = channels_.replies.wait_any({&ticket, 1}, until).message;
-      const auto bytes = static_cast<std::int64_t>(message.bytes.size());
-      if (members_[server] != channels_.replies.me()) sent_ += Bytes{bytes};
-      return {std::move(message), model::MemoryMeter::take_over(bytes)};
+      if (members_[server] != channels_.replies.me())
+        sent_ += Bytes{static_cast<std::int64_t>(message.bytes.size())};
+      return message;
     } catch (const transport::Aborted&) {
       server_->rethrow_failure();
       throw;
@@ -134,14 +139,13 @@ AsynchronousWeights::Reply AsynchronousWeights::reply_of(
   }
 }
 
-void AsynchronousWeights::use(WeightVersion to, const std::vector<Reply>& replies) {
+void AsynchronousWeights::use(WeightVersion to, const std::vector<Answer>& answers) {
   const model::Tensors& weights = stage_.weights().renew(to);
   const BucketLayout& layout = buckets_.layout();
   for (std::size_t server = 0; server < members_.size(); ++server) {
-    const transport::Message& reply = replies[server].message;
-    versions_[server] = reply.header.at(0);
-    const std::byte* from = reply.bytes.data();
+    versions_[server] = answers[server].front().header.at(0);
     for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+      const std::byte* from = answers[server][bucket].bytes.data();
       const Range range = shard_of(layout.floats(bucket), server, members_.size());
       for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
         // from_blob wants mutable memory.

@@ -54,15 +54,14 @@ class AsynchronousWeights {
 
  private:
   void send(std::size_t bucket, const at::Tensor& flat);
-  // The next answer of a server. The deadline may move on while it waits.
-  struct Reply {
-    transport::Message message;
-    std::shared_ptr<void> counted;  // as this worker's memory
-  };
-  [[nodiscard]] Reply reply_of(std::size_t server,
-                               const std::function<transport::Deadline()>& deadline);
-  // Makes the stage's next version of one reply from each server.
-  void use(WeightVersion to, const std::vector<Reply>& replies);
+  // A server's next answer, by bucket. The deadline may move on while it waits.
+  using Answer = std::vector<transport::Message>;
+  [[nodiscard]] Answer answer_of(std::size_t server,
+                                 const std::function<transport::Deadline()>& deadline);
+  [[nodiscard]] transport::Message message_of(std::size_t server,
+                                              const std::function<transport::Deadline()>& deadline);
+  // Makes the stage's next version of one answer from each server.
+  void use(WeightVersion to, const std::vector<Answer>& answers);
 
   Channels channels_;
   std::vector<WorkerId> members_;

@@ -1,8 +1,7 @@
 #include "runtime/parameter_server.h"
 
-#include <cstring>
-
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 
 #include "core/check.h"
@@ -10,6 +9,18 @@
 #include "runtime/failure.h"
 
 namespace pipedream::runtime {
+namespace {
+
+std::vector<std::vector<std::shared_ptr<at::Tensor>>> copies_of(const model::Tensors& shard,
+                                                                std::size_t count) {
+  std::vector<std::vector<std::shared_ptr<at::Tensor>>> copies(count);
+  for (auto& copy : copies)
+    for (const at::Tensor& weights : shard)
+      copy.push_back(std::make_shared<at::Tensor>(weights.clone()));
+  return copies;
+}
+
+}  // namespace
 
 ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transport& replies,
                                  std::vector<WorkerId> members, model::Tensors shard,
@@ -19,6 +30,7 @@ ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transp
       members_(std::move(members)),
       shard_(std::move(shard)),
       optimiser_(std::move(optimiser)),
+      answers_(copies_of(shard_, members_.size())),
       heard_(std::chrono::steady_clock::now().time_since_epoch().count()),
       thread_(
           [this, threads, meter = c10::ThreadLocalDebugInfo::current()] { run(threads, meter); }) {}
@@ -57,26 +69,25 @@ void ParameterServer::serve(int threads) {
   for (;;) {
     // Nobody need push for long; if somebody is lost, all are aborted.
     const transport::Arrival arrival = pushes_.wait_any(tickets, transport::Deadline::max());
-    const WorkerId from = members_[arrival.ticket];
     heard_ = std::chrono::steady_clock::now().time_since_epoch().count();
     switch (Request{arrival.message.header.at(0)}) {
       case Request::kGradients:
-        apply(from, arrival.message);
+        apply(arrival.ticket, arrival.message);
         break;
       case Request::kSettle:
         if (++settled == members_.size()) {
           settled = 0;
-          for (const WorkerId member : members_) reply(member, 0);
+          for (std::size_t member = 0; member < members_.size(); ++member) answer(member, 0);
         }
         break;
       case Request::kLeave:
         return;
     }
-    tickets[arrival.ticket] = pushes_.receive(from, 0);
+    tickets[arrival.ticket] = pushes_.receive(members_[arrival.ticket], 0);
   }
 }
 
-void ParameterServer::apply(WorkerId from, const transport::Message& message) {
+void ParameterServer::apply(std::size_t member, const transport::Message& message) {
   const auto bucket = static_cast<std::size_t>(message.header.at(1));
   at::Tensor& weights = shard_.at(bucket);
   PD_CHECK(message.bytes.size() == weights.nbytes());
@@ -90,20 +101,18 @@ void ParameterServer::apply(WorkerId from, const transport::Message& message) {
   if (bucket + 1 < shard_.size()) return;
   const std::int64_t behind = version_ - message.header.at(2);
   ++version_;
-  reply(from, behind);
+  answer(member, behind);
 }
 
-void ParameterServer::reply(WorkerId to, std::int64_t behind) {
-  std::size_t bytes = 0;
-  for (const at::Tensor& weights : shard_) bytes += weights.nbytes();
-  // Not libtorch's memory: it counts with the worker that gets it, and never here.
-  const auto memory = std::make_shared_for_overwrite<std::byte[]>(bytes);
-  std::byte* into = memory.get();
-  for (const at::Tensor& weights : shard_) {
-    if (weights.nbytes() > 0) std::memcpy(into, weights.const_data_ptr(), weights.nbytes());
-    into += weights.nbytes();
+void ParameterServer::answer(std::size_t member, std::int64_t behind) {
+  for (std::size_t bucket = 0; bucket < shard_.size(); ++bucket) {
+    std::shared_ptr<at::Tensor>& copy = answers_[member][bucket];
+    // The worker has used it; but a transport may not have let go of it yet.
+    if (copy.use_count() > 1) copy = std::make_shared<at::Tensor>(at::empty_like(*copy));
+    copy->copy_(shard_[bucket]);
+    const std::span floats(copy->const_data_ptr<float>(), static_cast<std::size_t>(copy->numel()));
+    replies_.send(members_[member], 0, {{version_, behind}, std::as_bytes(floats), copy});
   }
-  replies_.send(to, 0, {{version_, behind}, {memory.get(), bytes}, memory});
 }
 
 }  // namespace pipedream::runtime

@@ -20,7 +20,8 @@ namespace pipedream::runtime {
 // What a message to a server is about: the first number of its header.
 enum class Request : std::int64_t {
   // Then the bucket, and the version of the shard that they were computed with. The last bucket is
-  // answered by the whole shard, its version, and how many updates by others came between.
+  // answered by the whole shard, bucket by bucket; the header of each has the shard's version, and
+  // how many updates by others came between. A worker that has not used an answer asks no more.
   kGradients,
   kSettle,  // the worker has nothing more to push
   kLeave    // from the server's own worker: the end
@@ -52,14 +53,17 @@ class ParameterServer {
  private:
   void run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter);
   void serve(int threads);
-  void apply(WorkerId from, const transport::Message& message);
-  void reply(WorkerId to, std::int64_t behind);
+  void apply(std::size_t member, const transport::Message& message);
+  void answer(std::size_t member, std::int64_t behind);
 
   transport::Transport& pushes_;
   transport::Transport& replies_;
   std::vector<WorkerId> members_;
   model::Tensors shard_;
   std::unique_ptr<Optimiser> optimiser_;
+  // For every member a copy of the shard to answer with. They stay: memory that one thread takes
+  // and another frees would cost new pages each time, and these take longer than the copies.
+  std::vector<std::vector<std::shared_ptr<at::Tensor>>> answers_;
   std::int64_t version_ = 0;  // minibatches applied
   std::atomic<transport::Deadline::rep> heard_;
   std::mutex mutex_;  // of the failure

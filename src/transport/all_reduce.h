@@ -20,7 +20,7 @@ struct Way {
 };
 
 struct Summed {
-  Nanos waited{0};  // for the first message of another: how late the others were
+  Nanos waited{0};  // until the others had begun, too; of a ring, the member before
   Bytes sent;  // over all r members: 2·(r−1) times the bytes of the values, whatever the way
 };
 

@@ -4,10 +4,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "transport/all_reduce_testing.h"
 #include "transport/contract_testing.h"
+#include "transport/emulated.h"
+#include "transport/in_process.h"
 #include "transport/sums.h"
 
 namespace pipedream::transport {
@@ -184,6 +187,26 @@ TEST_P(SumContract, TellsHowLongItWaitedForTheMemberBefore) {
       EXPECT_GE(waited, 10ms) << "of 200 ms, less what we were late ourselves";
     }
   });
+}
+
+// Members who begin together wait for values on slow links, not for each other.
+TEST(SumsOnSlowLinks, WaitsForValuesAreNotWaitsForOthers) {
+  for (const Exchange exchange : kExchanges) {
+    const auto slow = std::make_shared<LinkQueues>(Links{.bytes_per_second = 1e6}, 2);
+    const Endpoints ends = connect_emulated(connect_in_process(2), slow);
+    std::vector<std::jthread> threads;
+    for (const auto& end : ends)
+      threads.emplace_back([&] {
+        const std::vector<WorkerId> members = first_workers(2);
+        std::vector<float> nothing(1), values(50'000);  // 100 ms for a half of these
+        all_reduce(*end, members, 0, nothing, {}, soon());
+        const auto began = std::chrono::steady_clock::now();
+        const Summed summed = all_reduce(*end, members, 1, values, {exchange, {}}, soon());
+        const Nanos took = std::chrono::steady_clock::now() - began;
+        EXPECT_GE(took, 200ms);
+        EXPECT_LT(summed.waited, took / 4);
+      });
+  }
 }
 
 }  // namespace

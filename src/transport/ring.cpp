@@ -24,13 +24,14 @@ class Ring {
   [[nodiscard]] std::span<float> chunk(std::size_t number) const {
     return part_of(values_, number % members_.size(), members_.size());
   }
-  void send(Message message) {
-    exchanger_.send(members_[(me_ + 1) % members_.size()], std::move(message));
+  [[nodiscard]] std::span<const WorkerId> next() const {
+    return members_.subspan((me_ + 1) % members_.size(), 1);
   }
-  [[nodiscard]] Message receive() {
-    const std::size_t r = members_.size();
-    return exchanger_.receive(members_[(me_ + r - 1) % r]);
+  [[nodiscard]] std::span<const WorkerId> before() const {
+    return members_.subspan((me_ + members_.size() - 1) % members_.size(), 1);
   }
+  void send(Message message) { exchanger_.send(next().front(), std::move(message)); }
+  [[nodiscard]] Message receive() { return exchanger_.receive(before().front()); }
 
   Exchanger& exchanger_;
   std::span<const WorkerId> members_;
@@ -42,7 +43,9 @@ class Ring {
 void Ring::scatter_sums(bool hand_on) {
   const std::size_t r = members_.size();
   if (r == 1) return;
+  exchanger_.tell_begun(next());
   for_each_piece(chunk(me_), [&](std::span<float> piece) { send(copy_of(piece)); });
+  exchanger_.wait_for_begun(before());
   for (std::size_t step = 1; step < r; ++step)
     for_each_piece(chunk(me_ + r - step), [&](std::span<float> piece) {
       Message sum = sum_of(receive(), piece);

@@ -24,12 +24,14 @@ void sum_by_shards(Exchanger& exchanger, std::span<const WorkerId> members,
                    std::span<float> values) {
   const std::size_t r = members.size();
   const std::size_t me = place_in(members, exchanger.me());
+  exchanger.tell_begun(members);
   // Beginning with the next member, so that not all send to the same at once.
   for (std::size_t i = 1; i < r; ++i) {
     const std::size_t to = (me + i) % r;
     for_each_piece(part_of(values, to, r),
                    [&](std::span<float> piece) { exchanger.send(members[to], copy_of(piece)); });
   }
+  exchanger.wait_for_begun(members);
   for_each_piece(part_of(values, me, r), [&](std::span<float> piece) {
     const Message sum = sum_of_all(exchanger, members, piece);
     copy_into(piece, sum);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "core/check.h"
 #include "core/even_part.h"
@@ -67,7 +68,9 @@ inline void copy_into(std::span<float> values, const Message& message) {
   std::copy(sum.begin(), sum.end(), values.begin());
 }
 
-// One member's end of a sum: sends and receives, and what that amounts to.
+// One member's end of a sum: sends and receives, and what that amounts to. Members tell those who
+// wait for them that they have begun, in a message of no bytes, which slow links do not hold up: so
+// it is known how late they were, and how long their values took.
 class Exchanger {
  public:
   Exchanger(Transport& transport, int tag, Deadline deadline)
@@ -78,16 +81,25 @@ class Exchanger {
     transport_.send(to, tag_, std::move(message));
   }
   [[nodiscard]] Message receive(WorkerId from) {
+    return transport_.wait(transport_.receive(from, tag_), deadline_);
+  }
+  // Of a sum that consists of several, the first tells and the first waits.
+  void tell_begun(std::span<const WorkerId> members) {
+    if (std::exchange(told_, true)) return;
+    for (const WorkerId member : members)
+      if (member != me()) transport_.send(member, tag_, {});
+  }
+  void wait_for_begun(std::span<const WorkerId> members) {
+    if (std::exchange(heard_, true)) return;
     const auto began = std::chrono::steady_clock::now();
-    Message message = transport_.wait(transport_.receive(from, tag_), deadline_);
-    if (!heard_) waited_ = std::chrono::steady_clock::now() - began;
-    heard_ = true;
-    return message;
+    for (const WorkerId member : members)
+      if (member != me()) (void)receive(member);
+    waited_ = std::chrono::steady_clock::now() - began;
   }
 
   [[nodiscard]] WorkerId me() const { return transport_.me(); }
   [[nodiscard]] Bytes sent() const { return sent_; }
-  // For the first message of all: how late the others were.
+  // How late the others were.
   [[nodiscard]] Nanos waited() const { return waited_; }
 
  private:
@@ -96,6 +108,7 @@ class Exchanger {
   Deadline deadline_;
   Bytes sent_;
   Nanos waited_{0};
+  bool told_ = false;
   bool heard_ = false;
 };
 
