@@ -113,18 +113,23 @@ std::string samples_per_update_text(const Measured& measured) {
   return grouped(static_cast<std::int64_t>(measured.samples_per_update));
 }
 
-// `evaluated`: whether there is anything to say of held-out samples.
+// `evaluated`: whether there is anything to say of held-out samples. What was simulated stands
+// behind what was measured.
 std::vector<Column> comparison_columns(bool evaluated) {
+  const Column simulated{"simulated", Align::kRight};
   std::vector<Column> columns{{""},
                               {"system"},
                               {"plan"},
                               {"samples/s", Align::kRight},
+                              simulated,
                               {"× dp-bsp", Align::kRight},
-                              {"predicted", Align::kRight},
-                              {"simulated", Align::kRight},
                               {"samples/update", Align::kRight}};
-  for (const Column& column : time_columns()) columns.push_back(column);
-  for (const char* title : {"memory", "bytes/sample", "updates behind", "loss", "held-out"})
+  std::vector<Column> times = time_columns();
+  times.insert(times.begin() + 1, simulated);
+  columns.insert(columns.end(), times.begin(), times.end());
+  columns.push_back({"memory", Align::kRight});
+  columns.push_back(simulated);
+  for (const char* title : {"bytes/sample", "updates behind", "loss", "held-out"})
     columns.push_back({title, Align::kRight});
   if (!evaluated) columns.pop_back();
   return columns;
@@ -140,24 +145,32 @@ std::optional<double> over_data_parallelism(const TrainingRun& run,
   return std::nullopt;
 }
 
+// Of the worker that has most.
+std::string memory_entry(const std::vector<Bytes>& of_workers) {
+  Bytes most;
+  for (const Bytes each : of_workers) most = std::max(most, each);
+  return to_text(most);
+}
+
 std::vector<std::string> comparison_entries(const TrainingRun& run,
                                             const std::vector<TrainingRun>& runs,
                                             const std::string& automatic) {
   const std::optional<double> factor = over_data_parallelism(run, runs);
   const Measured& of = run.measured;
-  Bytes memory;
-  for (const Bytes each : of.memory) memory = std::max(memory, each);
+  const auto& simulated = run.simulated;
   std::vector<std::string> entries{run.plan.system == automatic ? "▶" : " ",
                                    run.plan.system,
                                    short_config(plan::config_text(run.plan)),
                                    rate_entry(of.samples_per_second),
-                                   factor ? fmt::format("{:.2f}", *factor) : "",
-                                   rate_entry(run.predicted),
                                    rate_entry(simulated_rate(run)),
+                                   factor ? fmt::format("{:.2f}", *factor) : "",
                                    samples_per_update_text(of)};
-  for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
-  for (std::string entry : {to_text(memory), bytes_text(of.bytes_per_sample),
-                            staleness_text(furthest_behind(of)), four_digits(of.loss)})
+  std::vector<std::string> times = time_entries(of.summary);
+  times.insert(times.begin() + 1, simulated ? time_entries(simulated->summary).front() : "–");
+  for (std::string& entry : times) entries.push_back(std::move(entry));
+  for (std::string entry :
+       {memory_entry(of.memory), simulated ? memory_entry(simulated->memory) : "–",
+        bytes_text(of.bytes_per_sample), staleness_text(furthest_behind(of)), four_digits(of.loss)})
     entries.push_back(std::move(entry));
   if (of.held_out_loss) entries.push_back(four_digits(*of.held_out_loss));
   return entries;
