@@ -97,6 +97,31 @@ TEST(TrainCommand, EveryExchangeTrainsOnThreadsAndOnProcesses) {
     }
 }
 
+// Two and two are added up first within each server: other bits than one after another.
+TEST(TrainCommand, ThreadsSumAsTheServersOfAClusterFileWould) {
+  const auto level = [](const std::string& name, int count) {
+    return "[[level]]\nname = \"" + name + "\"\ncount = " + std::to_string(count) +
+           "\nbandwidth = \"1GB/s\"\nlatency = \"1us\"\nshared = false\n";
+  };
+  const std::string head = "format = \"pipedream-cluster\"\nversion = 1\nname = \"four\"\n";
+  const std::string device = "[device]\nmemory = \"1GiB\"\n";
+  const std::string flat = write("flat.toml", head + level("server", 4) + device);
+  const std::string servers =
+      write("servers.toml", head + level("server", 2) + level("network", 2) + device);
+  const auto weights = [profile = mlp_profile()](const std::string& cluster) {
+    const std::string file = scratch("sums.safetensors").string();
+    const Answer answer = call(kMlp + "--profile " + profile + cluster +
+                               " --system dp-bsp --workers 4 --minibatches 8 --no-evaluation "
+                               "--export " +
+                               file);
+    EXPECT_EQ(answer.code, 0) << answer.err;
+    return read_file(file);
+  };
+  const std::string plain = weights("");
+  EXPECT_EQ(weights(" --cluster " + flat), plain);
+  EXPECT_NE(weights(" --cluster " + servers), plain);
+}
+
 TEST(TrainCommand, AsynchronousWorkersTellHowFarTheWeightsHadMovedOn) {
   for (const std::string launch : {"", "mpirun"}) {
     if (!launch.empty() && std::string(PD_MPIRUN).empty()) continue;

@@ -22,4 +22,12 @@ std::size_t Cluster::level_between(WorkerId a, WorkerId b) const {
   return 0;
 }
 
+std::vector<int> hosts(const Cluster& cluster) {
+  if (cluster.levels.size() != 2) return {};
+  std::vector<int> host_of;
+  for (int worker = 0; worker < cluster.workers(); ++worker)
+    host_of.push_back(worker / cluster.levels.front().count);
+  return host_of;
+}
+
 }  // namespace pipedream::cluster

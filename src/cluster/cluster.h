@@ -44,6 +44,11 @@ struct Cluster {
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
+// The host of each worker, by any numbers: on clusters of two levels, the components of the outer
+// one. Empty where all count as one: with one level nothing is said of hosts, and with three a ring
+// of two would not do.
+[[nodiscard]] std::vector<int> hosts(const Cluster& cluster);
+
 // More workers than this are refused, as a slip of the pen rather than a wish.
 inline constexpr int kMostWorkers = 1'000'000;
 

@@ -38,6 +38,16 @@ TEST(Cluster, ALevelOfOneJoinsNobody) {
   EXPECT_EQ(cluster.level_between(WorkerId{0}, WorkerId{1}), 1U);
 }
 
+TEST(Hosts, AreTheComponentsOfTheOuterOfTwoLevels) {
+  Cluster cluster = three_levels();
+  EXPECT_TRUE(hosts(cluster).empty()) << "three levels";
+  cluster.levels = {{.name = "", .count = 2}, {.name = "", .count = 3}};
+  cluster.devices.resize(6);
+  EXPECT_EQ(hosts(cluster), (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  cluster.levels = {{.name = "", .count = 6}};
+  EXPECT_TRUE(hosts(cluster).empty()) << "one level";
+}
+
 TEST(ClusterDeathTest, AWorkerHasNoLinkToItselfOrToStrangers) {
   const Cluster cluster = three_levels();
   EXPECT_DEATH((void)cluster.level_between(WorkerId{1}, WorkerId{1}), "'a != b' does not hold");

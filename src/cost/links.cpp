@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/hosts.h"
+
 namespace pipedream::cost {
 
-Network::Network(const cluster::Cluster& cluster) : workers_(cluster.workers()) {
+Network::Network(const cluster::Cluster& cluster)
+    : workers_(cluster.workers()), hosts_(cluster::hosts(cluster)) {
   int inside = 1;
   for (const cluster::Level& level : cluster.levels) {
     levels_.push_back({level, inside, inside * level.count});
@@ -38,6 +41,20 @@ std::vector<WorkerId> in_worker_order(std::span<const WorkerId> group) {
   return sorted;
 }
 
+// The members of each host, in worker order, where a ring over the group has two levels.
+using Hosts = std::vector<std::vector<WorkerId>>;
+Hosts hosts_of(const Network& network, std::span<const WorkerId> group) {
+  if (network.hosts().empty()) return {};
+  return two_levels(in_worker_order(group), network.hosts());
+}
+
+// The members at one place of each host.
+std::vector<WorkerId> across(const Hosts& hosts, std::size_t place) {
+  std::vector<WorkerId> ring;
+  for (const std::vector<WorkerId>& host : hosts) ring.push_back(host[place]);
+  return ring;
+}
+
 // In worker order a ring enters and leaves each component once, so that no link carries more than
 // one of its edges in either direction: the slowest edge is the ring's time.
 Seconds ring_time(const Network& network, const std::vector<WorkerId>& ring, double volume) {
@@ -62,20 +79,36 @@ Nanos largest_latency(const Network& network, const std::vector<WorkerId>& sorte
 
 }  // namespace
 
+Seconds two_rings_per_byte(const Network& network, int g, int h) {
+  const cluster::Level& inside = network.level(0);
+  const cluster::Level& between = network.level(1);
+  const double on_one_link = exchange_share(h) / (between.shared ? 1 : g);
+  return Seconds(exchange_share(g) / inside.bandwidth.bytes_per_second +
+                 on_one_link / between.bandwidth.bytes_per_second);
+}
+
 Nanos exchange_latency(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
   const auto others = static_cast<std::int64_t>(group.size()) - 1;
   const std::int64_t steps = pattern == Exchange::kRing ? 2 * others : 2;
+  if (pattern == Exchange::kRing)
+    if (const Hosts hosts = hosts_of(network, group); !hosts.empty())
+      return exchange_latency(network, hosts.front(), pattern) +
+             exchange_latency(network, across(hosts, 0), pattern);
   return others > 0 ? steps * largest_latency(network, in_worker_order(group)) : Nanos{0};
 }
 
 Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
-  const std::vector<WorkerId> sorted = in_worker_order(group);
   const Seconds latency = exchange_latency(network, group, pattern);
   if (pattern == Exchange::kRing) {
+    if (const Hosts hosts = hosts_of(network, group); !hosts.empty())
+      return two_rings_per_byte(network, static_cast<int>(hosts.front().size()),
+                                static_cast<int>(hosts.size())) *
+                 weights +
+             latency;
     const double volume = exchange_share(static_cast<int>(group.size())) * weights;
-    return ring_time(network, sorted, volume) + latency;
+    return ring_time(network, in_worker_order(group), volume) + latency;
   }
   LinkLoads loads(network);
   loads.add_exchange(group, weights, pattern, 1);
@@ -137,14 +170,24 @@ void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> 
 void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Exchange pattern,
                              double rounds) {
   if (group.size() < 2) return;
-  if (pattern == Exchange::kRing)
-    add_ring(group, exchange_share(static_cast<int>(group.size())) * weights * rounds);
-  else
+  if (pattern != Exchange::kRing)
     add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
+  else if (const Hosts hosts = hosts_of(network_, group); !hosts.empty())
+    add_two_rings(hosts, weights * rounds);
+  else
+    add_ring(group, weights * rounds);
 }
 
-void LinkLoads::add_ring(std::span<const WorkerId> group, double volume) {
+void LinkLoads::add_two_rings(const Hosts& hosts, double weights) {
+  for (const std::vector<WorkerId>& host : hosts) add_ring(host, weights);
+  const std::size_t inside = hosts.front().size();
+  for (std::size_t place = 0; place < inside; ++place)
+    add_ring(across(hosts, place), weights / static_cast<double>(inside));
+}
+
+void LinkLoads::add_ring(std::span<const WorkerId> group, double weights) {
   const std::vector<WorkerId> ring = in_worker_order(group);
+  const double volume = exchange_share(static_cast<int>(group.size())) * weights;
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int from = ring[i].value;
     const int to = ring[(i + 1) % ring.size()].value;
@@ -186,11 +229,16 @@ std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from, Worker
   return {{k, network.link(k, from.value), true, 1}, {k, network.link(k, to.value), false, 1}};
 }
 
-std::vector<LinkUse> exchange_uses(const Network& network, std::span<const WorkerId> group,
-                                   Exchange pattern) {
+std::vector<std::vector<LinkUse>> exchange_uses(const Network& network,
+                                                std::span<const WorkerId> group, Exchange pattern) {
   LinkLoads loads(network);
   loads.add_exchange(group, 1, pattern, 1);
-  return loads.uses();
+  std::vector<LinkUse> all = loads.uses();
+  if (pattern != Exchange::kRing || hosts_of(network, group).empty()) return {std::move(all)};
+  // By level: what is inside hosts, then what is between them.
+  const auto outer =
+      std::find_if(all.begin(), all.end(), [](const LinkUse& use) { return use.level > 0; });
+  return {{all.begin(), outer}, {outer, all.end()}};
 }
 
 namespace {

@@ -44,6 +44,8 @@ class Network {
   }
   // How many workers one component holds.
   [[nodiscard]] int inside(std::size_t k) const { return levels_[k].inside; }
+  // cluster::hosts(), which decide whether a ring has two levels (core/hosts.h).
+  [[nodiscard]] const std::vector<int>& hosts() const { return hosts_; }
 
  private:
   struct Joined {
@@ -53,6 +55,7 @@ class Network {
   };
   int workers_;
   std::vector<Joined> levels_;
+  std::vector<int> hosts_;
 };
 
 // `bytes` from one worker to another when nothing else uses the links: the latency and bandwidth
@@ -72,9 +75,11 @@ struct LinkUse {
 // One byte from one worker to another.
 [[nodiscard]] std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from,
                                                  WorkerId to);
-// One byte of weights, averaged over the group.
-[[nodiscard]] std::vector<LinkUse> exchange_uses(const Network& network,
-                                                 std::span<const WorkerId> group, Exchange pattern);
+// One byte of weights, averaged over the group: what goes one after another. A ring of two levels
+// is first within the hosts, then between them; all else is one.
+[[nodiscard]] std::vector<std::vector<LinkUse>> exchange_uses(const Network& network,
+                                                              std::span<const WorkerId> group,
+                                                              Exchange pattern);
 // One byte of weights from a worker to the servers, which are all of the group, a shard each. What
 // it fetches takes the same links the other way.
 [[nodiscard]] std::vector<LinkUse> push_uses(const Network& network, WorkerId from,
@@ -82,7 +87,14 @@ struct LinkUse {
 [[nodiscard]] std::vector<LinkUse> pull_uses(const Network& network, WorkerId to,
                                              std::span<const WorkerId> group);
 
-// What an averaging takes apart from its bytes: a latency per step.
+// A ring of two levels over g workers in each of h components of the outer level, per byte of
+// weights and without its latencies: inside at 2(g−1)/g·W a worker, then between the components at
+// 2(h−1)/h·W for each of them, or an equal part of that for each worker where they have links of
+// their own. Only where the network has hosts().
+[[nodiscard]] Seconds two_rings_per_byte(const Network& network, int g, int h);
+
+// What an averaging takes apart from its bytes: a latency per step. A ring of m has 2(m−1); one of
+// two levels, with g on each of h hosts, 2(g−1) inside and 2(h−1) between.
 [[nodiscard]] Nanos exchange_latency(const Network& network, std::span<const WorkerId> group,
                                      Exchange pattern);
 
@@ -123,7 +135,8 @@ class LinkLoads {
   };
   void count(std::span<const WorkerId> here, std::span<const WorkerId> there, std::size_t first,
              std::size_t step, double bytes_per_pair, std::optional<std::size_t>& outermost);
-  void add_ring(std::span<const WorkerId> group, double volume);
+  void add_ring(std::span<const WorkerId> group, double weights);
+  void add_two_rings(const std::vector<std::vector<WorkerId>>& hosts, double weights);
   void add_all_to_all(std::span<const WorkerId> group, double bytes_per_pair);
 
   const Network& network_;

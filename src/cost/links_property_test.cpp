@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -60,6 +61,12 @@ class Messages {
     in_[{k, to.value / width}] += bytes;
     total_ += bytes;
     outermost_ = std::max(outermost_.value_or(0), k);
+  }
+  void add(const Messages& others) {
+    for (const auto& [link, bytes] : others.out_) out_[link] += bytes;
+    for (const auto& [link, bytes] : others.in_) in_[link] += bytes;
+    total_ += others.total_;
+    if (others.outermost_) outermost_ = std::max(outermost_.value_or(0), *others.outermost_);
   }
   [[nodiscard]] double load(std::size_t k, int link) const {
     const auto bytes = [&](const auto& by_link) {
@@ -178,12 +185,55 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAreThoseOfTheMinibatchesOfOnePeriod, (
 }
 
 // 2(m−1) steps, in each of which everyone sends an m-th to the next higher worker of the group.
-void send_ring(Messages& messages, std::vector<WorkerId> group, double weights, double rounds) {
+void send_plain_ring(Messages& messages, std::vector<WorkerId> group, double weights,
+                     double rounds) {
   std::sort(group.begin(), group.end());
   const double shard = weights / static_cast<double>(group.size());
   for (std::size_t step = 0; step < 2 * (group.size() - 1); ++step)
     for (std::size_t i = 0; i < group.size(); ++i)
       messages.send(group[i], group[(i + 1) % group.size()], shard * rounds);
+}
+
+// Whether a cluster of two levels has as many of the group, more than one, in each of several
+// components of the outer one.
+bool has_two_levels(const cluster::Cluster& cluster, const std::vector<WorkerId>& group) {
+  if (cluster.levels.size() != 2) return false;
+  std::map<int, int> count;
+  for (const WorkerId worker : group) ++count[worker.value / cluster.levels[0].count];
+  return count.size() > 1 && count.begin()->second > 1 &&
+         std::all_of(count.begin(), count.end(),
+                     [&](const auto& each) { return each.second == count.begin()->second; });
+}
+
+// A ring as it goes: on two levels each host sums up and spreads all of the weights, and in between
+// a worker of each host sums up the part that is complete there.
+struct RingMessages {
+  Messages inside;
+  Messages between;
+  explicit RingMessages(const cluster::Cluster& cluster) : inside(cluster), between(cluster) {}
+  void send(const cluster::Cluster& cluster, std::vector<WorkerId> group, double weights,
+            double rounds) {
+    if (!has_two_levels(cluster, group))
+      return send_plain_ring(inside, std::move(group), weights, rounds);
+    std::sort(group.begin(), group.end());
+    std::map<int, std::vector<WorkerId>> hosts;
+    for (const WorkerId worker : group)
+      hosts[worker.value / cluster.levels[0].count].push_back(worker);
+    const std::size_t width = hosts.begin()->second.size();
+    for (const auto& [host, workers] : hosts) send_plain_ring(inside, workers, weights, rounds);
+    for (std::size_t i = 0; i < width; ++i) {
+      std::vector<WorkerId> ring;
+      for (const auto& [host, workers] : hosts) ring.push_back(workers[i]);
+      send_plain_ring(between, ring, weights / static_cast<double>(width), rounds);
+    }
+  }
+};
+void send_ring(const cluster::Cluster& cluster, Messages& messages,
+               const std::vector<WorkerId>& group, double weights, double rounds) {
+  RingMessages ring(cluster);
+  ring.send(cluster, group, weights, rounds);
+  messages.add(ring.inside);
+  messages.add(ring.between);
 }
 
 // Everyone's gradient of a shard goes to the shard's owner, who sends everyone the sum.
@@ -195,6 +245,12 @@ void send_all_to_all(Messages& messages, const std::vector<WorkerId>& group, dou
       messages.send(other, owner, shard * rounds);
       messages.send(owner, other, shard * rounds);
     }
+}
+
+int hosts_used(const cluster::Cluster& cluster, const std::vector<WorkerId>& group) {
+  std::set<int> hosts;
+  for (const WorkerId worker : group) hosts.insert(worker.value / cluster.levels[0].count);
+  return static_cast<int>(hosts.size());
 }
 
 struct Averaging {
@@ -216,7 +272,7 @@ RC_GTEST_PROP(LinkLoadsProperty, RingsAreTheirStepsMessageByMessage, ()) {
   const std::vector<Averaging> averagings = any_averagings(cluster);
   Messages messages(cluster);
   for (const auto& [group, weights, rounds] : averagings)
-    send_ring(messages, group, weights, rounds);
+    send_ring(cluster, messages, group, weights, rounds);
   expect_same_loads(cluster, messages, [&](LinkLoads& loads) {
     for (const auto& [group, weights, rounds] : averagings)
       loads.add_exchange(group, weights, Exchange::kRing, rounds);
@@ -258,19 +314,28 @@ RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep
     level.latency = latency += Nanos(any_of_range(0, 1'000'000'000));
   const std::vector<WorkerId> group = any_workers(cluster);
   const double weights = any_of_range(0, 1000);
-  Messages ring(cluster);
-  send_ring(ring, group, weights, 1);
+  RingMessages ring(cluster);
+  ring.send(cluster, group, weights, 1);
   Messages all_to_all(cluster);
   send_all_to_all(all_to_all, group, weights, 1);
   const auto slowest = [&](const Messages& messages) {  // with no bytes there are messages as well
-    return group.size() < 2 ? 0.0 : to_seconds(cluster.levels[*messages.outermost()].latency);
+    const auto level = messages.outermost();
+    return level ? to_seconds(cluster.levels[*level].latency) : 0.0;
   };
   const Network network(cluster);
   const auto time = [&](Exchange pattern) {
     return exchange_time(network, group, weights, pattern).count();
   };
-  const double steps = 2 * static_cast<double>(group.size() - 1);
-  RC_ASSERT(is_near(time(Exchange::kRing), ring.longest() + steps * slowest(ring)));
+  double steps = 2 * static_cast<double>(group.size() - 1);
+  double steps_between = 0;
+  if (has_two_levels(cluster, group)) {
+    const auto hosts = static_cast<double>(hosts_used(cluster, group));
+    steps = 2 * (static_cast<double>(group.size()) / hosts - 1);
+    steps_between = 2 * (hosts - 1);
+  }
+  RC_ASSERT(is_near(time(Exchange::kRing), ring.inside.longest() + steps * slowest(ring.inside) +
+                                               ring.between.longest() +
+                                               steps_between * slowest(ring.between)));
   for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
     RC_ASSERT(is_near(time(pattern), all_to_all.longest() + 2 * slowest(all_to_all)));
 }
@@ -289,7 +354,7 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAndExchangesAddUp, ()) {
     messages.send(from, to, transfer.bytes / static_cast<double>(period));
     messages.send(to, from, transfer.bytes / static_cast<double>(period));
   }
-  send_ring(messages, ring, 100, 0.5);
+  send_ring(cluster, messages, ring, 100, 0.5);
   send_all_to_all(messages, all_to_all, 30, 2);
   expect_same_loads(cluster, messages, [&](LinkLoads& loads) {
     (void)loads.add_transfer(transfer.from, transfer.to, transfer.bytes);
@@ -305,20 +370,24 @@ RC_GTEST_PROP(LinkUsesProperty, AreTheMessagesOfOneByte, ()) {
   const WorkerId one = group.front();
   const WorkerId other = group.back();
   const double shard = 1 / static_cast<double>(group.size());
-  Messages transfer(cluster), push(cluster), pull(cluster), ring(cluster), all_to_all(cluster);
+  Messages transfer(cluster), push(cluster), pull(cluster), all_to_all(cluster);
+  RingMessages ring(cluster);
   transfer.send(one, other, 1);
   for (const WorkerId server : group) {
     push.send(one, server, shard);
     pull.send(server, one, shard);
   }
-  send_ring(ring, group, 1, 1);
+  ring.send(cluster, group, 1, 1);
   send_all_to_all(all_to_all, group, 1, 1);
   if (one != other) RC_ASSERT(transfer.are(transfer_uses(network, one, other)));
   RC_ASSERT(push.are(push_uses(network, one, group)));
   RC_ASSERT(pull.are(pull_uses(network, one, group)));
-  RC_ASSERT(ring.are(exchange_uses(network, group, Exchange::kRing)));
+  const auto in_turn = exchange_uses(network, group, Exchange::kRing);
+  RC_ASSERT(in_turn.size() == (has_two_levels(cluster, group) ? 2U : 1U));
+  RC_ASSERT(ring.inside.are(in_turn.front()));
+  if (in_turn.size() > 1) RC_ASSERT(ring.between.are(in_turn.back()));
   for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
-    RC_ASSERT(all_to_all.are(exchange_uses(network, group, pattern)));
+    RC_ASSERT(all_to_all.are(exchange_uses(network, group, pattern).at(0)));
 }
 
 // All pushes and fetches of a round together are one averaging through servers.
@@ -330,7 +399,7 @@ RC_GTEST_PROP(LinkUsesProperty, PushesAndFetchesOfAllAreOneExchange, ()) {
   for (const WorkerId worker : group)
     for (const auto& uses : {push_uses(network, worker, group), pull_uses(network, worker, group)})
       for (const LinkUse& use : uses) sums[{use.level, use.link, use.outwards}] += use.bytes;
-  const auto together = exchange_uses(network, group, Exchange::kParameterServer);
+  const auto together = exchange_uses(network, group, Exchange::kParameterServer).at(0);
   RC_ASSERT(together.size() == sums.size());
   for (const LinkUse& use : together)
     RC_ASSERT(is_near(use.bytes, sums.at({use.level, use.link, use.outwards})));

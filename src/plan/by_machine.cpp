@@ -14,6 +14,7 @@ class Filling {
  public:
   explicit Filling(const Predictor& predictor)
       : cuts_(predictor.cuts()),
+        network_(predictor.network()),
         workers_(predictor.network().workers()),
         machine_(predictor.network().inside(1)),
         inside_(predictor.network().level(0).bandwidth.bytes_per_second),
@@ -75,7 +76,7 @@ class Filling {
         return {next, next + r};
     for (int r = (std::max(least, machine_ + 1) + machine_ - 1) / machine_ * machine_;
          r <= workers_; r += machine_)
-      if (averaging(weights, r, between_) <= time && bytes / between_ * machine_ / r <= time)
+      if (averaging_on_machines(weights, r) <= time && bytes / between_ * machine_ / r <= time)
         return {next, next + r};
     return {kMany - 1, kMany};
   }
@@ -84,7 +85,14 @@ class Filling {
     return cost::exchange_share(m) * weights / bandwidth / m;
   }
 
+  // On whole machines, several of them.
+  [[nodiscard]] double averaging_on_machines(double weights, int m) const {
+    if (network_.hosts().empty() || machine_ < 2) return averaging(weights, m, between_);
+    return cost::two_rings_per_byte(network_, machine_, m / machine_).count() * weights / m;
+  }
+
   const Cuts& cuts_;
+  const cost::Network& network_;
   int workers_;
   int machine_;
   double inside_;  // bytes per second

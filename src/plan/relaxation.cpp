@@ -13,8 +13,19 @@ constexpr int kHalvings = 50;
 constexpr double kCloseEnough = 1e-5;         // of the bound
 constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another order
 
+// The fastest ring of two levels over m workers, per byte; only where one level does not join them.
+double two_rings(const cost::Network& network, int m) {
+  double best = kUnbounded;
+  if (network.hosts().empty() || m <= network.inside(1)) return best;
+  for (int g = 2; g <= network.inside(1); ++g)
+    if (m % g == 0 && m / g <= network.level(1).count)
+      best = std::min(best, cost::two_rings_per_byte(network, g, m / g).count());
+  return best;
+}
+
 // Averaging over a ring of m workers, per byte and minibatch: some link of a level that joins so
-// many carries 2(m−1)/m per round of m minibatches. Other patterns may use all levels at once.
+// many carries 2(m−1)/m per round of m minibatches, unless the ring has two levels. Other patterns
+// may use all levels at once.
 double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, int m) {
   double best = 0;
   for (std::size_t k = 0; k < network.levels(); ++k) {
@@ -25,7 +36,8 @@ double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, i
     else if (joined >= m)
       best = std::max(best, bandwidth);
   }
-  return cost::exchange_share(m) / best / m;
+  const double plain = cost::exchange_share(m) / best;
+  return (pattern == cost::Exchange::kRing ? std::min(plain, two_rings(network, m)) : plain) / m;
 }
 
 }  // namespace
@@ -44,8 +56,14 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
     exchange_.push_back(
         once_a_round ? exchange_per_byte(predictor.network(), predictor.conditions().exchange, m)
                      : 0);
-  for (std::size_t k = 0; k < predictor.network().levels(); ++k)
+  int first = 2;
+  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
     levels_end_.push_back(predictor.network().inside(k) * predictor.network().level(k).count);
+    // One more worker may make an even group uneven; it counts as if it did not take part.
+    for (int m = first + 1; m <= levels_end_.back(); ++m)
+      exchange_[index(m)] = std::min(exchange_[index(m)], exchange_[index(m - 1)]);
+    first = std::max(2, levels_end_.back() + 1);
+  }
   if (!cuts_.complete()) {
     // Stages need not follow this order of the layers: only what holds for any partition counts.
     bound_ = time_.back() / workers_ * kBelowRounding;
@@ -65,7 +83,7 @@ double Relaxation::compute(std::size_t a, std::size_t b) const {
 double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
   const double busy = compute(a, b) + (workers > 1 ? cuts_.averaging(a, b) / speed_ : 0);
   const double alone = busy / workers;
-  const double exchange = cuts_.weights(a, b) * exchange_[static_cast<std::size_t>(workers - 1)];
+  const double exchange = cuts_.weights(a, b) * exchange_[index(workers)];
   return std::max(alone, exchange) * kBelowRounding;
 }
 
@@ -78,9 +96,7 @@ int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int co
   const double wanted = enough(is_alone ? compute : compute + cuts_.averaging(a, b) / speed_);
   if (wanted > workers_) return workers_ + 1;
   const double weights = cuts_.weights(a, b);
-  const auto fits = [&](int m) {
-    return weights * exchange_[static_cast<std::size_t>(m - 1)] * kBelowRounding <= time;
-  };
+  const auto fits = [&](int m) { return weights * exchange_[index(m)] * kBelowRounding <= time; };
   if (straight_) return is_alone ? 1 : workers_ + 1;
   const auto round_up = [&](int m) { return (m + copies - 1) / copies * copies; };
   int least = round_up(std::max(1, static_cast<int>(wanted)));

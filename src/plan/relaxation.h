@@ -38,17 +38,22 @@ class Relaxation {
   [[nodiscard]] std::vector<Step> within(double time, int copies) const;
   [[nodiscard]] double bisect(int copies, std::vector<Step>* steps) const;
   void fill_table();
+  [[nodiscard]] static std::size_t index(int workers) {
+    return static_cast<std::size_t>(workers - 1);
+  }
 
   const Cuts& cuts_;
   int workers_;
   bool straight_;
-  double speed_;                  // of the fastest device
-  double largest_item_;           // that a stage may run at once, in minibatches; at least 1
-  std::vector<double> time_;      // compute of all layers of a cut on it
-  std::vector<double> exchange_;  // seconds per byte and minibatch, by workers − 1
-  std::vector<int> levels_end_;   // the most workers that the levels up to the k-th join
-  std::vector<double> table_;     // rest(a, w) at a·workers + w − 1
-  std::vector<Step> whole_;       // what reaches bound_, where bisection found it
+  double speed_;              // of the fastest device
+  double largest_item_;       // that a stage may run at once, in minibatches; at least 1
+  std::vector<double> time_;  // compute of all layers of a cut on it
+  // Seconds per byte and minibatch, at least, by workers − 1; never more with more workers of one
+  // level, from 2 on.
+  std::vector<double> exchange_;
+  std::vector<int> levels_end_;  // the most workers that the levels up to the k-th join
+  std::vector<double> table_;    // rest(a, w) at a·workers + w − 1
+  std::vector<Step> whole_;      // what reaches bound_, where bisection found it
   double bound_ = 0;
 };
 

@@ -66,7 +66,8 @@ Engine::Engine(const schedule::Schedule& schedule, const plan::Plan& plan,
     const plan::Stage& stage = plan.stages[s];
     if (stage.workers.size() < 2 || schedule.rules.asynchronous) continue;
     Group& group = groups_[s];
-    group.path = lanes_.path(cost::exchange_uses(network_, stage.workers, conditions.exchange));
+    for (const auto& uses : cost::exchange_uses(network_, stage.workers, conditions.exchange))
+      group.paths.push_back(lanes_.path(uses));
     group.buckets = cost::buckets(profile, stage.layers,
                                   item_share(routes_, profile, id_at<StageId>(s)).on_replica(0));
     group.lane =
@@ -432,7 +433,7 @@ void Engine::join_averaging(Part& part, WeightVersion update, Nanos begin, Nanos
   if (++averaging.members < routes_.replicas(part.stage)) return;
   for (std::size_t b = 0; b < released.size(); ++b)
     lanes_.push(group.lane, now, averaging.ready[b],
-                static_cast<double>(group.buckets[b].weights.count), group.path);
+                static_cast<double>(group.buckets[b].weights.count), group.paths);
 }
 
 void Engine::averaged(StageId stage, const Lanes::Finished& job, Nanos now) {

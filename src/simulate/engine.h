@@ -85,7 +85,7 @@ class Engine {
   };
   struct Group {
     LaneId lane = 0;
-    Path path;
+    std::vector<Path> paths;  // one after another
     std::vector<cost::Bucket> buckets;
     Fifo<Averaging> averagings;
   };

@@ -49,8 +49,9 @@ LaneId Lanes::add(Nanos latency, bool waits_latency) {
   return static_cast<LaneId>(lanes_.size() - 1);
 }
 
-void Lanes::push(LaneId lane, Nanos now, Nanos ready, double bytes, const Path& path) {
-  lanes_[lane].jobs.push({ready, bytes, &path});
+void Lanes::push(LaneId lane, Nanos now, Nanos ready, double bytes, std::span<const Path> paths) {
+  PD_CHECK(!paths.empty());
+  lanes_[lane].jobs.push({ready, bytes, paths});
   if (lanes_[lane].state == State::kIdle) start_next(lane, now);
 }
 
@@ -66,11 +67,19 @@ void Lanes::start_next(LaneId id, Nanos now) {
   }
   lane.started = now;
   lane.state = State::kMoving;
-  if (job.path->uses.empty()) {
+  move(id, now);
+}
+
+// Along the next path of the lane's job.
+void Lanes::move(LaneId id, Nanos now) {
+  Job& job = lanes_[id].jobs.front();
+  const Path& path = job.paths.front();
+  job.paths = job.paths.subspan(1);
+  if (path.uses.empty()) {
     clock_.at(now, What::kLane, id);
     return;
   }
-  const FlowId flow = links_.start(now, job.path->uses, job.bytes * job.path->scale);
+  const FlowId flow = links_.start(now, path.uses, job.bytes * path.scale);
   if (flow >= lane_of_.size()) lane_of_.resize(flow + 1);
   lane_of_[flow] = id;
   tell_clock();
@@ -90,6 +99,10 @@ std::optional<Lanes::Finished> Lanes::flow_ends(FlowId flow, std::uint32_t gener
 
 std::optional<Lanes::Finished> Lanes::moved(LaneId id, Nanos now) {
   Lane& lane = lanes_[id];
+  if (!lane.jobs.front().paths.empty()) {
+    move(id, now);
+    return std::nullopt;
+  }
   if (!lane.waits_latency || lane.latency == Nanos{0}) return finish(id, now, now + lane.latency);
   lane.state = State::kArriving;
   clock_.at(now + lane.latency, What::kLane, id);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "core/fifo.h"
 #include "cost/links.h"
@@ -31,8 +32,12 @@ class Lanes {
   // of an averaging), not as soon as its last byte has left.
   LaneId add(Nanos latency, bool waits_latency);
 
-  // `path` must outlive the job; an empty one takes no time but the latency.
-  void push(LaneId lane, Nanos now, Nanos ready, double bytes, const Path& path);
+  // The bytes move along each of the paths, one after another, which must outlive the job; an empty
+  // one takes no time but the latency.
+  void push(LaneId lane, Nanos now, Nanos ready, double bytes, std::span<const Path> paths);
+  void push(LaneId lane, Nanos now, Nanos ready, double bytes, const Path& path) {
+    push(lane, now, ready, bytes, {&path, 1});
+  }
 
   struct Finished {
     LaneId lane;
@@ -50,7 +55,7 @@ class Lanes {
   struct Job {
     Nanos ready;
     double bytes;
-    const Path* path;
+    std::span<const Path> paths;  // that are still to go
   };
   enum class State { kIdle, kNotReady, kMoving, kArriving };
   struct Lane {
@@ -61,6 +66,7 @@ class Lanes {
     Fifo<Job> jobs;
   };
   void start_next(LaneId id, Nanos now);
+  void move(LaneId id, Nanos now);
   std::optional<Finished> moved(LaneId id, Nanos now);
   Finished finish(LaneId id, Nanos now, Nanos arrived);
   void tell_clock();

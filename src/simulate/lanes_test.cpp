@@ -74,6 +74,15 @@ TEST_F(LanesTest, AnAveragingIsOverWhenItHasArrived) {
   EXPECT_EQ(run_down(), (Texts{"0: 0–60 at 60", "0: 60–120 at 120"}));
 }
 
+TEST_F(LanesTest, AJobOfSeveralPathsTakesOneAfterAnotherAndOneLatency) {
+  const std::vector<Path> both{path_, lanes_.path({})};
+  const std::vector<Path> twice{path_, path_};
+  const LaneId lane = lanes_.add(Nanos(50), true);
+  lanes_.push(lane, Nanos(0), Nanos(0), 10, both);
+  lanes_.push(lane, Nanos(0), Nanos(0), 10, twice);
+  EXPECT_EQ(run_down(), (Texts{"0: 0–60 at 60", "0: 60–130 at 130"}));
+}
+
 TEST_F(LanesTest, WithoutLinksAJobTakesTheLatencyAlone) {
   const Path nowhere = lanes_.path({});
   const LaneId wire = lanes_.add(Nanos(7), false);
@@ -86,7 +95,7 @@ TEST_F(LanesTest, WithoutLinksAJobTakesTheLatencyAlone) {
 // Of 12 bytes averaged over three workers by a ring, 16 leave and reach each of them.
 TEST_F(LanesTest, APathScalesBytesToItsBusiestLink) {
   std::vector<WorkerId> all{WorkerId{0}, WorkerId{1}, WorkerId{2}};
-  const Path ring = lanes_.path(cost::exchange_uses(network_, all, cost::Exchange::kRing));
+  const Path ring = lanes_.path(cost::exchange_uses(network_, all, cost::Exchange::kRing).at(0));
   EXPECT_DOUBLE_EQ(ring.scale, 4.0 / 3);
   EXPECT_EQ(ring.uses.size(), 6U);
   const Path push = lanes_.path(cost::push_uses(network_, WorkerId{0}, all));

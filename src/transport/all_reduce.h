@@ -31,9 +31,4 @@ struct Summed {
 Summed all_reduce(Transport& transport, std::span<const WorkerId> members, int tag,
                   std::span<float> values, const Way& way, Deadline deadline);
 
-// The members by host, hosts in the order of their first members, where a ring has two levels: as
-// many on each of several hosts, more than one. Else nothing.
-[[nodiscard]] std::vector<std::vector<WorkerId>> two_levels(std::span<const WorkerId> members,
-                                                            const Way& way);
-
 }  // namespace pipedream::transport

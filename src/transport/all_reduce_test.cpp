@@ -121,19 +121,6 @@ TEST_P(SumContract, ARingOverHostsHasTwoLevels) {
   });
 }
 
-TEST(TwoLevels, NeedAsManyMembersOnEachOfSeveralHosts) {
-  const std::vector<WorkerId> members = first_workers(4);
-  const auto levels = [&](const std::vector<int>& host_of, Exchange exchange = Exchange::kRing) {
-    return two_levels(members, {exchange, host_of}).size();
-  };
-  EXPECT_EQ(levels({0, 0, 1, 1}), 2u);
-  EXPECT_EQ(levels({}), 0u);
-  EXPECT_EQ(levels({5, 5, 5, 5}), 0u);
-  EXPECT_EQ(levels({0, 1, 2, 3}), 0u) << "the same as one level";
-  EXPECT_EQ(levels({0, 0, 0, 1}), 0u);
-  EXPECT_EQ(levels({0, 0, 1, 1}, Exchange::kAllToAll), 0u);
-}
-
 TEST_P(SumContract, MembersMayBeSomeWorkersInAnyOrder) {
   run(3, [](Transport& me) {
     if (me.me() == kB) return;
