@@ -78,23 +78,51 @@ TEST(CompareCommand, SaysWhichFlagsAreForWhat) {
   EXPECT_NE(help.find("With --run: "), std::string::npos) << help;
 }
 
-// Two replicas: any order of summation gives the same bits.
-TEST(TrainCommand, EveryExchangeTrainsOnThreadsAndOnProcesses) {
-  const std::string run = kMlp + "--profile " + mlp_profile() +
-                          " --system dp-bsp --minibatches 8 --no-evaluation --export ";
-  std::string first;
+// What training ends with on so many threads, or processes.
+std::string weights_of(const std::string& train, int workers, bool on_processes) {
+  const std::string file = scratch("trained.safetensors").string();
+  const std::string command = train + " --minibatches 12 --no-evaluation --export " + file;
+  const Answer answer = on_processes ? call_with(mpirun(workers), command)
+                                     : call(command + " --workers " + std::to_string(workers));
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  return read_file(file);
+}
+
+void expect_same_on_processes(const std::string& train, int workers) {
+  if (std::string(PD_MPIRUN).empty()) return;
+  EXPECT_EQ(weights_of(train, workers, true), weights_of(train, workers, false)) << train;
+}
+
+TEST(TrainCommand, EveryExchangeGivesTheSameBitsOnProcessesAsOnThreads) {
+  const std::string run = kMlp + "--profile " + mlp_profile() + " --system dp-bsp --exchange ";
   for (const std::string exchange : {"ring", "all-to-all", "ps"})
-    for (const std::string launch : {"", "mpirun"}) {
-      if (!launch.empty() && std::string(PD_MPIRUN).empty()) continue;
-      const std::string file = scratch("exchange.safetensors").string();
-      const std::string command = run + file + " --exchange " + exchange;
-      const Answer answer =
-          launch.empty() ? call(command + " --workers 2") : call_with(mpirun(2), command);
-      ASSERT_EQ(answer.code, 0) << answer.err;
-      const std::string weights = read_file(file);
-      if (first.empty()) first = weights;
-      EXPECT_EQ(weights, first) << exchange << " " << launch;
-    }
+    for (const int workers : {2, 3}) expect_same_on_processes(run + exchange, workers);
+}
+
+TEST(TrainCommand, AnyOrderOfSummationOfTwoIsTheSame) {
+  const std::string run = kMlp + "--profile " + mlp_profile() + " --system dp-bsp --exchange ";
+  const std::string ring = weights_of(run + "ring", 2, false);
+  for (const std::string exchange : {"all-to-all", "ps"})
+    EXPECT_EQ(weights_of(run + exchange, 2, false), ring) << exchange;
+}
+
+// Two replicas of the first stage, and one of the second.
+TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
+  const std::string profile = mlp_profile();
+  const std::string cluster =
+      write("three.toml",
+            "format = \"pipedream-cluster\"\nversion = 1\nname = \"three\"\n[[level]]\n"
+            "name = \"link\"\ncount = 3\nbandwidth = \"1GB/s\"\nlatency = \"1us\"\n"
+            "[device]\nmemory = \"1GiB\"\n");
+  auto plan = json_of(
+      call("plan --json --system mp --stages 2 --profile " + profile + " --cluster " + cluster));
+  plan["system"] = "pipedream";
+  plan["config"] = "2-1";
+  auto& stages = plan["stages"];
+  stages[0].update({{"workers", {0, 1}}, {"replicas", 2}, {"depth", 2}});
+  stages[1].update({{"workers", {2}}, {"depth", 1}});
+  const std::string file = write("replicated.json", plan.dump());
+  expect_same_on_processes(kMlp + "--profile " + profile + " --plan " + file, 3);
 }
 
 // Two and two are added up first within each server: other bits than one after another.
@@ -108,18 +136,10 @@ TEST(TrainCommand, ThreadsSumAsTheServersOfAClusterFileWould) {
   const std::string flat = write("flat.toml", head + level("server", 4) + device);
   const std::string servers =
       write("servers.toml", head + level("server", 2) + level("network", 2) + device);
-  const auto weights = [profile = mlp_profile()](const std::string& cluster) {
-    const std::string file = scratch("sums.safetensors").string();
-    const Answer answer = call(kMlp + "--profile " + profile + cluster +
-                               " --system dp-bsp --workers 4 --minibatches 8 --no-evaluation "
-                               "--export " +
-                               file);
-    EXPECT_EQ(answer.code, 0) << answer.err;
-    return read_file(file);
-  };
-  const std::string plain = weights("");
-  EXPECT_EQ(weights(" --cluster " + flat), plain);
-  EXPECT_NE(weights(" --cluster " + servers), plain);
+  const std::string run = kMlp + "--profile " + mlp_profile() + " --system dp-bsp";
+  const std::string plain = weights_of(run, 4, false);
+  EXPECT_EQ(weights_of(run + " --cluster " + flat, 4, false), plain);
+  EXPECT_NE(weights_of(run + " --cluster " + servers, 4, false), plain);
 }
 
 TEST(TrainCommand, AsynchronousWorkersTellHowFarTheWeightsHadMovedOn) {

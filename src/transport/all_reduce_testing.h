@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/hosts.h"
 #include "transport/all_reduce.h"
 
 namespace pipedream::transport {
@@ -59,8 +60,8 @@ namespace pipedream::transport {
 [[nodiscard]] inline std::vector<float> ordered_sum(const std::vector<std::vector<float>>& values,
                                                     std::span<const WorkerId> members,
                                                     const Way& way) {
-  const auto hosts = two_levels(members, way);
-  if (hosts.empty()) return ordered_sum(values, way.exchange);
+  const auto hosts = two_levels(members, way.host_of);
+  if (way.exchange != Exchange::kRing || hosts.empty()) return ordered_sum(values, way.exchange);
   std::vector<std::vector<std::vector<float>>> by_host;
   for (const std::vector<WorkerId>& host : hosts) {
     by_host.emplace_back();
