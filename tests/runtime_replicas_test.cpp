@@ -32,7 +32,8 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
   const std::vector<std::vector<int>> plans{{2, 1}, {1, 2}, {3, 1}, {2, 2}, {2, 1, 1}, {3, 2}};
   for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "tied"}))
     for (const auto& replicas : plans)
-      for (const std::int64_t minibatches : {20, 23}) {  // 23: the last round is not full
+      for (const std::int64_t minibatches :
+           all_or_last<std::int64_t>({20, 23})) {  // 23: the last round is not full
         SCOPED_TRACE(name + ", " + text_of(replicas) + ", " + std::to_string(minibatches));
         const Case test = case_of(name, "pipedream", replicas, 1, minibatches);
         expect_rule(test, round_robin(test.plan));
@@ -75,9 +76,9 @@ TEST(RuntimeReplicas, FewerMinibatchesThanReplicasAverageOverThoseThereAre) {
 
 TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefore) {
   for (const std::string& name : networks({"mlp", "resnet", "gpt", "tied"}))
-    for (const int width : {2, 3})
+    for (const int width : all_or_last<int>({2, 3}))
       for (const int stages : {1, 2, 3})
-        for (const std::int64_t minibatches : {12, 13}) {
+        for (const std::int64_t minibatches : all_or_last<std::int64_t>({12, 13})) {
           SCOPED_TRACE(name + ", " + std::to_string(stages) + " × " + std::to_string(width) + ", " +
                        std::to_string(minibatches));
           const std::vector<int> replicas(static_cast<std::size_t>(stages), width);
@@ -87,8 +88,8 @@ TEST(RuntimeReplicas, TwoBufferedPipelinesSideBySideUseTheWeightsOfOneUpdateBefo
 
 TEST(RuntimeReplicas, BulkSynchronousDataParallelismAveragesEveryRound) {
   for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "gpt", "tied"}))
-    for (const int width : {2, 3, 4})
-      for (const std::int64_t minibatches : {12, 13}) {
+    for (const int width : all_or_last<int>({2, 3, 4}))
+      for (const std::int64_t minibatches : all_or_last<std::int64_t>({12, 13})) {
         SCOPED_TRACE(name + ", " + std::to_string(width) + ", " + std::to_string(minibatches));
         expect_rule(case_of(name, "dp-bsp", {width}, 1, minibatches),
                     [width](std::size_t, std::int64_t t) { return t / width; });
@@ -128,7 +129,7 @@ TEST(RuntimeReplicas, DappleWithAShortLastMinibatch) {
 // A value with many users, cut across the order of layers, between groups of different sizes.
 TEST(RuntimeReplicas, SharesOfSumsThatAreHandedOverApart) {
   for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {2, 3}, {1, 2, 2}, {3, 2}})
-    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    for (const std::uint32_t seed : all_or_last<std::uint32_t>({0, 1, 2, 3, 4, 5, 6, 7})) {
       SCOPED_TRACE(text_of(replicas) + ", seed " + std::to_string(seed));
       for (const std::string name : {"many uses", "tied"})
         for (const std::string system : {"dapple", "pipedream"}) {

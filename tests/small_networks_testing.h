@@ -124,6 +124,13 @@ inline constexpr bool kSanitized = false;
   return names;
 }
 
+// All that a test is to go through, or under a sanitizer the last.
+template <class T>
+[[nodiscard]] std::vector<T> all_or_last(std::vector<T> values) {
+  if (kSanitized) values.erase(values.begin(), values.end() - 1);
+  return values;
+}
+
 // All layers that a stage can have, in the order of the graph.
 [[nodiscard]] inline std::vector<LayerId> layers_in_order(const model::Network& network) {
   std::vector<LayerId> layers = network.graph.order();
