@@ -109,13 +109,8 @@ TEST(TrainCommand, AnyOrderOfSummationOfTwoIsTheSame) {
 // Two replicas of the first stage, and one of the second.
 TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
   const std::string profile = mlp_profile();
-  const std::string cluster =
-      write("three.toml",
-            "format = \"pipedream-cluster\"\nversion = 1\nname = \"three\"\n[[level]]\n"
-            "name = \"link\"\ncount = 3\nbandwidth = \"1GB/s\"\nlatency = \"1us\"\n"
-            "[device]\nmemory = \"1GiB\"\n");
-  auto plan = json_of(
-      call("plan --json --system mp --stages 2 --profile " + profile + " --cluster " + cluster));
+  auto plan = json_of(call("plan --json --system mp --stages 2 --profile " + profile +
+                           " --cluster " + cluster_of("three", {3})));
   plan["system"] = "pipedream";
   plan["config"] = "2-1";
   auto& stages = plan["stages"];
@@ -127,15 +122,8 @@ TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
 
 // Two and two are added up first within each server: other bits than one after another.
 TEST(TrainCommand, ThreadsSumAsTheServersOfAClusterFileWould) {
-  const auto level = [](const std::string& name, int count) {
-    return "[[level]]\nname = \"" + name + "\"\ncount = " + std::to_string(count) +
-           "\nbandwidth = \"1GB/s\"\nlatency = \"1us\"\nshared = false\n";
-  };
-  const std::string head = "format = \"pipedream-cluster\"\nversion = 1\nname = \"four\"\n";
-  const std::string device = "[device]\nmemory = \"1GiB\"\n";
-  const std::string flat = write("flat.toml", head + level("server", 4) + device);
-  const std::string servers =
-      write("servers.toml", head + level("server", 2) + level("network", 2) + device);
+  const std::string flat = cluster_of("flat", {4});
+  const std::string servers = cluster_of("servers", {2, 2});
   const std::string run = kMlp + "--profile " + mlp_profile() + " --system dp-bsp";
   const std::string plain = weights_of(run, 4, false);
   EXPECT_EQ(weights_of(run + " --cluster " + flat, 4, false), plain);

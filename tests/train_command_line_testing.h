@@ -23,6 +23,16 @@ inline std::string mpirun(int processes) {
          std::to_string(processes) + " ";
 }
 
+// A cluster file with a level of each of these counts.
+inline std::string cluster_of(const std::string& name, const std::vector<int>& counts) {
+  std::string text = "format = \"pipedream-cluster\"\nversion = 1\nname = \"" + name + "\"\n";
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    text += "[[level]]\nname = \"level " + std::to_string(k) +
+            "\"\ncount = " + std::to_string(counts[k]) +
+            "\nbandwidth = \"1GB/s\"\nlatency = \"1us\"\n";
+  return write(name + ".toml", text + "[device]\nmemory = \"1GiB\"\n");
+}
+
 inline std::string mlp_profile() {
   const std::string file = scratch("mlp_profile.json").string();
   EXPECT_EQ(
