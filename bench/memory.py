@@ -2,7 +2,8 @@
 """What keeping freed memory gains on 64-bit Arm (src/model/keep_memory.h).
 
 Trains small networks on one worker, by turns as the program does it and with memory handed back
-after the allocator's own 10 ms; the median of the rounds' ratios counts.
+after the allocator's own 10 ms; the median of the rounds' ratios counts. Exit code 2: the host gave
+no time to measure in.
 
 usage: memory.py PROGRAM [--models vgg16,resnet50,gnmt8,gpt] [--repetitions 5] [--json]
 """
@@ -53,14 +54,16 @@ def main():
     try:
         results = [measure(args.program, m, args.repetitions) for m in args.models.split(",")]
     except Disturbed as why:
-        sys.exit(str(why))
+        print(why, file=sys.stderr)
+        return 2
     if args.json:
         print(json.dumps({"benchmark": "memory", "results": results}, indent=2))
-        return
+        return 0
     print("model     memory kept  handed back  ratio   (samples/s, medians)")
     for each in results:
         print(f"{each['model']:8}  {each['kept']:11.4g}  {each['handed_back']:11.4g}  "
               f"{each['ratio']:5.3f}")
+    return 0
 
 
-main()
+sys.exit(main())
