@@ -5,7 +5,7 @@ namespace pipedream {
 namespace {
 
 // More workers than a machine has GPUs: the program says that they share them.
-constexpr int kWorkers = 9;
+constexpr int kWorkers = 33;
 
 TEST(GpuCommands, TheDeviceComesFromThePlanUnlessAnotherIsAskedFor) {
   const std::string mlp = "--model mlp --inputs 20 --hidden 16 --batch 16 ";

@@ -13,7 +13,6 @@
 #include "cli/train_plans.h"
 #include "cli/training.h"
 #include "cli/watcher.h"
-#include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/machine.h"
@@ -171,10 +170,8 @@ runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recip
         world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
   job.averaging.way.exchange = wishes_of(flags_).exchange;
-  if (world_)
-    job.averaging.way.host_of = world_->hosts();
-  else if (!flags_.cluster.empty())  // threads sum as the machines that they stand for would
-    job.averaging.way.host_of = cluster::hosts(cluster::read_cluster(flags_.cluster));
+  // Threads sum as the machines that they stand for would.
+  job.averaging.way.host_of = world_ ? world_->hosts() : preparation_.hosts;
   job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
   job.clip_norm = flags_.clip;
   job.keep_timeline = flags_.wants_any() || !flags_.out.empty();

@@ -133,6 +133,7 @@ Preparation given_plan(const PlanningTask& task) {
   if (file.device.empty()) file.device = task.computing.device.is_cpu() ? "cpu" : "cuda";
   if (file.precision.empty()) file.precision = model::to_text(task.computing.precision);
   const cluster::Cluster cluster = cluster_for(task);
+  preparation.hosts = cluster::hosts(cluster);
   if (!flags.profile.empty()) preparation.profile = profile_for(task);
   preparation.runs.push_back({std::move(file), {}});
   Prepared& run = preparation.runs.back();
@@ -209,6 +210,7 @@ Preparation prepare_plans(const PlanningTask& task) {
   if (!task.flags.plan.empty()) return given_plan(task);
   Preparation preparation;
   const cluster::Cluster cluster = cluster_for(task);
+  preparation.hosts = cluster::hosts(cluster);
   if (task.flags.profile.empty()) rehearse(task, cluster);
   preparation.profile = profile_for(task);
   const systems::Model model(*preparation.profile);

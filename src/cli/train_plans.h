@@ -38,6 +38,7 @@ struct Preparation {
   std::string automatic;                    // the choice of auto, where all systems run
   std::string table;                        // what auto looked at, where it chose
   std::optional<profile::Profile> profile;  // where there is one
+  std::vector<int> hosts;                   // of the cluster (cluster::hosts)
 };
 
 // Throws CannotMeet where there is no plan; before the network is profiled, where no profile could

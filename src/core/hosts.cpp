@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "core/check.h"
+
 namespace pipedream {
 
 std::vector<std::vector<WorkerId>> two_levels(std::span<const WorkerId> members,
                                               std::span<const int> host_of) {
   if (host_of.empty()) return {};
+  for (const WorkerId member : members) PD_CHECK(member.index() < host_of.size());
   std::vector<std::vector<WorkerId>> hosts;
   std::map<int, std::size_t> known;
   for (const WorkerId member : members) {

@@ -43,8 +43,8 @@ std::vector<WorkerId> in_worker_order(std::span<const WorkerId> group) {
 
 // The members of each host, in worker order, where a ring over the group has two levels.
 using Hosts = std::vector<std::vector<WorkerId>>;
-Hosts hosts_of(const Network& network, std::span<const WorkerId> group) {
-  if (network.hosts().empty()) return {};
+Hosts hosts_of(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
+  if (pattern != Exchange::kRing || network.hosts().empty()) return {};
   return two_levels(in_worker_order(group), network.hosts());
 }
 
@@ -88,12 +88,11 @@ Seconds two_rings_per_byte(const Network& network, int g, int h) {
 }
 
 Nanos exchange_latency(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
+  if (const Hosts hosts = hosts_of(network, group, pattern); !hosts.empty())
+    return exchange_latency(network, hosts.front(), pattern) +
+           exchange_latency(network, across(hosts, 0), pattern);
   const auto others = static_cast<std::int64_t>(group.size()) - 1;
   const std::int64_t steps = pattern == Exchange::kRing ? 2 * others : 2;
-  if (pattern == Exchange::kRing)
-    if (const Hosts hosts = hosts_of(network, group); !hosts.empty())
-      return exchange_latency(network, hosts.front(), pattern) +
-             exchange_latency(network, across(hosts, 0), pattern);
   return others > 0 ? steps * largest_latency(network, in_worker_order(group)) : Nanos{0};
 }
 
@@ -101,12 +100,12 @@ Seconds exchange_time(const Network& network, std::span<const WorkerId> group, d
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
   const Seconds latency = exchange_latency(network, group, pattern);
+  if (const Hosts hosts = hosts_of(network, group, pattern); !hosts.empty())
+    return two_rings_per_byte(network, static_cast<int>(hosts.front().size()),
+                              static_cast<int>(hosts.size())) *
+               weights +
+           latency;
   if (pattern == Exchange::kRing) {
-    if (const Hosts hosts = hosts_of(network, group); !hosts.empty())
-      return two_rings_per_byte(network, static_cast<int>(hosts.front().size()),
-                                static_cast<int>(hosts.size())) *
-                 weights +
-             latency;
     const double volume = exchange_share(static_cast<int>(group.size())) * weights;
     return ring_time(network, in_worker_order(group), volume) + latency;
   }
@@ -170,10 +169,10 @@ void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> 
 void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Exchange pattern,
                              double rounds) {
   if (group.size() < 2) return;
-  if (pattern != Exchange::kRing)
-    add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
-  else if (const Hosts hosts = hosts_of(network_, group); !hosts.empty())
+  if (const Hosts hosts = hosts_of(network_, group, pattern); !hosts.empty())
     add_two_rings(hosts, weights * rounds);
+  else if (pattern != Exchange::kRing)
+    add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
   else
     add_ring(group, weights * rounds);
 }
@@ -234,7 +233,7 @@ std::vector<std::vector<LinkUse>> exchange_uses(const Network& network,
   LinkLoads loads(network);
   loads.add_exchange(group, 1, pattern, 1);
   std::vector<LinkUse> all = loads.uses();
-  if (pattern != Exchange::kRing || hosts_of(network, group).empty()) return {std::move(all)};
+  if (hosts_of(network, group, pattern).empty()) return {std::move(all)};
   // By level: what is inside hosts, then what is between them.
   const auto outer =
       std::find_if(all.begin(), all.end(), [](const LinkUse& use) { return use.level > 0; });

@@ -95,13 +95,13 @@ class Backward {
     const double items = in_flight * rule_.share;
     const double served = counts_.servers > 0 ? 1.0 / counts_.servers : 0;
     const double updated = counts_.servers > 0 ? served : 1;
-    return {.weights = times(size_.weights, counts_.versions) + times(size_.weights, served),
+    return {.weights = times(size_.weights, counts_.versions) + times(size_.weights, served) +
+                       (counts_.servers > 0 ? size_.weights : Bytes{0}),
             .gradients = times(size_.weights, counts_.gradients),
             .optimiser = times(size_.weights, rule_.optimiser_copies * updated),
             .activations = times(size_.received, items) +
                            times(size_.held, rule_.recompute ? rule_.share : items),
-            .buffers = times(size_.received, 2 * rule_.share) +
-                       (counts_.servers > 0 ? size_.weights : Bytes{0}),
+            .buffers = times(size_.received, 2 * rule_.share),
             .working = times(size_.working, rule_.share)};
   }
 

@@ -116,11 +116,11 @@ struct StageSize {
 
 // What there is of each kind at the moment when all of it is most.
 struct MemoryUse {
-  Bytes weights;  // all versions, and what is served of them
+  Bytes weights;  // all versions, what is served of them, and the copies to answer with
   Bytes gradients;
   Bytes optimiser;
   Bytes activations;
-  Bytes buffers;  // two items received ahead, and the copies that a server answers with
+  Bytes buffers;  // two items received ahead
   Bytes working;
   [[nodiscard]] Bytes total() const {
     return weights + gradients + optimiser + activations + buffers + working;

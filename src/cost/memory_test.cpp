@@ -316,10 +316,10 @@ TEST(StageMemory, OfReplicasHasAllBucketsAllTheTimeAndOneLayersGradientsBesides)
 // And copies of its share for all: together as much as the weights.
 TEST(StageMemory, OfAServerIsItsShareOfTheWeightsAndOfTheOptimisersState) {
   const MemoryUse use = stage_memory(kSize, {.buckets = true, .servers = 4}, {});
-  EXPECT_EQ(parts(use), (Parts{100 + 25, 100, 25, 1012, 24 + 100, 7}));
+  EXPECT_EQ(parts(use), (Parts{100 + 25 + 100, 100, 25, 1012, 24, 7}));
   EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 4}, {.optimiser_copies = 2}).optimiser,
             Bytes{50});
-  EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 1}, {}).weights, Bytes{200})
+  EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 1}, {}).weights, Bytes{300})
       << "a single worker serves itself";
 }
 

@@ -13,19 +13,8 @@ constexpr int kHalvings = 50;
 constexpr double kCloseEnough = 1e-5;         // of the bound
 constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another order
 
-// The fastest ring of two levels over m workers, per byte; only where one level does not join them.
-double two_rings(const cost::Network& network, int m) {
-  double best = kUnbounded;
-  if (network.hosts().empty() || m <= network.inside(1)) return best;
-  for (int g = 2; g <= network.inside(1); ++g)
-    if (m % g == 0 && m / g <= network.level(1).count)
-      best = std::min(best, cost::two_rings_per_byte(network, g, m / g).count());
-  return best;
-}
-
 // Averaging over a ring of m workers, per byte and minibatch: some link of a level that joins so
-// many carries 2(m−1)/m per round of m minibatches, unless the ring has two levels. Other patterns
-// may use all levels at once.
+// many carries 2(m−1)/m per round of m minibatches. Other patterns may use all levels at once.
 double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, int m) {
   double best = 0;
   for (std::size_t k = 0; k < network.levels(); ++k) {
@@ -36,8 +25,21 @@ double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, i
     else if (joined >= m)
       best = std::max(best, bandwidth);
   }
-  const double plain = cost::exchange_share(m) / best;
-  return (pattern == cost::Exchange::kRing ? std::min(plain, two_rings(network, m)) : plain) / m;
+  return cost::exchange_share(m) / best / m;
+}
+
+// The same for every m, with rings of two levels; by m − 1.
+std::vector<double> exchanges_per_byte(const cost::Network& network, cost::Exchange pattern) {
+  std::vector<double> all;
+  for (int m = 1; m <= network.workers(); ++m)
+    all.push_back(exchange_per_byte(network, pattern, m));
+  if (pattern != cost::Exchange::kRing || network.hosts().empty()) return all;
+  for (int g = 2; g <= network.level(0).count; ++g)
+    for (int h = 2; h <= network.level(1).count; ++h) {
+      double& known = all[static_cast<std::size_t>(g * h - 1)];
+      known = std::min(known, cost::two_rings_per_byte(network, g, h).count() / (g * h));
+    }
+  return all;
 }
 
 }  // namespace
@@ -51,11 +53,10 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
   for (const cluster::Device& device : predictor.cluster().devices)
     speed_ = std::max(speed_, device.speed);
   for (std::size_t cut = 0; cut < cuts_.count(); ++cut) time_.push_back(compute(0, cut));
-  const bool once_a_round = cost::never_flushes(predictor.conditions().rule);
-  for (int m = 1; m <= workers_; ++m)
-    exchange_.push_back(
-        once_a_round ? exchange_per_byte(predictor.network(), predictor.conditions().exchange, m)
-                     : 0);
+  if (cost::never_flushes(predictor.conditions().rule))  // once a round
+    exchange_ = exchanges_per_byte(predictor.network(), predictor.conditions().exchange);
+  else
+    exchange_.resize(static_cast<std::size_t>(workers_));
   int first = 2;
   for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
     levels_end_.push_back(predictor.network().inside(k) * predictor.network().level(k).count);

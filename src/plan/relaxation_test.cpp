@@ -53,5 +53,27 @@ TEST(Relaxation, AStageOnOneWorkerAveragesNothing) {
   EXPECT_NEAR(Relaxation(predictor, false).bound(), 2, 1e-6) << "a layer on each";
 }
 
+// 36 bytes over cards of 4 bytes per second: a byte of each leaves a server once, not 1.5 times.
+TEST(Relaxation, KnowsRingsOfTwoLevels) {
+  profile::Profile profile = three_layers();
+  for (std::size_t i = 1; i < profile.costs.size(); ++i) profile.costs[i].weights = Bytes{12};
+  const Cuts cuts(profile);
+  const cluster::Cluster cluster{
+      "two servers of two",
+      {{.name = "server", .count = 2, .bandwidth = {1e12}},
+       {.name = "network", .count = 2, .bandwidth = {4}, .shared = true}},
+      std::vector<cluster::Device>(4, {Bytes{1 << 30}, 1})};
+  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  const Relaxation relaxation(predictor, /*straight=*/false);
+  EXPECT_NEAR(relaxation.stage(0, cuts.last(), 4), 36.0 / 4 / 4, 1e-9);
+  EXPECT_NEAR(relaxation.stage(0, cuts.last(), 3), 4.0 / 3 * 36 / 4 / 3, 1e-9)
+      << "uneven: one ring";
+  Layout replicas;
+  replicas.ends = {0, cuts.last()};
+  replicas.workers = {{WorkerId{0}, WorkerId{1}, WorkerId{2}, WorkerId{3}}};
+  EXPECT_NEAR(predictor.predict(replicas).per_minibatch.count(), 36.0 / 4 / 4, 1e-9);
+  EXPECT_LE(relaxation.bound(), 36.0 / 4 / 4);
+}
+
 }  // namespace
 }  // namespace pipedream::plan

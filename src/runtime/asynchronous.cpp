@@ -87,17 +87,15 @@ void AsynchronousWeights::push() {
 
 void AsynchronousWeights::pull(WeightVersion to) {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
-  std::vector<Answer> answers;
+  const model::Tensors& weights = stage_.weights().renew(to);
   for (std::size_t server = 0; server < members_.size(); ++server) {
-    answers.push_back(answer_of(server, [&] { return deadline; }));
-    const std::int64_t behind = answers.back().front().header.at(1);
+    const std::int64_t behind = fetch(server, weights, [&] { return deadline; });
     lateness_.most = std::max(lateness_.most, behind);
     lateness_.sum += behind;
     ++lateness_.count;
   }
   // Every server has applied what was pushed, or it would not have answered.
   buckets_.give_back(std::move(pushed_));
-  use(to, answers);
 }
 
 void AsynchronousWeights::settle() {
@@ -106,22 +104,33 @@ void AsynchronousWeights::settle() {
   // Others may have much left to push. As long as our own server hears of them, they are well.
   const auto began = std::chrono::steady_clock::now();
   const auto deadline = [&] { return std::max(began, server_->last_heard()) + patience_; };
-  std::vector<Answer> answers;
+  const model::Tensors& weights = stage_.weights().renew({stage_.weights().newest().value + 1});
   for (std::size_t server = 0; server < members_.size(); ++server)
-    answers.push_back(answer_of(server, deadline));
-  use({stage_.weights().newest().value + 1}, answers);
+    (void)fetch(server, weights, deadline);
 }
 
-AsynchronousWeights::Answer AsynchronousWeights::answer_of(
-    std::size_t server, const std::function<transport::Deadline()>& deadline) {
-  Answer answer;
-  while (answer.size() < buckets_.layout().buckets())
-    answer.push_back(message_of(server, deadline));
-  return answer;
+std::int64_t AsynchronousWeights::fetch(std::size_t server, const model::Tensors& weights,
+                                        const MovingDeadline& deadline) {
+  const BucketLayout& layout = buckets_.layout();
+  std::int64_t behind = 0;
+  for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+    const transport::Message answer = message_of(server, deadline);
+    versions_[server] = answer.header.at(0);
+    behind = answer.header.at(1);
+    const std::byte* from = answer.bytes.data();
+    const Range range = shard_of(layout.floats(bucket), server, members_.size());
+    for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
+      // from_blob wants mutable memory.
+      floats_of(weights[parameter], part)
+          .copy_(at::from_blob(const_cast<std::byte*>(from), {part.count}));
+      from += static_cast<std::size_t>(part.count) * sizeof(float);
+    }
+  }
+  return behind;
 }
 
-transport::Message AsynchronousWeights::message_of(
-    std::size_t server, const std::function<transport::Deadline()>& deadline) {
+transport::Message AsynchronousWeights::message_of(std::size_t server,
+                                                   const MovingDeadline& deadline) {
   const transport::Ticket ticket = channels_.replies.receive(members_[server], 0);
   for (;;) {
     const transport::Deadline until = deadline();
@@ -135,24 +144,6 @@ transport::Message AsynchronousWeights::message_of(
       throw;
     } catch (const WorkerLost&) {
       if (deadline() <= until) throw;
-    }
-  }
-}
-
-void AsynchronousWeights::use(WeightVersion to, const std::vector<Answer>& answers) {
-  const model::Tensors& weights = stage_.weights().renew(to);
-  const BucketLayout& layout = buckets_.layout();
-  for (std::size_t server = 0; server < members_.size(); ++server) {
-    versions_[server] = answers[server].front().header.at(0);
-    for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
-      const std::byte* from = answers[server][bucket].bytes.data();
-      const Range range = shard_of(layout.floats(bucket), server, members_.size());
-      for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
-        // from_blob wants mutable memory.
-        floats_of(weights[parameter], part)
-            .copy_(at::from_blob(const_cast<std::byte*>(from), {part.count}));
-        from += static_cast<std::size_t>(part.count) * sizeof(float);
-      }
     }
   }
 }

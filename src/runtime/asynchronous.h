@@ -54,14 +54,14 @@ class AsynchronousWeights {
 
  private:
   void send(std::size_t bucket, const at::Tensor& flat);
-  // A server's next answer, by bucket. The deadline may move on while it waits.
-  using Answer = std::vector<transport::Message>;
-  [[nodiscard]] Answer answer_of(std::size_t server,
-                                 const std::function<transport::Deadline()>& deadline);
-  [[nodiscard]] transport::Message message_of(std::size_t server,
-                                              const std::function<transport::Deadline()>& deadline);
-  // Makes the stage's next version of one answer from each server.
-  void use(WeightVersion to, const std::vector<Answer>& answers);
+  // May move on while somebody waits.
+  using MovingDeadline = std::function<transport::Deadline()>;
+  // Takes a server's part of the weights from its next answer, bucket by bucket: where that comes
+  // from another process, no more of it need be there at once. How many updates by others came
+  // between.
+  std::int64_t fetch(std::size_t server, const model::Tensors& weights,
+                     const MovingDeadline& deadline);
+  [[nodiscard]] transport::Message message_of(std::size_t server, const MovingDeadline& deadline);
 
   Channels channels_;
   std::vector<WorkerId> members_;

@@ -1,7 +1,8 @@
 #include "runtime/parameter_server.h"
 
+#include <cstring>
+
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 
 #include "core/check.h"
@@ -43,8 +44,8 @@ void ParameterServer::rethrow_failure() {
 }
 
 void ParameterServer::run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter) {
-  // What is allocated here is freed by the worker, at the end, and what it allocates may be freed
-  // here: only one meter of both has it right (model/memory_meter.h).
+  // What is allocated here, the optimiser's state, is freed by the worker, at the end, and what it
+  // allocates may be freed here: only one meter of both has it right (model/memory_meter.h).
   const c10::DebugInfoGuard metered(std::move(meter));
   try {
     serve(threads);
@@ -106,12 +107,17 @@ void ParameterServer::apply(std::size_t member, const transport::Message& messag
 
 void ParameterServer::answer(std::size_t member, std::int64_t behind) {
   for (std::size_t bucket = 0; bucket < shard_.size(); ++bucket) {
-    std::shared_ptr<at::Tensor>& copy = answers_[member][bucket];
-    // The worker has used it; but a transport may not have let go of it yet.
-    if (copy.use_count() > 1) copy = std::make_shared<at::Tensor>(at::empty_like(*copy));
-    copy->copy_(shard_[bucket]);
-    const std::span floats(copy->const_data_ptr<float>(), static_cast<std::size_t>(copy->numel()));
-    replies_.send(members_[member], 0, {{version_, behind}, std::as_bytes(floats), copy});
+    const at::Tensor& weights = shard_[bucket];
+    const auto count = static_cast<std::size_t>(weights.numel());
+    const std::shared_ptr<at::Tensor>& kept = answers_[member][bucket];
+    // The worker has used it; but a transport may not have let go of it yet, and frees what it gets
+    // where no meter counts.
+    const auto copy = kept.use_count() == 1
+                          ? std::shared_ptr<float[]>(kept, kept->data_ptr<float>())
+                          : std::make_shared_for_overwrite<float[]>(count);
+    if (count > 0) std::memcpy(copy.get(), weights.const_data_ptr<float>(), weights.nbytes());
+    replies_.send(members_[member], 0,
+                  {{version_, behind}, std::as_bytes(std::span(copy.get(), count)), copy});
   }
 }
 

@@ -67,11 +67,11 @@ void Lanes::start_next(LaneId id, Nanos now) {
   }
   lane.started = now;
   lane.state = State::kMoving;
-  move(id, now);
+  start_path(id, now);
 }
 
 // Along the next path of the lane's job.
-void Lanes::move(LaneId id, Nanos now) {
+void Lanes::start_path(LaneId id, Nanos now) {
   Job& job = lanes_[id].jobs.front();
   const Path& path = job.paths.front();
   job.paths = job.paths.subspan(1);
@@ -100,7 +100,7 @@ std::optional<Lanes::Finished> Lanes::flow_ends(FlowId flow, std::uint32_t gener
 std::optional<Lanes::Finished> Lanes::moved(LaneId id, Nanos now) {
   Lane& lane = lanes_[id];
   if (!lane.jobs.front().paths.empty()) {
-    move(id, now);
+    start_path(id, now);
     return std::nullopt;
   }
   if (!lane.waits_latency || lane.latency == Nanos{0}) return finish(id, now, now + lane.latency);

@@ -66,7 +66,7 @@ class Lanes {
     Fifo<Job> jobs;
   };
   void start_next(LaneId id, Nanos now);
-  void move(LaneId id, Nanos now);
+  void start_path(LaneId id, Nanos now);
   std::optional<Finished> moved(LaneId id, Nanos now);
   Finished finish(LaneId id, Nanos now, Nanos arrived);
   void tell_clock();

@@ -69,8 +69,8 @@ inline void copy_into(std::span<float> values, const Message& message) {
 }
 
 // One member's end of a sum: sends and receives, and what that amounts to. Members tell those who
-// wait for them that they have begun, in a message of no bytes, which slow links do not hold up: so
-// it is known how late they were, and how long their values took.
+// wait for them that they have begun, in a message of no bytes, which waits on a link only for what
+// is there already: so it is known how late they were, and how long their values took.
 class Exchanger {
  public:
   Exchanger(Transport& transport, int tag, Deadline deadline)

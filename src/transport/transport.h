@@ -26,9 +26,10 @@ using Readiness = std::function<bool()>;
 // Returns when that says yes.
 void wait_until(const Readiness& is_ready);
 
-// What travels: bytes that nobody changes any more, kept alive by `owner`, and a few numbers that
-// describe them (a tensor's type and shape). Backends within one process hand over the same memory,
-// which may be a device's, and `is_ready` with it; others read the bytes once they are ready.
+// What travels: bytes that nobody changes while anybody holds their `owner`, which keeps them
+// alive, and a few numbers that describe them (a tensor's type and shape). Backends within one
+// process hand over the same memory, which may be a device's, and `is_ready` with it; others read
+// the bytes once they are ready.
 struct Message {
   std::vector<std::int64_t> header;
   std::span<const std::byte> bytes;
