@@ -93,7 +93,7 @@ void expect_same_on_processes(const std::string& train, int workers) {
 }
 
 TEST(TrainCommand, EveryExchangeGivesTheSameBitsOnProcessesAsOnThreads) {
-  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "no mpirun";
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const std::string run = kMlp + "--profile " + mlp_profile() + " --system dp-bsp --exchange ";
   for (const std::string exchange : {"ring", "all-to-all", "ps"})
     for (const int workers : {2, 3}) expect_same_on_processes(run + exchange, workers);
@@ -108,7 +108,7 @@ TEST(TrainCommand, AnyOrderOfSummationOfTwoIsTheSame) {
 
 // Three replicas of the first stage, and one of the second.
 TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
-  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "no mpirun";
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const std::string profile = mlp_profile();
   auto plan = json_of(call("plan --json --system mp --stages 2 --profile " + profile +
                            " --cluster " + cluster_of("four", {4})));

@@ -30,11 +30,7 @@ TEST(TrainConfiguration, TheConfigurationOfARunRepeatsItBitForBit) {
 }
 
 TEST(TrainConfiguration, TheConfigurationOfARunHasWhatItWasPlannedFrom) {
-  const std::string cluster =
-      write("two_slow_workers.toml",
-            "format = \"pipedream-cluster\"\nversion = 1\nname = \"two\"\n"
-            "[[level]]\nname = \"link\"\ncount = 2\nbandwidth = \"1Gbit/s\"\n"
-            "[device]\nmemory = \"1GiB\"\n");
+  const std::string cluster = cluster_of("two", {2});
   for (const std::string& with : {std::string(), "--cluster " + cluster}) {
     const std::string out = scratch(with.empty() ? "planned_here" : "planned_there").string();
     const auto first = json_of(call(kMlp + with + " --workers 2 --system gpipe --stages 2 " +

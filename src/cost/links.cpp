@@ -77,6 +77,22 @@ Nanos largest_latency(const Network& network, const std::vector<WorkerId>& sorte
   return latency;
 }
 
+// Of members in worker order.
+Nanos ring_latency(const Network& network, const std::vector<WorkerId>& sorted) {
+  return 2 * (std::ssize(sorted) - 1) * largest_latency(network, sorted);
+}
+
+// What exchange_latency says; `hosts` are hosts_of the same.
+Nanos latency_of(const Network& network, std::span<const WorkerId> group, Exchange pattern,
+                 const Hosts& hosts) {
+  if (!hosts.empty())
+    return ring_latency(network, hosts.front()) + ring_latency(network, across(hosts, 0));
+  if (group.size() < 2) return Nanos{0};
+  const std::vector<WorkerId> sorted = in_worker_order(group);
+  return pattern == Exchange::kRing ? ring_latency(network, sorted)
+                                    : 2 * largest_latency(network, sorted);
+}
+
 }  // namespace
 
 Seconds two_rings_per_byte(const Network& network, int g, int h) {
@@ -88,19 +104,15 @@ Seconds two_rings_per_byte(const Network& network, int g, int h) {
 }
 
 Nanos exchange_latency(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
-  if (const Hosts hosts = hosts_of(network, group, pattern); !hosts.empty())
-    return exchange_latency(network, hosts.front(), pattern) +
-           exchange_latency(network, across(hosts, 0), pattern);
-  const auto others = static_cast<std::int64_t>(group.size()) - 1;
-  const std::int64_t steps = pattern == Exchange::kRing ? 2 * others : 2;
-  return others > 0 ? steps * largest_latency(network, in_worker_order(group)) : Nanos{0};
+  return latency_of(network, group, pattern, hosts_of(network, group, pattern));
 }
 
 Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
-  const Seconds latency = exchange_latency(network, group, pattern);
-  if (const Hosts hosts = hosts_of(network, group, pattern); !hosts.empty())
+  const Hosts hosts = hosts_of(network, group, pattern);
+  const Seconds latency = latency_of(network, group, pattern, hosts);
+  if (!hosts.empty())
     return two_rings_per_byte(network, static_cast<int>(hosts.front().size()),
                               static_cast<int>(hosts.size())) *
                weights +
