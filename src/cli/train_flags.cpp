@@ -3,12 +3,13 @@
 #include "cli/flags.h"
 #include "core/error.h"
 #include "runtime/job.h"
+#include "train/trainer.h"
 
 namespace pipedream::cli {
 namespace {
 
 void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
-  const auto count = range<std::int64_t>(1, std::int64_t{1} << 40, kWholeNumber);
+  const auto count = range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber);
   CLI::Option* minibatches =
       command.add_option("--minibatches", flags->minibatches, "How many to train")->check(count);
   command.add_option("--epochs", flags->epochs, "Passes over the training data [1]")

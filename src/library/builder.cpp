@@ -10,6 +10,7 @@
 #include "library/handles.h"
 #include "library/seeded.h"
 #include "model/sample_inputs.h"
+#include "runtime/failure.h"
 
 namespace pipedream {
 namespace library {
@@ -245,6 +246,8 @@ void Builder::Impl::try_out(Node& node) const {
     refuse(node.name, "it cannot be run on " + given + ": " + error.what_without_backtrace());
   } catch (const std::exception& error) {
     refuse(node.name, "it cannot be run on " + given + ": " + error.what());
+  } catch (...) {
+    refuse(node.name, "it cannot be run on " + given + ": " + runtime::kNoException);
   }
   if (node.results[0].empty() || node.results[0].size() != node.results[1].size())
     refuse(node.name, "it returned " + std::to_string(node.results[0].size()) + " and then " +

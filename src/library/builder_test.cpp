@@ -46,6 +46,28 @@ TEST(LibraryBuilder, RefusesValuesWithoutSamplesAlongTheirFirstDimension) {
   expect_refused([&] { (void)net.add("next", torch::relu, {fixed}); }, "layer 'next'");
 }
 
+TEST(LibraryBuilder, RefusesALayerThatThrowsWhatIsNoException) {
+  Builder net("n");
+  const Value x = net.input("x", {4});
+  const auto throwing = [](const Tensor& in) -> Tensor {
+    if (in.size(0) > 0) throw 7;
+    return in;
+  };
+  expect_refused([&] { (void)net.add("odd", throwing, {x}); }, "layer 'odd': it cannot be run on");
+}
+
+// It would wait for itself.
+TEST(LibraryBuilder, RefusesALayerWhoseCodeMakesLayers) {
+  const Network other = plain_chain();
+  Builder net("n");
+  const Value x = net.input("x", {4});
+  const auto nesting = [other] {
+    (void)other.initial_weights(1);
+    return torch::nn::Linear(4, 4);
+  };
+  expect_refused([&] { (void)net.add("nest", nesting, {x}); }, "make other networks before");
+}
+
 TEST(LibraryBuilder, RefusesALayerThatWritesIntoItsInput) {
   Builder net("n");
   const Value x = net.input("x", {4});

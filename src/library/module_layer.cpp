@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include <ATen/autocast_mode.h>
+
 #include "library/seeded.h"
 #include "model/out_of_memory.h"
+#include "runtime/failure.h"
 
 namespace pipedream::library {
 namespace {
@@ -56,6 +59,14 @@ class ModuleLayer final : public model::Layer {
   model::Tensors buffers_;
 };
 
+// Layers are tried out in float; in another precision some return what they compute in.
+bool is_of(const at::Tensor& tensor, at::ScalarType type) {
+  const at::DeviceType device = tensor.device().type();
+  return tensor.scalar_type() == type ||
+         (type == at::kFloat && at::autocast::is_autocast_enabled(device) &&
+          tensor.scalar_type() == at::autocast::get_autocast_dtype(device));
+}
+
 Tensors ModuleLayer::compute(const Tensors& arguments, const model::Pass& pass) {
   std::optional<KeptBuffers> kept;
   if (pass.training && !pass.update_statistics) kept.emplace(buffers_);
@@ -81,6 +92,8 @@ model::Tensors ModuleLayer::forward(const model::Tensors& inputs, const model::P
     throw;
   } catch (const std::exception& error) {
     fail(error.what());
+  } catch (...) {
+    fail(runtime::kNoException);
   }
   if (results.size() != blueprint_->results)
     fail("it returned " + std::to_string(results.size()) + " tensors, and " +
@@ -98,7 +111,7 @@ void ModuleLayer::check(const at::Tensor& output, std::size_t number, std::int64
   const model::TensorType& type = blueprint_->types[number];
   model::Shape wanted = type.shape;
   if (!blueprint_->is_loss[number]) wanted.insert(wanted.begin(), samples);
-  if (output.defined() && output.scalar_type() == type.type && output.sizes() == wanted) return;
+  if (output.defined() && is_of(output, type.type) && output.sizes() == wanted) return;
   fail("for " + std::to_string(samples) + " samples it returned " + type_text(output) + ", where " +
        (blueprint_->is_loss[number] ? "one number" : type_text(type)) +
        " was found when the network was built");

@@ -1,6 +1,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "library/handles.h"
+#include "library/world.h"
 #include "model/weights_file.h"
 #include "model/whole_model.h"
 
@@ -29,6 +30,10 @@ std::map<std::string, Place> places_of(const Network::Impl& impl) {
   return places;
 }
 
+torch::Tensor copy_of(const torch::Tensor& tensor) {
+  return library::run_together(nullptr, [&] { return tensor.detach().cpu().clone(); });
+}
+
 }  // namespace
 
 const std::string& Network::name() const { return impl_->network.name; }
@@ -44,11 +49,13 @@ std::vector<std::string> Network::layers() const {
 }
 
 Weights Network::initial_weights(std::uint64_t seed) const {
-  const model::WholeModel whole(impl_->network, at::kCPU, seed);
-  Weights weights = whole.parameters();
-  weights.merge(whole.buffers());
-  for (auto& [name, tensor] : weights) tensor = tensor.detach();
-  return weights;
+  return library::run_together(nullptr, [&] {
+    const model::WholeModel whole(impl_->network, at::kCPU, seed);
+    Weights weights = whole.parameters();
+    weights.merge(whole.buffers());
+    for (auto& [name, tensor] : weights) tensor = tensor.detach();
+    return weights;
+  });
 }
 
 Network Network::with_weights(const Weights& weights) const {
@@ -66,7 +73,7 @@ Network Network::with_weights(const Weights& weights) const {
       throw BadUsage("'" + name + "' of the network '" + this->name() + "' is " +
                      c10::str(at::IntArrayRef(place->second.shape)) + ", and " +
                      library::type_text(tensor) + " was given");
-    starts[place->second.layer].emplace(place->second.name, tensor.detach().cpu().clone());
+    starts[place->second.layer].emplace(place->second.name, copy_of(tensor));
   }
   auto made = std::make_shared<Impl>(*impl_);
   for (auto& [layer, start] : starts) {

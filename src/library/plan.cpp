@@ -24,10 +24,12 @@ systems::Wishes wishes_of(const PlanOptions& options) {
 }
 
 void check_options(const PlanOptions& options) {
-  if (options.memory && *options.memory < 1) throw BadUsage("plan: wanted a memory above 0");
-  if (options.microbatches && *options.microbatches < 1)
-    throw BadUsage("plan: wanted at least one microbatch");
-  if (options.stages && *options.stages < 1) throw BadUsage("plan: wanted at least one stage");
+  const auto check = [](std::int64_t found, const std::string& wanted) {
+    if (found < 1) throw BadUsage("plan: wanted " + wanted + ", found " + std::to_string(found));
+  };
+  check(options.memory.value_or(1), "a memory of at least one byte");
+  check(options.microbatches.value_or(1), "at least one microbatch");
+  check(options.stages.value_or(1), "at least one stage");
 }
 
 }  // namespace

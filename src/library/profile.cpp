@@ -28,9 +28,10 @@ profile::Profile measure(const Network& network, const ProfileOptions& options) 
 
 void check_options(const ProfileOptions& options) {
   if (!(options.seconds > 0) || !std::isfinite(options.seconds))
-    throw BadUsage("profile: wanted seconds above 0");
+    throw BadUsage("profile: wanted seconds above 0, found " + std::to_string(options.seconds));
   if (options.workers < 1 || options.threads < 1)
-    throw BadUsage("profile: wanted at least one worker and one thread");
+    throw BadUsage("profile: wanted at least one worker and one thread, found " +
+                   std::to_string(options.workers) + " and " + std::to_string(options.threads));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <ATen/Context.h>
 #include <ATen/ops/equal.h>
 
+#include "core/error.h"
+
 namespace pipedream::library {
 namespace {
 
@@ -13,6 +15,27 @@ std::mutex& turn() {
   static std::mutex mutex;
   return mutex;
 }
+
+// That lock would wait for its own thread for ever.
+class OneAtATime {
+ public:
+  OneAtATime() {
+    if (inside())
+      throw BadUsage(
+          "a layer's own code builds or runs layers of pipedream: wanted modules and "
+          "functions of torch alone; make other networks before");
+    inside() = true;
+  }
+  ~OneAtATime() { inside() = false; }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  static bool& inside() {
+    thread_local bool inside = false;
+    return inside;
+  }
+};
 
 // A generator's own lock is held by whoever draws; so not while the action runs.
 class Seeded {
@@ -44,6 +67,7 @@ class Seeded {
 }  // namespace
 
 bool run_seeded(const RandomKey& key, at::Device device, const std::function<void()>& action) {
+  const OneAtATime mine;
   const std::scoped_lock lock(turn());
   const Seeded seeded(at::globalContext().defaultGenerator(device), folded(key));
   action();

@@ -14,12 +14,20 @@ inline namespace v1 {
 namespace {
 
 void check_options(const TrainOptions& options) {
-  if (options.epochs < 1 || options.minibatches.value_or(1) < 1)
-    throw BadUsage("train: wanted at least one epoch, or one minibatch");
-  if (options.threads < 1) throw BadUsage("train: wanted at least one thread");
+  const auto check = [](std::int64_t found, const std::string& what) {
+    if (found < 1 || found > train::kMostMinibatches)
+      throw BadUsage("train: wanted 1 to " + std::to_string(train::kMostMinibatches) + " " + what +
+                     ", found " + std::to_string(found));
+  };
+  check(options.epochs, "epochs");
+  check(options.minibatches.value_or(1), "minibatches");
+  if (options.threads < 1)
+    throw BadUsage("train: wanted at least one thread, found " + std::to_string(options.threads));
   if (!(options.patience > 0 && options.patience <= runtime::kMostPatience))
-    throw BadUsage("train: wanted a patience above 0 and up to 10 million seconds");
-  if (options.clip && !(*options.clip > 0)) throw BadUsage("train: wanted to clip above 0");
+    throw BadUsage("train: wanted a patience above 0 and up to 10 million seconds, found " +
+                   std::to_string(options.patience));
+  if (options.clip && !(*options.clip > 0))
+    throw BadUsage("train: wanted to clip above 0, found " + std::to_string(*options.clip));
 }
 
 train::OptimiserOptions optimiser_of(const Optimiser& wanted) {

@@ -80,7 +80,8 @@ TEST(LibraryTraining, RefusesOptionsThatMakeNoSense) {
   const auto with = [&](const TrainOptions& options) {
     (void)train(network, planned, {samples(), {}}, options);
   };
-  expect_refused([&] { with({.epochs = 0}); }, "at least one epoch");
+  expect_refused([&] { with({.epochs = 0}); }, "epochs, found 0");
+  expect_refused([&] { with({.minibatches = INT64_MAX}); }, "minibatches, found 92");
   expect_refused([&] { with({.optimiser = {.kind = "adagrad"}}); }, "no optimiser 'adagrad'");
   expect_refused([&] { with({.no_stash = true}); }, "--no-stash is for pipedream");
   expect_refused([&] { (void)plan(measured, 0); }, "wanted 1 to");
@@ -90,6 +91,15 @@ TEST(LibraryTraining, RefusesOptionsThatMakeNoSense) {
   expect_refused([&] { (void)profile(network, {.device = "gpu"}); }, "no device 'gpu'");
   expect_refused([&] { (void)plan(measured, 2, {.system = "gpipe", .split = {9}}); }, "--split");
   EXPECT_THROW((void)plan(measured, 2, {.memory = 1}), CannotMeet);
+}
+
+TEST(LibraryTraining, WhatACallbackThrowsIsAnError) {
+  const Network network = plain_chain();
+  const std::string message = message_of([&] {
+    (void)train(network, one_worker(network), {samples(), {}},
+                {.on_step = [](const Step&) { throw 7; }});
+  });
+  EXPECT_NE(message.find("no std::exception"), std::string::npos) << message;
 }
 
 TEST(LibraryTraining, WhatFailsInALayerNamesIt) {

@@ -19,6 +19,17 @@ TEST(LibraryTraining, GivesTheSameBitsOnOneTwoAndThreeStages) {
   }
 }
 
+TEST(LibraryTraining, ComputesInBfloat16WhereThatIsAskedFor) {
+  const Network network = knotty();
+  const Plan planned = plan(profile(network, {.seconds = 0.01, .precision = "bf16"}), 2,
+                            {.system = "gpipe", .microbatches = 2, .split = {7}});
+  const Data data{samples(), {}};
+  const Result coarse = train(network, planned, data);
+  const Result fine = train(network, planned, data, {.precision = "fp32"});
+  EXPECT_NEAR(coarse.loss, fine.loss, 0.1 * fine.loss);
+  EXPECT_FALSE(torch::equal(coarse.weights.at("first.weight"), fine.weights.at("first.weight")));
+}
+
 TEST(LibraryTraining, GivesTheSameBitsWhetherItRecomputesOrNot) {
   const Network network = knotty();
   expect_same(train(network, gpipe(network, {5}, true), {samples(), {}}).weights,

@@ -14,6 +14,7 @@ enum class Reaction : char {
   kFile = 'F',
   kRequest = 'R',
   kUsage = 'U',
+  kValue = 'V',
   kStopped = 'S',
   kMemory = 'M',
   kBug = 'B'
@@ -43,6 +44,8 @@ Failure current() {
     return {Reaction::kRequest, error.what()};
   } catch (const BadUsage& error) {
     return {Reaction::kUsage, error.what()};
+  } catch (const BadValue& error) {
+    return {Reaction::kValue, error.what()};
   } catch (const TrainingStopped& error) {
     return {Reaction::kStopped, error.what()};
   } catch (const std::bad_alloc&) {
@@ -52,6 +55,8 @@ Failure current() {
     return {Reaction::kBug, error.what_without_backtrace()};
   } catch (const std::exception& error) {
     return {Reaction::kBug, error.what()};
+  } catch (...) {
+    return {Reaction::kBug, kNoException};
   }
 }
 
@@ -68,6 +73,8 @@ Failure current() {
       throw CannotMeet(failure.text);
     case Reaction::kUsage:
       throw BadUsage(failure.text);
+    case Reaction::kValue:
+      throw BadValue(failure.text);
     case Reaction::kStopped:
       throw TrainingStopped(failure.text);
     case Reaction::kBug:

@@ -6,6 +6,9 @@
 
 namespace pipedream::runtime {
 
+// What is told of a thing that was thrown and has no message.
+inline constexpr const char* kNoException = "something was thrown that is no std::exception";
+
 // Called in a catch block: throws the same kind of failure again, with `where` before its message.
 // Aborted passes as it is: it tells of another worker's failure.
 [[noreturn]] void rethrow_at(const std::string& where);

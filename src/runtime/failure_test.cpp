@@ -47,6 +47,7 @@ TEST(Failure, EveryKindArrivesAsItself) {
   expect_kept<BadFile>();
   expect_kept<CannotMeet>();
   expect_kept<BadUsage>();
+  expect_kept<BadValue>();
   expect_kept<TrainingStopped>();
   expect_kept<Error>();
 }
@@ -54,6 +55,8 @@ TEST(Failure, EveryKindArrivesAsItself) {
 TEST(Failure, WhatIsNotAnErrorOfOursIsABug) {
   EXPECT_EQ(travelled<Error>(failure(std::logic_error("odd"))), "odd");
   EXPECT_EQ(told_at<Error>(failure(std::logic_error("odd"))), "here: odd");
+  EXPECT_EQ(travelled<Error>(failure(7)), kNoException);
+  EXPECT_EQ(told_at<Error>(failure(7)), std::string("here: ") + kNoException);
 }
 
 TEST(Failure, TooLittleMemoryIsARequestThatCannotBeMet) {

@@ -113,6 +113,8 @@ void Worker::run_program() {
     } catch (const std::exception& error) {
       if (is_stall(error)) note_stall();
       fail_at(op);
+    } catch (...) {  // code of the user's own may throw anything
+      fail_at(op);
     }
   }
 }
@@ -130,8 +132,6 @@ void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
 void Worker::end_segment(const std::function<void()>& what) {
   try {
     what();
-  } catch (const transport::Aborted&) {
-    throw;
   } catch (const std::exception& error) {
     if (is_stall(error)) note_stall();
     rethrow_at("worker " + std::to_string(me_.value) + ", when its program had ended: ");

@@ -13,6 +13,8 @@
 
 namespace pipedream::train {
 
+inline constexpr std::int64_t kMostMinibatches = std::int64_t{1} << 40;  // and epochs
+
 // What is to be trained, and how long. The same on all workers.
 struct Recipe {
   std::int64_t batch = 1;   // samples of a minibatch on one input replica
