@@ -1,4 +1,5 @@
 // pipedream train as a user calls it, on threads and under mpirun.
+#include <chrono>
 #include <csignal>
 
 #include <unistd.h>
@@ -224,8 +225,14 @@ TEST(TrainCommand, AnInterruptedTrainingSaysWhatIsKept) {
   }
   const std::filesystem::path metrics = out / "metrics.jsonl";
   int status = 0;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (!std::filesystem::exists(metrics) || std::filesystem::is_empty(metrics)) {
     ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << read_file(err);
+    if (std::chrono::steady_clock::now() > give_up) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      FAIL() << "it does not begin: " << read_file(err);
+    }
     ::usleep(10'000);
   }
   ASSERT_EQ(::kill(child, SIGINT), 0);
@@ -431,6 +438,19 @@ TEST(TrainCommand, ALinkIsRehearsedOnOneMachineOnly) {
   EXPECT_EQ(answer.code, 78) << answer.err;
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
   EXPECT_NE(answer.err.find("leave it out"), std::string::npos) << answer.err;
+}
+
+TEST(TrainCommand, SaysThatPlansForSeveralMachinesNeedAFile) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const std::string train =
+      kMlp + "--profile " + mlp_profile() + " --system pipedream --minibatches 4";
+  const std::string line = "say with --cluster what joins them";
+  const Answer several = call_with(mpirun(2) + "env OMPI_COMM_WORLD_LOCAL_SIZE=1 ", train);
+  EXPECT_EQ(several.code, 0) << several.err;
+  EXPECT_NE(several.err.find(line), std::string::npos) << several.err;
+  const Answer one = call_with(mpirun(2), train);
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.err.find(line), std::string::npos) << one.err;
 }
 
 TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {

@@ -42,14 +42,14 @@ void make_run_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError("cannot make the folder " + folder.string() + ": " + error.message());
-  if (std::filesystem::exists(folder / kSummary))
+  if (is_there(folder / kSummary))
     throw CannotMeet("--out " + folder.string() +
                      " holds the results of another training: name another folder");
 }
 
 void begin_run_folder(const std::filesystem::path& folder,
                       const std::map<std::string, std::string>& files) {
-  if (std::filesystem::exists(folder / kMetrics)) remove_run(folder);
+  if (is_there(folder / kMetrics)) remove_run(folder);
   for (const auto& [name, content] : files) write_file_atomically(folder / name, content);
 }
 

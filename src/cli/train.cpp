@@ -50,6 +50,7 @@ class Training {
   void use_computing(const runtime::ComputingNames& planned);
   void choose_computing();
   void check_outputs() const;
+  [[nodiscard]] bool spans_machines() const;
   void check_network() const;
   [[nodiscard]] Preparation prepare() const;
   [[nodiscard]] train::Recipe recipe_of(const OwnSchedule* own) const;
@@ -64,6 +65,7 @@ class Training {
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void tell_notes() const;
   void tell_crowd() const;
+  void tell_machines() const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
   void choose_length();
 
@@ -137,11 +139,14 @@ void Training::check_outputs() const {
   if (!flags_.out.empty()) make_run_folder(flags_.out);
 }
 
+bool Training::spans_machines() const {
+  return world_ && transport::launched_here().value_or(world_->size()) != world_->size();
+}
+
 // What can be planned and simulated, but not trained here.
 void Training::check_network() const {
   // Messages are held back by the clock of this machine.
-  if (world_ && link_of(flags_) &&
-      transport::launched_here().value_or(world_->size()) != world_->size())
+  if (link_of(flags_) && spans_machines())
     throw CannotMeet(
         "--link rehearses a network on one machine, and mpirun started processes on several: leave "
         "it out");
@@ -259,6 +264,7 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
 Preparation Training::prepare() const {
   check_network();
   tell_crowd();
+  tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before the network is profiled
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
@@ -284,6 +290,13 @@ void Training::tell_crowd() const {
     std::cerr << " of " << flags_.threads << (flags_.threads == 1 ? " thread" : " threads");
   std::cerr << " share " << room << (on_cpu ? " core" : " GPU") << (room == 1 ? "" : "s")
             << ": they take turns, and train slower than predicted, as if each had its own\n";
+}
+
+// A plan that is made here knows of other machines by a file only.
+void Training::tell_machines() const {
+  if (!speaks() || !spans_machines() || !flags_.cluster.empty() || !flags_.plan.empty()) return;
+  std::cerr << "mpirun started processes on several machines, and without a file the plan takes "
+               "them to be on one: say with --cluster what joins them\n";
 }
 
 void Training::tell_idle(const plan::Plan& plan) const {

@@ -84,6 +84,13 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 
 }  // namespace
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code failure;
+  const bool found = std::filesystem::exists(path, failure);
+  if (failure) throw IoError("cannot read " + path.string() + ": " + failure.message());
+  return found;
+}
+
 std::string read_file(const std::filesystem::path& path) {
   const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (opened.fd < 0) fail("read", path);

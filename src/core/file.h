@@ -7,6 +7,9 @@
 
 namespace pipedream {
 
+// Whether there is anything of that name.
+[[nodiscard]] bool is_there(const std::filesystem::path& path);
+
 // The content of a regular file, or of a pipe or device up to 1 GiB; a folder is an error.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

@@ -21,6 +21,15 @@ using test::message_of;
 using test::TemporaryFolder;
 using Names = std::vector<std::string>;
 
+TEST(IsThere, SaysSoOrWhyThatCannotBeTold) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(is_there(folder.path()));
+  EXPECT_FALSE(is_there(folder.path() / "a"));
+  const std::filesystem::path endless = folder.path() / std::string(1000, 'x');
+  EXPECT_EQ(message_of<IoError>([&] { (void)is_there(endless); }),
+            "cannot read " + endless.string() + ": File name too long");
+}
+
 TEST(ReadFile, GivesBackEveryByteThatWasWritten) {
   const TemporaryFolder folder;
   std::string content(200'000, 'x');  // more than one read

@@ -66,7 +66,7 @@ class ImageSet final : public DataSet {
 
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"})
-    if (fs::exists(folder / (name + ending))) return folder / (name + ending);
+    if (is_there(folder / (name + ending))) return folder / (name + ending);
   return std::nullopt;
 }
 
