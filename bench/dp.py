@@ -129,7 +129,11 @@ def run_theirs(name, rate):
                    "--minibatches", str(model["minibatches"][rate])]
         ranks.append(subprocess.Popen(on_host(rank, command), env=environment(), text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-    outputs = [rank.communicate(timeout=600) for rank in ranks]
+    try:
+        outputs = [rank.communicate(timeout=600) for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()  # nothing happens to one that has ended
     for rank, output in zip(ranks, outputs):
         if rank.returncode != 0:
             sys.exit(f"PyTorch failed:\n{output[1]}")

@@ -168,8 +168,8 @@ def row_of(name, cell):
             percent(errors["memory"]), f"{100 * spread_of(cell):.1f} %"]
 
 
-TITLES = ["cell", "plan", "minibatches", "simulated samples/s", "measured", "error",
-          "simulated busy", "measured", "time, points", "memory", "spread"]
+TITLES = ["cell", "plan", "minibatches", "simulated samples/s", "measured samples/s", "error",
+          "simulated busy", "measured busy", "time, points", "memory", "spread"]
 
 
 def table_of(cells):
@@ -220,12 +220,16 @@ def document_of(cells, summary):
 
     $ ./run bench fidelity --write
 
-On {origins_of(cells)}. A cell is a network, its workers, the links between
-them, a system and, where it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(cells)} times, simulated from a profile that was taken
-in the same round of cells, and trained on threads with one computing thread each, without evaluation, for as many minibatches as were simulated. An error is the
-median of these. "Time" is the largest difference of any share of the workers' time (busy, or idle by cause), in points; "memory" is the peak of the worker
-for which it is most wrong. Bars: {bars}. Cells whose own runs spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. With one
-worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
+On {origins_of(cells)}. A cell is a network, its workers, the links between them ("memory": threads hand memory over; or links of that speed, emulated), a system and, where
+it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(cells)} times, simulated from a profile that was taken in the same round of cells, and trained on threads with one
+computing thread each, without evaluation, for as many minibatches as were simulated.
+
+- **Errors** are simulated over measured, less 1: above 0 the simulator promises too much. Each is the median of the repetitions' errors, and the speeds are medians for themselves, so that one does not follow from the other.
+- **Time** is the largest difference of any share of the workers' time (busy, or idle by cause), in points; **memory** is the peak of the worker for which it is most wrong.
+- **Spread** is the fastest run less the slowest, over the median. Cells that spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged; two thirds of all must be judged.
+- **Bars**: {bars}.
+
+With one worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
 
 {report_of(cells, summary)}"""
 
@@ -426,6 +430,9 @@ def main():
         return 2
     cells = bench.finished()
     summary = summary_of(cells)
+    if args.write and len(cells) < len(all_cells()):
+        say(f"{len(cells)} of {len(all_cells())} cells are finished: the document is not written")
+        return 1
     if args.write:
         with open(DOCUMENT, "w", encoding="utf-8") as file:
             file.write(document_of(cells, summary))

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
 #include "core/philox.h"
+#include "google_benchmark.h"
 #include "plan/general.h"
 #include "plan/hierarchical.h"
 #include "profile/shared_profiles_testing.h"
@@ -200,15 +200,7 @@ void register_chains() {
 
 // [--json] and Google Benchmark's own flags.
 int main(int count, char** arguments) {
-  std::vector<std::string> flags(arguments, arguments + count);
-  for (std::string& flag : flags)
-    if (flag == "--json") flag = "--benchmark_format=json";
-  std::vector<char*> pointers;
-  for (std::string& flag : flags) pointers.push_back(flag.data());
-  int left = count;
-  benchmark::Initialize(&left, pointers.data());
-  if (benchmark::ReportUnrecognizedArguments(left, pointers.data())) return 2;
   register_shared();
   register_chains();
-  benchmark::RunSpecifiedBenchmarks();
+  return pipedream::bench::run_benchmarks(count, arguments);
 }

@@ -1,9 +1,8 @@
-// How fast the simulator is, in ops of complete programs per second of one core (Google Benchmark;
-// --benchmark_format=json for JSON). Everything is part of it: making the schedule, lowering,
-// simulating, accounting.
-#include <benchmark/benchmark.h>
+// How fast the simulator is, in ops of complete programs per second of one core (Google Benchmark).
+// Everything is part of it: making the schedule, lowering, simulating, accounting.
 #include <sys/resource.h>
 
+#include "google_benchmark.h"
 #include "systems/simulation.h"
 #include "systems/unit_case.h"
 
@@ -14,8 +13,7 @@ using namespace pipedream;
 enum class Links { kOwn, kShared };
 
 // Equal stages; a transfer takes a tenth of a forward. `kShared`: 4 workers to a server with one
-// network card for its traffic, which neighbouring stages always pass, at a fifth of the bandwidth:
-// transfers from and to several workers share it most of the time.
+// network card, which every fourth pair of neighbouring stages passes both ways.
 systems::UnitCase pipeline(const std::string& system, std::vector<int> replicas, int microbatches,
                            Links links) {
   systems::UnitWishes wishes{
@@ -84,4 +82,4 @@ BENCHMARK(replicated)->Unit(kUnitOfTime)->Arg(30'000);
 BENCHMARK(all_reduce)->Unit(kUnitOfTime)->Arg(16'000);
 BENCHMARK(large)->Unit(kUnitOfTime)->Iterations(1);
 
-BENCHMARK_MAIN();
+int main(int count, char** arguments) { return pipedream::bench::run_benchmarks(count, arguments); }
