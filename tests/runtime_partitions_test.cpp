@@ -40,7 +40,8 @@ Seen expect_no_bit_changes(const std::string& name, const std::string& system, b
   Seen seen;
   const model::Network network = small_network(name);
   std::optional<runtime::Weights> plain;
-  const std::uint32_t ways = name == "many uses" || name == "tied" ? 60 : 12;
+  std::uint32_t ways = name == "many uses" || name == "tied" ? 60 : 12;
+  if (kSanitized) ways /= 4;
   for (std::uint32_t seed = 0; seed < ways; ++seed) {
     SCOPED_TRACE(name + ", " + system + ", seed " + std::to_string(seed));
     plan::Plan plan = cut_straight(network, system, 2 + static_cast<int>(seed) % 3);
@@ -70,8 +71,8 @@ TEST(RuntimePartitions, StagesNeedNotBeRunsOfTheOrderOfLayers) {
       all.runs += seen.runs;
     }
   std::printf("%d runs: %d with mixed sums, %d with terms apart\n", all.runs, all.mixed, all.apart);
-  EXPECT_GT(all.mixed, 40);
-  EXPECT_GT(all.apart, 20);
+  EXPECT_GT(all.mixed, all.runs / 12);
+  EXPECT_GT(all.apart, all.runs / 24);
 }
 
 // Coarser numbers, the same promise.

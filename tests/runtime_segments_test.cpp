@@ -146,7 +146,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
     int microbatches = 4;
   };
   std::vector<Way> ways;
-  for (const std::size_t stages : {2, 3, 4}) {
+  for (const std::size_t stages : all_or_last<std::size_t>({2, 3, 4})) {
     ways.push_back({"mp", std::vector<int>(stages, 1), 0, 1});
     ways.push_back({"gpipe", std::vector<int>(stages, 1)});
     ways.push_back({"dapple", std::vector<int>(stages, 1)});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/testing.h"
 #include "model/blocks.h"
 #include "model/zoo.h"
 #include "plan/plan.h"
@@ -15,12 +16,6 @@
 namespace pipedream::test {
 
 inline constexpr std::int64_t kBatch = 8;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 [[nodiscard]] inline model::Network from_zoo(const std::string& name,
                                              const std::map<std::string, std::string>& sizes) {

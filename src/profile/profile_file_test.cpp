@@ -340,7 +340,7 @@ TEST(Documents, TheProfileInTheDocumentIsReadAndSurvivesTheRoundTrip) {
 }
 
 TEST(ParseProfileJson, ReadsAHundredThousandLayers) {
-  constexpr int kCount = 100'000;
+  constexpr int kCount = test::kSanitized ? 10'000 : 100'000;
   std::string layers;
   std::string edges;
   for (int i = 0; i < kCount; ++i) {
@@ -361,7 +361,7 @@ TEST(ParseProfileJson, ReadsAHundredThousandLayers) {
               static_cast<double>(content.size()) / 1e6, took.count());
   ASSERT_EQ(profile.graph.order().size(), std::size_t{kCount});
   EXPECT_EQ(profile.graph.order().back(), LayerId{kCount - 1});
-  EXPECT_EQ(total_backward(profile), std::chrono::seconds(200));
+  EXPECT_EQ(total_backward(profile), kCount * std::chrono::milliseconds(2));
 }
 
 }  // namespace

@@ -14,14 +14,15 @@ using namespace std::chrono_literals;
 
 TEST(RunOnThreads, TheFirstFailureWinsAndWakesTheOthersOnEveryChannel) {
   const auto body = [](const Seat& seat) {
-    if (seat.me == WorkerId{4}) throw std::runtime_error("worker 4 failed");
+    if (seat.me == WorkerId{5}) throw std::runtime_error("worker 5 failed");
     transport::Transport* const channels[] = {&seat.channels.values, &seat.channels.collectives,
-                                              &seat.channels.control, &seat.channels.news};
+                                              &seat.channels.served, &seat.channels.control,
+                                              &seat.channels.news};
     transport::Transport& channel = *channels[seat.me.index()];
-    (void)channel.wait(channel.receive({4}, 0), std::chrono::steady_clock::now() + 20s);
+    (void)channel.wait(channel.receive({5}, 0), std::chrono::steady_clock::now() + 20s);
   };
-  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_on_threads(5, {}, body); }),
-            "worker 4 failed");
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_on_threads(6, {}, body); }),
+            "worker 5 failed");
 }
 
 TEST(RunOnThreads, EveryWorkerHasItsSeat) {

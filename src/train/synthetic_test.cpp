@@ -1,7 +1,5 @@
 #include "train/synthetic.h"
 
-#include <chrono>
-#include <cstdio>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -134,22 +132,6 @@ TEST(Synthetic, RefusesInputsThatItCannotMakeUp) {
               (void)open_synthetic(network, 1);
             }).find("no synthetic data for the inputs of 'made up': heat [4, 3, 3]"),
             std::string::npos);
-}
-
-// Took 0.13 ms when this was written; the bound leaves room for a busy machine.
-TEST(Synthetic, LoadsABatchOfSmallImagesInNoTime) {
-  const auto network = small_network("vgg16", {{"image-size", "32"}}, 32);
-  const Data data = open_synthetic(network, 1);
-  const auto batch = first(32);
-  double best = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    (void)data.training->load(input_of(network, "image"), batch);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, took.count());
-  }
-  std::printf("32 images of 3 x 32 x 32: %.3f ms\n", best);
-  EXPECT_LT(best, 5);
 }
 
 }  // namespace
