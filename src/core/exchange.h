@@ -6,7 +6,7 @@
 
 namespace pipedream {
 
-// m replicas, W bytes of gradients (transport/all_reduce.h has the orders of summation):
+// m replicas, W bytes of gradients (transport/ring.h and shards.h have the orders of summation):
 //   ring             neighbours, in worker order; each sends 2(m−1)/m·W in 2(m−1) steps
 //   all-to-all       everyone sends every other his shard, then the sum; 2(m−1)/m·W in 2 steps
 //   parameter server the weights are sharded over the replicas, which push and pull: the volume

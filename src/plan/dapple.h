@@ -7,7 +7,7 @@
 
 namespace pipedream::plan {
 
-// The predictor's rule must be Rule::kDapple. Microbatches, warm-up depth and re-computation are
+// The predictor's rule must be Rule::kDapple. Microbatches, warm-up depth and recomputation are
 // the prediction's choice, within the memory.
 [[nodiscard]] Outcome plan_dapple(const Predictor& predictor, std::int64_t budget = 5'000);
 

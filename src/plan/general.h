@@ -2,7 +2,7 @@
 // order (15-1 on 4 servers of 4 is one such plan), as one pipeline or as several equal ones side by
 // side. It chooses partition, replicas, placement and depth together by the default cost model, and
 // says how far from the best it can be at most. (The synchronous systems, with microbatches and
-// re-computation, are searched in the same way: plan/dapple.h.)
+// recomputation, are searched in the same way: plan/dapple.h.)
 #pragma once
 
 #include "plan/planner.h"

@@ -147,7 +147,7 @@ RC_GTEST_PROP(SlowPlannersProperty, BalancedSplitHasTheSmallestLargestBlock, ())
   RC_ASSERT(largest(found) == best);
 }
 
-// Each choice of depth, width, microbatches and re-computation by itself.
+// Each choice of depth, width, microbatches and recomputation by itself.
 RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAndWidths, ()) {
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});

@@ -47,7 +47,7 @@ struct Predictor::Sent {
   }
 };
 
-// What does not depend on microbatches, depths and re-computation.
+// What does not depend on microbatches, depths and recomputation.
 struct Predictor::Shape {
   const Layout* layout = nullptr;
   std::vector<Part> parts;
@@ -275,7 +275,7 @@ cost::ItemShare Predictor::item_share(const Shape& shape, std::size_t stage,
           .batch = cuts_.profile().batch};
 }
 
-// Depths, re-computation, memory and compute of every stage.
+// Depths, recomputation, memory and compute of every stage.
 void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const {
   prediction.stages.reserve(shape.parts.size());
   const std::vector<int> depths = depths_of(shape, choice);

@@ -59,7 +59,7 @@ enum class Limit {
 
 struct StagePrediction {
   Seconds forward{0};     // one minibatch on one replica, in parts as large as its items
-  Seconds backward{0};    // update and re-computation included
+  Seconds backward{0};    // update and recomputation included
   Seconds exchange{0};    // one averaging of the gradients
   Seconds transfer{0};    // one item's values to the stages that follow
   double sent_bytes = 0;  // to them, per minibatch
@@ -96,9 +96,9 @@ class Predictor {
  public:
   Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions);
 
-  // With the microbatches, depths and re-computation that make it fastest within the memory, of
+  // With the microbatches, depths and recomputation that make it fastest within the memory, of
   // those that are tried: the depths of a slack; less where a stage does not fit; one limit for all
-  // stages, with re-computation where that is not enough. Where nothing fits, those that miss by
+  // stages, with recomputation where that is not enough. Where nothing fits, those that miss by
   // least. Of equals the fewest microbatches, then the least slack.
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 

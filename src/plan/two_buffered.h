@@ -1,5 +1,5 @@
 // PipeDream-2BW's planner: equal pipelines, every depth × width × number of microbatches, with and
-// without re-computation; the fastest that fits is kept. The pipelines lie side by side, on equal
+// without recomputation; the fastest that fits is kept. The pipelines lie side by side, on equal
 // parts of the cluster, or stage by stage on neighbouring workers.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 using transport::Deadline;
 
 // How much of the one stretch lies in the other.
-Nanos common(Deadline begin, Deadline end, Deadline from, Deadline to) {
+Nanos overlap_of(Deadline begin, Deadline end, Deadline from, Deadline to) {
   return std::max(Nanos{0}, Nanos(std::min(end, to) - std::max(begin, from)));
 }
 
@@ -83,7 +83,7 @@ ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
       round.buckets.flat[b].copy_(round.summed[b], /*non_blocking=*/true);
   Waited waited{.began = after, .ended = after};
   for (const transport::Reduction& sum : sums) {
-    waited.others += common(sum.began, sum.began + sum.waited, before, after);
+    waited.others += overlap_of(sum.began, sum.began + sum.waited, before, after);
     waited.began = std::min(waited.began, sum.began);
     sent_ += sum.sent;
   }

@@ -10,8 +10,8 @@ namespace pipedream::transport {
 namespace {
 
 // What all endpoints share.
-struct Exchange {
-  explicit Exchange(int count) : inboxes(static_cast<std::size_t>(count)) {}
+struct SharedInboxes {
+  explicit SharedInboxes(int count) : inboxes(static_cast<std::size_t>(count)) {}
 
   std::vector<Inbox> inboxes;  // by worker
   std::mutex aborting;         // one abort at a time, so that all hear the same first reason
@@ -19,11 +19,11 @@ struct Exchange {
 
 class InProcess final : public Transport {
  public:
-  InProcess(std::shared_ptr<Exchange> exchange, WorkerId me)
-      : exchange_(std::move(exchange)), me_(me) {}
+  InProcess(std::shared_ptr<SharedInboxes> shared, WorkerId me)
+      : shared_(std::move(shared)), me_(me) {}
 
   WorkerId me() const override { return me_; }
-  int workers() const override { return static_cast<int>(exchange_->inboxes.size()); }
+  int workers() const override { return static_cast<int>(shared_->inboxes.size()); }
   bool takes_device_memory() const override { return true; }
 
   void send(WorkerId to, int tag, Message message) override {
@@ -40,17 +40,17 @@ class InProcess final : public Transport {
   }
 
   void abort(const std::string& reason) noexcept override {
-    const std::lock_guard lock(exchange_->aborting);
-    for (Inbox& inbox : exchange_->inboxes) inbox.abort(reason);
+    const std::lock_guard lock(shared_->aborting);
+    for (Inbox& inbox : shared_->inboxes) inbox.abort(reason);
   }
 
  private:
   Inbox& inbox(WorkerId worker) {
     PD_CHECK(worker.value >= 0 && worker.value < workers());
-    return exchange_->inboxes[worker.index()];
+    return shared_->inboxes[worker.index()];
   }
 
-  std::shared_ptr<Exchange> exchange_;
+  std::shared_ptr<SharedInboxes> shared_;
   WorkerId me_;
   MessageNumbers sent_;
 };
@@ -58,10 +58,10 @@ class InProcess final : public Transport {
 }  // namespace
 
 std::vector<std::unique_ptr<Transport>> connect_in_process(int count) {
-  auto exchange = std::make_shared<Exchange>(count);
+  auto shared = std::make_shared<SharedInboxes>(count);
   std::vector<std::unique_ptr<Transport>> endpoints;
   for (int worker = 0; worker < count; ++worker)
-    endpoints.push_back(std::make_unique<InProcess>(exchange, WorkerId{worker}));
+    endpoints.push_back(std::make_unique<InProcess>(shared, WorkerId{worker}));
   return endpoints;
 }
 

@@ -32,7 +32,7 @@ struct Transfer {
 
 // Makes all MPI calls, in a thread of its own. Each message is a frame and, under another of MPI's
 // tags, the pieces of its payload. MPI keeps the order under each, so that pieces find their frame.
-// next_channel() is its owner's; inbox(), send() and abort() may come from any thread.
+// next_channel() is its owner's; inbox(), send(), abort() and abort_all() may come from any thread.
 class MpiEngine {
  public:
   MpiEngine();   // as MpiWorld's
@@ -54,11 +54,13 @@ class MpiEngine {
   bool leave();
 
  private:
+  // From any thread.
+  void send_abort(std::int32_t channel, const std::string& reason);
+  void fail(const std::string& reason);
   // All on the thread.
   void run();
   void start();
   void find_hosts();
-  void send_abort(std::int32_t channel, const std::string& reason);
   [[nodiscard]] bool leave_with_the_others();
   [[nodiscard]] bool nothing_under_way();
   void step();
@@ -71,7 +73,6 @@ class MpiEngine {
   void expect_payload(WorkerId from, Frame frame);
   void finish_request(Transfer& transfer);
   void deliver(Transfer& transfer);
-  void fail(const std::string& reason);
   void abandon();
 
   // Calls post(first byte, count, request) for each piece of the payload.
