@@ -41,12 +41,12 @@ class Undisturbed(unittest.TestCase):
         self.assertEqual(stolen_share(before, before), 0)
 
     def test_what_was_not_disturbed_counts_at_once(self):
-        machine = Machine([1])
+        machine = Machine([2])
         self.assertEqual(machine.measure(), 1)
         self.assertEqual(machine.pauses, 0)
 
     def test_what_was_disturbed_is_measured_again(self):
-        machine = Machine([50, 2, 0])
+        machine = Machine([50, 3, 0])
         self.assertEqual(machine.measure(), 3)
         self.assertEqual(machine.pauses, 2)
 
