@@ -226,7 +226,7 @@ computing thread each, without evaluation, for as many minibatches as were simul
 
 - **Errors** are simulated over measured, less 1: above 0 the simulator promises too much. Each is the median of the repetitions' errors, and the speeds are medians for themselves, so that one does not follow from the other.
 - **Time** is the largest difference of any share of the workers' time (busy, or idle by cause), in points; **memory** is the peak of the worker for which it is most wrong.
-- **Spread** is the fastest run less the slowest, over the median. Cells that spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged; two thirds of all must be judged.
+- **Spread** is the fastest run less the slowest, over the median. Cells that spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged; at least {100 * JUDGED_BAR:.0f} % of all must be judged.
 - **Bars**: {bars}.
 
 With one worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.

@@ -102,7 +102,7 @@ TEST(RuntimeFailures, WhileReplicasAverageTheFirstFailureIsStillTheOneTold) {
   plan::Plan plan = cut_in_order(network, "pipedream", {3});
   const Case test(std::move(network), plan, {.minibatches = 12});
   const auto programs = schedule::lower(test.schedule, test.plan, test.network.graph);
-  for (int i = 0; i < 16 * kTimes; ++i)
+  for (int i = 0; i < 17 * kTimes; ++i)
     for (const schedule::Program& program : programs) {
       std::size_t index = program.ops.size() / 2;  // right behind a Reduce
       while (!std::holds_alternative<schedule::Reduce>(program.ops[index - 1])) ++index;
