@@ -45,7 +45,7 @@ PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no 
 
 MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
 JUDGED_BAR = 2 / 3  # of the cells must be steady, or nothing is shown
-FEWEST, MOST = 8, 96  # minibatches of a run
+FEWEST, MOST = 8, 96  # minibatches of a run; the fewest for each replica of the first stage
 PROFILE_SECONDS = 8
 OVERHEAD = 2.5  # seconds of a run beside training: libtorch, the weights, the plan
 IDLE = ["fill_drain", "imbalance", "transfer", "wait"]
@@ -66,9 +66,11 @@ def name_of(cell):
     return f"{model} {workers} {link} {system}{cut}"
 
 
-def minibatches_for(seconds, seconds_per_minibatch):
-    """As many as take about so long; a multiple of four, so that every replica has as many."""
-    wanted = min(MOST, max(FEWEST, seconds / seconds_per_minibatch))
+def minibatches_for(seconds, seconds_per_minibatch, config):
+    """As many as take about so long; a multiple of four, so that every replica has as many. A
+    third of a run can be its warm-up: what is left must be more than its first update."""
+    replicas = int(re.match(r"\d+", config).group())
+    wanted = min(MOST, max(FEWEST * replicas, seconds / seconds_per_minibatch))
     return int(wanted + 3) // 4 * 4
 
 
@@ -316,7 +318,8 @@ class Bench:
         cut = ["--microbatches", str(microbatches)] if microbatches > 1 else []
         self.call("plan", *self.inputs(cell, profile), "--system", system, *cut, "-o", plan)
         answer = self.simulate(cell, profile, plan)
-        count = minibatches_for(self.args.seconds, 1 / answer["minibatches_per_second"])
+        count = minibatches_for(self.args.seconds, 1 / answer["minibatches_per_second"],
+                                answer["config"])
         return {"plan": plan, "config": answer["config"], "minibatches": count, "pairs": [],
                 "of": self.identity(cell[0]), **self.machine,
                 "date": datetime.date.today().isoformat()}

@@ -30,10 +30,11 @@ class Fidelity(unittest.TestCase):
         self.assertEqual(changes + 1, len(set(groups)))
 
     def test_a_run_is_as_long_as_wanted_within_limits(self):
-        self.assertEqual(fidelity.minibatches_for(5, 0.25), 20)
-        self.assertEqual(fidelity.minibatches_for(5, 0.24), 20)
-        self.assertEqual(fidelity.minibatches_for(5, 10), fidelity.FEWEST)
-        self.assertEqual(fidelity.minibatches_for(5, 1e-6), fidelity.MOST)
+        self.assertEqual(fidelity.minibatches_for(5, 0.25, "1"), 20)
+        self.assertEqual(fidelity.minibatches_for(5, 0.24, "2"), 20)
+        self.assertEqual(fidelity.minibatches_for(5, 10, "1-1"), fidelity.FEWEST)
+        self.assertEqual(fidelity.minibatches_for(5, 10, "2-1"), 2 * fidelity.FEWEST)
+        self.assertEqual(fidelity.minibatches_for(5, 1e-6, "2"), fidelity.MOST)
 
     def test_shares_are_of_all_time(self):
         shares = run(10)["shares"]
