@@ -25,11 +25,17 @@ namespace {
 // soon of one that is not finite.
 constexpr std::size_t kMostLossesToCome = 8;
 
-// Whether somebody was waited for too long, here or elsewhere.
-bool is_stall(const std::exception& error) {
-  if (const auto* aborted = dynamic_cast<const transport::Aborted*>(&error))
-    return reason_is_lost(aborted->what());
-  return dynamic_cast<const WorkerLost*>(&error) != nullptr;
+// In a catch block: whether somebody was waited for too long, here or elsewhere.
+bool is_stall() {
+  try {
+    throw;
+  } catch (const transport::Aborted& aborted) {
+    return reason_is_lost(aborted.what());
+  } catch (const WorkerLost&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -110,10 +116,8 @@ void Worker::run_program() {
       if (const auto* backward = std::get_if<schedule::Backward>(&op))
         expect_release(backward->stage, program);
       run_op(op);
-    } catch (const std::exception& error) {
-      if (is_stall(error)) note_stall();
-      fail_at(op);
     } catch (...) {  // code of the user's own may throw anything
+      if (is_stall()) note_stall();
       fail_at(op);
     }
   }
@@ -132,8 +136,8 @@ void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
 void Worker::end_segment(const std::function<void()>& what) {
   try {
     what();
-  } catch (const std::exception& error) {
-    if (is_stall(error)) note_stall();
+  } catch (...) {
+    if (is_stall()) note_stall();
     rethrow_at("worker " + std::to_string(me_.value) + ", when its program had ended: ");
   }
 }
