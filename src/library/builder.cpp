@@ -1,142 +1,23 @@
 // Builder: layers are tried out as they are added, and joined to a graph at the end.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "core/nearest.h"
 #include "core/text.h"
 #include "library/handles.h"
-#include "library/seeded.h"
-#include "model/sample_inputs.h"
-#include "runtime/failure.h"
+#include "library/trial.h"
 
 namespace pipedream {
-namespace library {
-
-// A layer must do with any number of samples. With one, batch norm could not be trained.
-constexpr std::array<std::int64_t, 2> kTrials{2, 3};
-// A value that a layer reads: an output of another, or one of its parameters.
-struct Source {
-  std::size_t node = 0;
-  bool is_weight = false;
-  std::size_t number = 0;
-  friend auto operator<=>(const Source&, const Source&) = default;
-};
-
-// An input of the network, or a layer.
-struct Node {
-  std::string name;
-  std::string kind;
-  bool is_input = false;
-  model::InputSpec input;  // shape of one sample
-  detail::Recipe recipe;
-  std::vector<Source> sources;                  // one per argument
-  std::array<Tensors, kTrials.size()> results;  // of each trial
-  std::vector<model::TensorSpec> parameters;    // named as in the module
-  std::vector<model::TensorSpec> buffers;
-  bool draws = false;
-  std::set<std::size_t> used;    // outputs that others read
-  std::set<std::size_t> shared;  // parameters that others read
-};
-
-}  // namespace library
-
 inline namespace v1 {
 namespace {
 
-using library::kTrials;
 using library::Node;
+using library::refuse;
 using library::Source;
+using library::text_of;
 
 constexpr std::int64_t kMostSamplesOfBatch = std::int64_t{1} << 40;
-const RandomKey kTrialKey{.seed = 1};
-
-// "Linear(in_features=16, out_features=64, bias=true)"; containers by their name alone.
-std::string kind_of(const torch::nn::Module* module) {
-  if (module == nullptr) return "function";
-  std::ostringstream text;
-  text << *module;
-  std::string kind = text.str();
-  if (kind.find('\n') != std::string::npos) kind = module->name();
-  if (kind.starts_with("torch::nn::")) kind.erase(0, std::string_view("torch::nn::").size());
-  const std::size_t name = std::min(kind.find('('), kind.size());
-  constexpr std::string_view kImpl = "Impl";
-  if (std::string_view(kind).substr(0, name).ends_with(kImpl))
-    kind.erase(name - kImpl.size(), kImpl.size());
-  return kind;
-}
-
-// The type of one sample of a result that has its samples along dimension 0.
-std::optional<model::TensorType> type_of(const Node& node, std::size_t result) {
-  std::optional<model::TensorType> found;
-  for (std::size_t t = 0; t < kTrials.size(); ++t) {
-    const at::Tensor& tensor = node.results[t][result];
-    if (!tensor.defined() || tensor.dim() == 0 || tensor.size(0) != kTrials[t]) return std::nullopt;
-    const model::TensorType type{tensor.sizes().slice(1).vec(), tensor.scalar_type()};
-    if (found && (found->shape != type.shape || found->type != type.type)) return std::nullopt;
-    found = type;
-  }
-  return found;
-}
-
-bool is_number(const Node& node, std::size_t result) {
-  return std::all_of(node.results.begin(), node.results.end(), [&](const Tensors& trial) {
-    return trial[result].defined() && trial[result].dim() == 0 &&
-           trial[result].scalar_type() == at::kFloat;
-  });
-}
-
-[[noreturn]] void refuse(const std::string& layer, const std::string& why) {
-  throw BadUsage("layer '" + printable(layer) + "': " + why);
-}
-
-std::vector<model::TensorSpec> specs_of(
-    const std::string& layer, const std::vector<std::pair<std::string, at::Tensor>>& tensors,
-    bool are_learnt) {
-  std::vector<model::TensorSpec> specs;
-  for (const auto& [name, tensor] : tensors) {
-    const at::ScalarType type = tensor.scalar_type();
-    if (are_learnt && type != at::kFloat)
-      refuse(layer, "its parameter '" + name + "' is of type " + c10::toString(type) +
-                        ", and only Float can be trained");
-    if (at::isComplexType(type) || at::isQIntType(type) || at::isFloat8Type(type))
-      refuse(layer, "its buffer '" + name + "' is of type " + c10::toString(type) +
-                        ", which weights files do not know");
-    specs.push_back({name, tensor.sizes().vec(), {}, type});
-  }
-  return specs;
-}
-
-detail::Computation make_for_trial(const Node& node) {
-  detail::Computation made;
-  library::run_seeded(kTrialKey, at::kCPU, [&] { made = node.recipe(); });
-  return made;
-}
-
-// Two that were made with the same random numbers must be equal, and apart.
-void compare_modules(const std::string& layer, const detail::Computation& one,
-                     const detail::Computation& other) {
-  if (!one.module) return;
-  if (!other.module) refuse(layer, "its factory does not always return a module");
-  const library::ModuleTensors first = library::tensors_of(one.module.get());
-  const library::ModuleTensors second = library::tensors_of(other.module.get());
-  const auto compare = [&](const auto& a, const auto& b) {
-    if (a.size() != b.size()) refuse(layer, "its factory does not always make the same module");
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (a[i].second.is_same(b[i].second) || a[i].second.is_alias_of(b[i].second))
-        refuse(layer,
-               "its factory returns the same module again: make a new one in each call, "
-               "since workers share nothing");
-      if (a[i].first != b[i].first || !at::equal(a[i].second, b[i].second))
-        refuse(layer, "two modules of its factory begin with different values of '" + a[i].first +
-                          "': let them depend on torch's random numbers alone");
-    }
-  };
-  compare(first.parameters, second.parameters);
-  compare(first.buffers, second.buffers);
-}
 
 }  // namespace
 
@@ -171,89 +52,11 @@ struct Builder::Impl {
     nodes.push_back(std::move(node));
     return value(nodes.size() - 1);
   }
-  // What a source is in a trial.
-  at::Tensor trial_value(const Source& source, std::size_t trial) const;
-  std::string text_of(const Source& source) const;
-  void check_source(const Node& node, const Source& source, std::size_t argument) const;
-  void try_out(Node& node) const;
-  void run_trial(Node& node, const detail::Computation& made, std::size_t trial) const;
 
   void check_whole(const Source& loss) const;
   std::shared_ptr<library::Blueprint> blueprint_of(const Node& node, const Source& loss,
                                                    const std::vector<Source>& inputs) const;
 };
-
-at::Tensor Builder::Impl::trial_value(const Source& source, std::size_t trial) const {
-  const Node& of = nodes[source.node];
-  if (!source.is_weight) return of.results[trial][source.number];
-  const detail::Computation made = make_for_trial(of);
-  return library::tensors_of(made.module.get()).parameters.at(source.number).second.detach();
-}
-
-std::string Builder::Impl::text_of(const Source& source) const {
-  const Node& of = nodes[source.node];
-  if (source.is_weight) return of.parameters[source.number].name + " of '" + of.name + "'";
-  const auto type = type_of(of, source.number);
-  return "'" + of.name + "' " +
-         (type ? library::type_text(*type) : library::type_text(of.results[0][source.number]));
-}
-
-void Builder::Impl::check_source(const Node& node, const Source& source,
-                                 std::size_t argument) const {
-  if (source.is_weight || type_of(nodes[source.node], source.number)) return;
-  refuse(node.name, "its input " + std::to_string(argument) + ", " + text_of(source) + " for " +
-                        std::to_string(kTrials[0]) +
-                        " samples, does not have its samples along dimension 0");
-}
-
-void Builder::Impl::run_trial(Node& node, const detail::Computation& made,
-                              std::size_t trial) const {
-  const at::NoGradGuard no_grad;
-  Tensors arguments;
-  std::vector<std::int64_t> versions;
-  for (const Source& source : node.sources) {
-    arguments.push_back(trial_value(source, trial));
-    versions.push_back(arguments.back()._version());
-  }
-  node.draws |= library::run_seeded(kTrialKey, at::kCPU,
-                                    [&] { node.results[trial] = made.forward(arguments); });
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i]._version() != versions[i])
-      refuse(node.name, "it writes into its input " + std::to_string(i) + ", " +
-                            text_of(node.sources[i]) +
-                            ", which others may read: let it return a new tensor");
-}
-
-void Builder::Impl::try_out(Node& node) const {
-  std::string given;
-  for (const Source& source : node.sources) given += (given.empty() ? "" : ", ") + text_of(source);
-  std::array<detail::Computation, kTrials.size()> made;
-  try {
-    for (std::size_t t = 0; t < kTrials.size(); ++t) {
-      made[t] = make_for_trial(node);
-      if (made[t].module) made[t].module->train();
-      if (t > 0) compare_modules(node.name, made[0], made[t]);
-    }
-    node.kind = kind_of(made[0].module.get());
-    const library::ModuleTensors tensors = library::tensors_of(made[0].module.get());
-    node.parameters = specs_of(node.name, tensors.parameters, true);
-    node.buffers = specs_of(node.name, tensors.buffers, false);
-    for (std::size_t t = 0; t < kTrials.size(); ++t) run_trial(node, made[t], t);
-  } catch (const BadUsage& error) {
-    if (std::string_view(error.what()).starts_with("layer '")) throw;
-    refuse(node.name, std::string(error.what()) + " (given: " + given + ")");
-  } catch (const c10::Error& error) {
-    refuse(node.name, "it cannot be run on " + given + ": " + error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    refuse(node.name, "it cannot be run on " + given + ": " + error.what());
-  } catch (...) {
-    refuse(node.name, "it cannot be run on " + given + ": " + runtime::kNoException);
-  }
-  if (node.results[0].empty() || node.results[0].size() != node.results[1].size())
-    refuse(node.name, "it returned " + std::to_string(node.results[0].size()) + " and then " +
-                          std::to_string(node.results[1].size()) +
-                          " tensors; wanted one or more, and always as many");
-}
 
 Builder::Builder(std::string name) : impl_(std::make_unique<Impl>()) {
   impl_->name = std::move(name);
@@ -277,11 +80,7 @@ Value Builder::input(const std::string& name, std::vector<std::int64_t> shape,
                 .shape = std::move(shape),
                 .type = type,
                 .bound = at::isFloatingType(type) ? 0 : bound};
-  for (std::size_t t = 0; t < kTrials.size(); ++t) {
-    model::InputSpec of_trial = node.input;
-    of_trial.shape.insert(of_trial.shape.begin(), kTrials[t]);
-    node.results[t] = {model::sample_input(of_trial, kTrialKey.seed, static_cast<std::int64_t>(t))};
-  }
+  library::try_input(node);
   return impl_->add(std::move(node));
 }
 
@@ -295,12 +94,11 @@ Value Builder::add_layer(const std::string& name, detail::Recipe recipe,
     (void)impl_->node_of(inputs[i],
                          "layer '" + printable(name) + "': its input " + std::to_string(i));
     node.sources.push_back(Impl::source_of(inputs[i]));
-    impl_->check_source(node, node.sources.back(), i);
   }
   if (std::all_of(node.sources.begin(), node.sources.end(),
                   [](const Source& source) { return source.is_weight; }))
     refuse(name, "it reads no value that has samples");
-  impl_->try_out(node);
+  library::try_layer(impl_->nodes, node);
   for (const Source& source : node.sources) {
     Node& of = impl_->nodes[source.node];
     (source.is_weight ? of.shared : of.used).insert(source.number);
@@ -328,10 +126,10 @@ Value Builder::weight(const Value& of, const std::string& parameter) {
 }
 
 void Builder::Impl::check_whole(const Source& loss) const {
-  if (loss.is_weight || !is_number(nodes[loss.node], loss.number))
+  if (loss.is_weight || !library::is_number(nodes[loss.node], loss.number))
     throw BadUsage("the loss of the network '" + name + "' must be one Float number, found " +
                    (loss.is_weight
-                        ? text_of(loss)
+                        ? text_of(nodes, loss)
                         : "'" + nodes[loss.node].name + "' " +
                               library::type_text(nodes[loss.node].results[0][loss.number])));
   std::map<std::string, std::string> owners;  // of parameters and buffers, by their full names
@@ -370,7 +168,7 @@ std::shared_ptr<library::Blueprint> Builder::Impl::blueprint_of(
   for (const std::size_t output : made->outputs) {
     const bool is_loss = has_loss && output == loss.number;
     made->is_loss.push_back(is_loss);
-    made->types.push_back(is_loss ? model::TensorType{} : *type_of(node, output));
+    made->types.push_back(is_loss ? model::TensorType{} : *library::type_of(node, output));
   }
   for (const model::TensorSpec& spec : node.parameters) made->parameters.push_back(spec.name);
   for (const model::TensorSpec& spec : node.buffers) made->buffers.push_back(spec.name);
