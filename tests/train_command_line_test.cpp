@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/machine.h"
@@ -458,6 +459,28 @@ TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {
   const Answer answer = call_with(mpirun(2), kMlp + "--workers 3");
   EXPECT_EQ(answer.code, 2) << answer.err;
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
+}
+
+// Pages that a training in a process of its own had to be given.
+long new_pages(const std::string& environment) {
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_CHILDREN, &before);
+  const Answer answer = call_with(environment,
+                                  "train --model vgg16 --image-size 32 --hidden 64 --batch 4 "
+                                  "--profile-seconds 0.1 --workers 1 --system mp --minibatches 8 "
+                                  "--no-evaluation");
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  getrusage(RUSAGE_CHILDREN, &after);
+  return after.ru_minflt - before.ru_minflt;
+}
+
+TEST(TrainCommand, KeepsMemoryThatItFreesUnlessToldOtherwise) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers have an allocator of their own";
+  const long handed_back =
+      new_pages("MIMALLOC_PURGE_DELAY=0 GLIBC_TUNABLES=glibc.malloc.trim_threshold=131072 ");
+  const long kept = new_pages("");
+  EXPECT_LT(2 * kept, handed_back);
 }
 
 }  // namespace

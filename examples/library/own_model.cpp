@@ -38,8 +38,9 @@ pipedream::Samples spirals(std::int64_t count) {
   return pipedream::in_memory({{"point", point}, {"label", label}});
 }
 
-int main() try {
-  pipedream::World world;  // one process, unless mpirun started more
+int main(int, char** arguments) try {
+  pipedream::keep_memory(arguments);  // that training frees, for its next minibatch
+  pipedream::World world;             // one process, unless mpirun started more
   const auto network = spiral_network(/*width=*/64, /*blocks=*/4);
   const auto profile = pipedream::profile(network, {.seconds = 1, .workers = 2, .world = &world});
   const auto plan =

@@ -265,6 +265,12 @@ class Builder {
 
 // ---- processes ---------------------------------------------------------------------------------
 
+// Lets the process keep memory that it frees, which libtorch's allocator would hand back to the
+// system and soon take again: training on CPUs is up to a fifth faster. Call it first thing in
+// main() with its arguments, because on Arm the program begins again with another environment;
+// docs/library.md has the settings.
+void keep_memory(char** arguments);
+
 // The processes that mpirun started, of which this is one; plainly started, a world of one. To
 // train on them, make one first thing in main(), give it to profile() and train(), and let all
 // processes do the same. Once per program, from one thread; outlives what uses it.
@@ -381,6 +387,7 @@ struct PlanOptions {
 // Throws CannotMeet, with the reasons, where no plan fits. The same arguments give the same plan.
 [[nodiscard]] Plan plan(const Profile& profile, const Cluster& cluster,
                         const PlanOptions& options = {});
+// So many workers that share this machine, or the GPU of it that the profile was measured on.
 [[nodiscard]] Plan plan(const Profile& profile, int workers, const PlanOptions& options = {});
 
 // ---- training ----------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // Profiles, plans and weights in files, and the world of a program that was plainly started.
+#include "core/file.h"
 #include "library/library_testing.h"
 
 namespace pipedream::test {
@@ -32,6 +33,22 @@ TEST(LibraryFiles, ProfilesAndPlansComeBackAsTheyWere) {
   EXPECT_THROW((void)train(plain_chain(), planned, {samples(), {}}), Error);
   EXPECT_THROW((void)Profile::load(scratch("plan.json")), BadFile);
   EXPECT_THROW((void)Profile::load(scratch("absent.json")), IoError);
+}
+
+TEST(LibraryFiles, APlanForThisMachineIsOfTheDeviceThatWasMeasured) {
+  quick_profile(plain_chain()).save(scratch("profile.json"));
+  std::string text = read_file(scratch("profile.json"));
+  const std::string cpu = "\"device\": \"cpu\"";
+  ASSERT_NE(text.find(cpu), std::string::npos) << text;
+  text.replace(text.find(cpu), cpu.size(), "\"device\": \"cuda:99\"");
+  write_file_atomically(scratch("gpu.json"), text);
+  const Profile elsewhere = Profile::load(scratch("gpu.json"));
+  const auto plan_here = [&] { (void)plan(elsewhere, 2); };
+  EXPECT_THROW(plan_here(), CannotMeet);
+  EXPECT_NE(message_of(plan_here).find("cuda:99, which this machine lacks: give a Cluster"),
+            std::string::npos)
+      << message_of(plan_here);
+  EXPECT_EQ(plan(elsewhere, Cluster::this_machine(2), {.system = "gpipe"}).workers(), 2);
 }
 
 TEST(LibraryFiles, WeightsComeBackAsTheyWere) {

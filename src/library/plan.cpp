@@ -4,6 +4,7 @@
 #include "cluster/local.h"
 #include "core/file.h"
 #include "library/handles.h"
+#include "model/device.h"
 #include "report/plan_table.h"
 #include "systems/planning.h"
 
@@ -32,6 +33,29 @@ void check_options(const PlanOptions& options) {
   check(options.stages.value_or(1), "at least one stage");
 }
 
+void check_workers(int workers) {
+  if (workers < 1 || workers > cluster::kMostWorkers)
+    throw BadUsage("wanted 1 to " + std::to_string(cluster::kMostWorkers) + " workers, found " +
+                   std::to_string(workers));
+}
+
+Cluster this_machine_with(int workers, std::optional<Bytes> memory) {
+  return Cluster(std::make_shared<Cluster::Impl>(
+      Cluster::Impl{cluster::this_machine(workers, std::nullopt, memory)}));
+}
+
+// Workers have the memory of what the profile was measured on.
+Cluster this_machine_for(const profile::Profile& profile, int workers) {
+  if (profile.device.empty()) return this_machine_with(workers, std::nullopt);
+  try {
+    return this_machine_with(workers,
+                             model::memory_of_worker(model::device_named(profile.device), workers));
+  } catch (const CannotMeet&) {
+    throw CannotMeet("plan: the profile was measured on " + profile.device +
+                     ", which this machine lacks: give a Cluster instead of a number of workers");
+  }
+}
+
 }  // namespace
 
 Plan plan(const Profile& profile, const Cluster& cluster, const PlanOptions& options) {
@@ -54,7 +78,8 @@ Plan plan(const Profile& profile, const Cluster& cluster, const PlanOptions& opt
 }
 
 Plan plan(const Profile& profile, int workers, const PlanOptions& options) {
-  return plan(profile, Cluster::this_machine(workers), options);
+  check_workers(workers);
+  return plan(profile, this_machine_for(profile.impl().profile, workers), options);
 }
 
 Cluster Cluster::load(const std::filesystem::path& file) {
@@ -62,10 +87,8 @@ Cluster Cluster::load(const std::filesystem::path& file) {
 }
 
 Cluster Cluster::this_machine(int workers) {
-  if (workers < 1 || workers > cluster::kMostWorkers)
-    throw BadUsage("wanted 1 to " + std::to_string(cluster::kMostWorkers) + " workers, found " +
-                   std::to_string(workers));
-  return Cluster(std::make_shared<Impl>(Impl{cluster::this_machine(workers, std::nullopt)}));
+  check_workers(workers);
+  return this_machine_with(workers, std::nullopt);
 }
 
 int Cluster::workers() const { return impl_->cluster.workers(); }

@@ -3,6 +3,8 @@
 #include <optional>
 #include <span>
 
+#include "model/keep_memory.h"
+
 namespace pipedream {
 namespace library {
 
@@ -83,6 +85,8 @@ std::string made_by_first(transport::MpiWorld* mpi, const std::function<std::str
 }  // namespace library
 
 inline namespace v1 {
+
+void keep_memory(char** arguments) { model::keep_memory(arguments); }
 
 World::World() : impl_(std::make_unique<Impl>()) {
   if (transport::launched_by_mpirun()) impl_->mpi.emplace();

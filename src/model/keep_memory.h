@@ -3,11 +3,13 @@
 
 namespace pipedream::model {
 
-// Called first thing in main, by programs that train or profile: lets libtorch keep the memory that
-// it frees. Its allocator on Arm (mimalloc) hands it back to the system after some milliseconds,
-// and a training frees and takes the same all the time: up to an eighth of its time went into new
-// pages. That allocator reads its settings before main, so the process begins again, with them;
-// then, or where somebody has set MIMALLOC_PURGE_DELAY, this does nothing.
+// Called first thing in main, by programs that train or profile: lets the allocator that libtorch
+// uses keep the memory that it frees. A training frees and takes the same all the time, and where
+// that is handed back to the system meanwhile, up to a fifth of its time goes into new pages.
+//
+// On Arm that allocator is mimalloc, which reads its settings before main: the process begins
+// again, with them. Elsewhere it is the C library's, which is told to keep its heaps. Does nothing
+// where somebody has set MIMALLOC_PURGE_DELAY, or glibc.malloc in GLIBC_TUNABLES.
 void keep_memory(char** arguments);
 
 }  // namespace pipedream::model
