@@ -476,7 +476,6 @@ long new_pages(const std::string& environment) {
 }
 
 TEST(TrainCommand, KeepsMemoryThatItFreesUnlessToldOtherwise) {
-  if (test::kSanitized) GTEST_SKIP() << "sanitizers have an allocator of their own";
   const long handed_back =
       new_pages("MIMALLOC_PURGE_DELAY=0 GLIBC_TUNABLES=glibc.malloc.trim_threshold=131072 ");
   const long kept = new_pages("");

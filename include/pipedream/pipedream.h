@@ -266,9 +266,9 @@ class Builder {
 // ---- processes ---------------------------------------------------------------------------------
 
 // Lets the process keep memory that it frees, which libtorch's allocator would hand back to the
-// system and soon take again: training on CPUs is up to a fifth faster. Call it first thing in
-// main() with its arguments, because on Arm the program begins again with another environment;
-// docs/library.md has the settings.
+// system and soon take again, which costs training on CPUs time. Call it first thing in main() with
+// its arguments, because on Arm the program begins again with another environment; docs/library.md
+// has the settings.
 void keep_memory(char** arguments);
 
 // The processes that mpirun started, of which this is one; plainly started, a world of one. To

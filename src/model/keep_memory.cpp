@@ -28,13 +28,11 @@ bool is_tuned() {
 }
 
 void keep_heap() {
-#if defined(__GLIBC__)
   if (is_tuned()) return;
   // Threads still have heaps of their own, which go when they are empty: with a single one for all
   // (M_ARENA_MAX) nothing would, but eight workers with small layers wait for each other then.
   mallopt(M_MMAP_MAX, 0);         // large pieces come from heaps too,
   mallopt(M_TRIM_THRESHOLD, -1);  // which do not shrink
-#endif
 }
 
 }  // namespace
