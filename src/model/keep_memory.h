@@ -5,7 +5,7 @@ namespace pipedream::model {
 
 // Called first thing in main, by programs that train or profile: lets the allocator that libtorch
 // uses keep the memory that it frees. A training frees and takes the same all the time, and where
-// that is handed back to the system meanwhile, up to an eighth of its time went into new pages.
+// that is handed back to the system meanwhile, new pages take time (docs/measurements.md).
 //
 // On Arm that allocator is mimalloc, which reads its settings before main: the process begins
 // again, with them. Elsewhere it is the C library's, which is told to keep its heaps. Does nothing
