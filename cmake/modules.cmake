@@ -25,7 +25,6 @@ if(PD_TESTS OR PD_FUZZ)
 endif()
 
 # The headers that cost most, compiled once for the modules without libtorch and once for their tests.
-# The preset fuzz builds without, so that a missing include does not stay unseen.
 option(PD_PCH "Precompile the heavy headers" ON)
 function(pd_add_precompiled name)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
@@ -48,6 +47,13 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PRO
 # Rounds where it says so, as libtorch's kernels do (src/train/sgd_pass.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/train/sgd_pass.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
+
+# With the address sanitizer, optimising takes longer than it saves in the tests, but in modules that
+# compute much in them.
+set(PD_PLAIN_MODULES "")
+if(PD_SANITIZE MATCHES address AND NOT PD_FUZZ)
+  set(PD_PLAIN_MODULES profile report systems timeline transport)
+endif()
 
 # What is tested is optimised, the tests are not: that would take most of the build. In those of plan and
 # schedule it pays: they look at all plans, or run schedules, by themselves in thousands of random cases.
@@ -80,8 +86,12 @@ endfunction()
 
 function(pd_modules)
   if(PD_PCH)
-    pd_add_precompiled(pd_pch HEADERS <fmt/format.h> <nlohmann/json.hpp>
-                       LIBRARIES ${PD_LIBRARIES_core})
+    set(headers <fmt/format.h> <nlohmann/json.hpp>)
+    pd_add_precompiled(pd_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core})
+    if(PD_PLAIN_MODULES)
+      pd_add_precompiled(pd_plain_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core})
+      target_compile_options(pd_plain_pch PRIVATE -O0)
+    endif()
     pd_add_test_precompiled(0)
     if(PD_OPTIMISED_TESTS)
       pd_add_test_precompiled(1)
@@ -120,7 +130,10 @@ function(pd_add_module module uses)
       target_link_libraries(pd_${module} PUBLIC pd_${other})
     endif()
   endforeach()
-  if(NOT "+torch" IN_LIST uses)
+  if(module IN_LIST PD_PLAIN_MODULES)
+    target_compile_options(pd_${module} PRIVATE -O0)
+    pd_use_precompiled(pd_${module} pd_plain_pch)
+  elseif(NOT "+torch" IN_LIST uses)
     pd_use_precompiled(pd_${module} pd_pch)
   endif()
   if(EXISTS ${CMAKE_SOURCE_DIR}/src/${module}/main.cpp)

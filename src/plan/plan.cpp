@@ -33,8 +33,8 @@ int worker_count(const Plan& plan) {
 }
 
 std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& graph) {
-  constexpr StageId kNone{-1};
-  std::vector<StageId> stage_of(graph.layers().size(), kNone);
+  constexpr StageId kNoStage{-1};
+  std::vector<StageId> stage_of(graph.layers().size(), kNoStage);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     for (const LayerId layer : plan.stages[s].layers) {
       if (layer.index() >= stage_of.size())
@@ -44,7 +44,7 @@ std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& g
       if (graph.layer(layer).is_input)
         throw BadValue("layer '" + graph.layer(layer).name + "' is an input and in a stage: " +
                        "the stages that use it read it themselves");
-      if (stage_of[layer.index()] != kNone)
+      if (stage_of[layer.index()] != kNoStage)
         throw BadValue("layer '" + graph.layer(layer).name + "' is in two stages");
       stage_of[layer.index()] = id_at<StageId>(s);
     }
@@ -52,7 +52,7 @@ std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& g
   for (std::size_t i = 0; i < stage_of.size(); ++i) {
     const graph::Layer& layer = graph.layers()[i];
     if (layer.is_input) stage_of[i] = StageId{0};
-    if (stage_of[i] == kNone) throw BadValue("layer '" + layer.name + "' is in no stage");
+    if (stage_of[i] == kNoStage) throw BadValue("layer '" + layer.name + "' is in no stage");
   }
   for (const graph::Value& value : graph.values()) {
     for (const LayerId user : value.consumers) {

@@ -47,8 +47,9 @@ class Inflation {
 bool is_gzip(std::string_view content) { return content.starts_with("\x1f\x8b"); }
 
 std::string unpack_gzip(std::string_view content, std::size_t most, const std::string& file) {
-  constexpr std::size_t kLargest = 0xFFFFFFFF;  // zlib counts in 32 bits
-  if (content.size() > kLargest) throw BadFile(file + ": compressed to more than 4 GiB: unpack it");
+  constexpr std::size_t kLargestPacked = 0xFFFFFFFF;  // zlib counts in 32 bits
+  if (content.size() > kLargestPacked)
+    throw BadFile(file + ": compressed to more than 4 GiB: unpack it");
   Inflation inflation(content);
   std::string out;
   while (out.size() < most) {
