@@ -84,10 +84,11 @@ Bytes times(Bytes bytes, double factor) {
   return Bytes{static_cast<std::int64_t>(std::min(rounded, kMostBytes))};
 }
 
-// What is there of each kind in a backward: everything, or one layer's turn after the other.
-class Backward {
+// What is there of each kind while an item is computed: everything, or one layer's turn after the
+// other.
+class Moments {
  public:
-  Backward(const StageSize& size, const Counts& counts, const MemoryRule& rule)
+  Moments(const StageSize& size, const Counts& counts, const MemoryRule& rule)
       : size_(size), counts_(counts), rule_(rule) {}
 
   // With so many items in flight, all at once.
@@ -113,7 +114,7 @@ class Backward {
     return now;
   }
 
-  // The moment of the backward when most is there.
+  // The moment when most is there.
   [[nodiscard]] MemoryUse peak() const {
     MemoryUse most;
     const auto look_at = [&](const MemoryUse& now) {
@@ -121,22 +122,23 @@ class Backward {
     };
     const MemoryUse first = all(counts_.in_flight);
     const MemoryUse later = all(counts_.accumulating);
-    Bytes behind;       // weights of the layers whose backward has run
-    Bytes held_behind;  // what these had kept
+    Bytes behind;       // weights of the layers behind this one, and its own
+    Bytes held_behind;  // what those behind it keep
     for (std::size_t i = size_.layers.size(); i-- > 0;) {
       const LayerSize& layer = size_.layers[i];
-      const auto in_turn = [&](MemoryUse now, Bytes gradients) {
-        now.gradients = gradients;
-        now.activations = now.activations - times(held_behind, rule_.share);
-        now.working = layer.fixed_working + times(layer.working - layer.fixed_working, rule_.share);
-        return now;
-      };
       behind += layer.weights;
+      const Bytes backward = of_item(layer.working, layer.fixed_working);
+      const Bytes forward = of_item(layer.forward_working, layer.fixed_forward_working);
       if (counts_.buckets) {
-        look_at(in_turn(first, first.gradients + layer.weights));
+        look_at(in_turn(first, first.gradients + layer.weights, held_behind, backward));
+        look_at(in_turn(first, first.gradients, held_behind + layer.held, forward));
       } else {
-        look_at(in_turn(first, first.gradients - (size_.weights - behind)));
-        if (counts_.accumulating > 0) look_at(in_turn(later, later.gradients + layer.weights));
+        look_at(in_turn(first, first.gradients - (size_.weights - behind), held_behind, backward));
+        look_at(in_turn(first, first.gradients - size_.weights, held_behind + layer.held, forward));
+        if (counts_.accumulating > 0) {
+          look_at(in_turn(later, later.gradients + layer.weights, held_behind, backward));
+          look_at(in_turn(later, later.gradients, held_behind + layer.held, forward));
+        }
       }
       held_behind += layer.held;
     }
@@ -144,6 +146,19 @@ class Backward {
   }
 
  private:
+  [[nodiscard]] Bytes of_item(Bytes working, Bytes fixed) const {
+    return fixed + times(working - fixed, rule_.share);
+  }
+
+  // A layer's turn: what is not there of the item, and what it works with.
+  [[nodiscard]] MemoryUse in_turn(MemoryUse now, Bytes gradients, Bytes absent,
+                                  Bytes working) const {
+    now.gradients = gradients;
+    now.activations = now.activations - times(absent, rule_.share);
+    now.working = working;
+    return now;
+  }
+
   const StageSize& size_;
   const Counts& counts_;
   const MemoryRule& rule_;
@@ -152,12 +167,12 @@ class Backward {
 }  // namespace
 
 MemoryUse stage_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
-  const Backward backward(size, counts, rule);
-  return size.layers.empty() ? backward.all(counts.in_flight) : backward.peak();
+  const Moments moments(size, counts, rule);
+  return size.layers.empty() ? moments.all(counts.in_flight) : moments.peak();
 }
 
 MemoryUse resting_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
-  return Backward(size, counts, rule).resting();
+  return Moments(size, counts, rule).resting();
 }
 
 }  // namespace pipedream::cost

@@ -97,9 +97,11 @@ struct Counts {
 // One layer of a stage, per minibatch.
 struct LayerSize {
   Bytes weights;
-  Bytes held;             // kept from forward to backward on its account
-  Bytes working;          // allocated besides while it runs
-  Bytes fixed_working{};  // of that, however small an item is
+  Bytes held;                     // kept from forward to backward on its account
+  Bytes working;                  // allocated besides, while its backward runs
+  Bytes fixed_working{};          // of that, however small an item is
+  Bytes forward_working{};        // all that its forward allocates
+  Bytes fixed_forward_working{};  // of that, however small an item is
   friend bool operator==(const LayerSize&, const LayerSize&) = default;
 };
 
@@ -140,7 +142,9 @@ struct MemoryRule {
 //     held     ■  ■  ■  □        again; there are gradients of the weights of c and d, or, where
 //     gradient □  □  ■  ■        an item adds to another's, of all, and c's twice meanwhile
 //
-// Else all is counted as if it were there at once.
+// and so is a forward, from the first to the last: when c runs, the item holds what a and b kept;
+// there are no gradients, or, where an item's may wait for another's, those of all. Else all is
+// counted as if it were there at once.
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const Counts& counts,
                                      const MemoryRule& rule);
 

@@ -227,7 +227,7 @@ TEST(RestingMemory, KeepsItemsAndGradientsAndNothingThatRuns) {
             (Parts{100, 0, 200, 0, 0, 0}));
 }
 
-// Layers of a stage as { weights, held, working, of that fixed }.
+// Layers of a stage as { weights, held, working, of that fixed, and the same of the forward }.
 StageSize stage_of(const std::vector<LayerSize>& layers) {
   StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};
   for (const LayerSize& layer : layers) {
@@ -287,6 +287,24 @@ TEST(StageMemory, OfKnownLayersHasWhatIsFixedForEveryItem) {
   EXPECT_EQ(parts(stage_memory(size, {}, {})), (Parts{1, 1, 1, 512, 24, 700}));
   EXPECT_EQ(parts(stage_memory(size, {}, {.share = 0.25})),
             (Parts{1, 1, 1, 3 + 125, 6, 300 + 100}));
+}
+
+TEST(StageMemory, OfKnownLayersIsThatOfAForwardWhereOneAllocatesMost) {
+  StageSize size = stage_of({kLightButWide, kHeavyButNarrow, kLightButWide});
+  size.layers[1].forward_working = Bytes{9000};
+  size.layers[1].fixed_forward_working = Bytes{1000};
+  // 2 · (12 + 1100), but of the item that runs only what the first layer kept; no gradients yet.
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})),
+            (Parts{902, 0, 902, 2224 - 600, 24, 9000}));
+  EXPECT_EQ(parts(stage_memory(size, {.gradients = 2, .in_flight = 2}, {})),
+            (Parts{902, 902, 902, 2224 - 600, 24, 9000}));
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {.share = 0.5})),
+            (Parts{902, 0, 902, 1112 - 300, 12, 1000 + 4000}));
+  // With gradients of another item, and one buffer in which they leave for other replicas.
+  EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2, .accumulating = 2}, {})),
+            (Parts{902, 902, 902, 2224 - 600, 24, 9000}));
+  EXPECT_EQ(parts(stage_memory(size, {.buckets = true}, {})),
+            (Parts{902, 902, 902, 1112 - 600, 24, 9000}));
 }
 
 TEST(StageMemory, OfKnownLayersIsNeverMoreThanAllAtOnce) {

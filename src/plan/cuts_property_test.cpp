@@ -66,6 +66,9 @@ profile::Profile any_network(int most, bool some_free = false) {
       if (knows_working) {
         cost.working = Bytes{any_of_range(0, 1000)};
         cost.fixed_working = Bytes{any_of_range<std::int64_t>(0, cost.working->count + 1)};
+        cost.forward_working = Bytes{any_of_range(0, 1000)};
+        cost.fixed_forward_working =
+            Bytes{any_of_range<std::int64_t>(0, cost.forward_working.count + 1)};
       }
       if (some_free && any_of_range(0, 3) > 0) {
         cost.forward = cost.backward = cost.fixed_forward = cost.fixed_backward = Nanos(0);
@@ -289,7 +292,9 @@ cost::StageSize size_by_definition(const profile::Profile& profile, const Layers
     for (const LayerId layer : graph.order())
       if (stage.contains(layer))
         size.layers.push_back({profile.cost(layer).weights, held_bytes(profile, layer),
-                               *profile.cost(layer).working, profile.cost(layer).fixed_working});
+                               *profile.cost(layer).working, profile.cost(layer).fixed_working,
+                               profile.cost(layer).forward_working,
+                               profile.cost(layer).fixed_forward_working});
   return size;
 }
 

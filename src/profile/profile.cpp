@@ -18,7 +18,7 @@ void check_totals(const Profile& profile) {
   };
   for (const LayerCost& cost : profile.costs) {
     time += cost.longest();
-    bytes += cost.weights + cost.stash + cost.working.value_or(Bytes{});
+    bytes += cost.weights + cost.stash + cost.working.value_or(Bytes{}) + cost.forward_working;
     check();
   }
   for (const graph::Value& value : profile.graph.values()) {

@@ -66,8 +66,8 @@ Amount read_fixed(const Node& layer, std::string_view key, const std::string& of
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
   node.expect_keys({"name", "kind", "input", "forward", "backward", "fixed_forward_seconds",
                     "fixed_backward_seconds", "update_seconds", "averaging_seconds", "weight_bytes",
-                    "stash_bytes", "working_bytes", "fixed_working_bytes", "keeps_input",
-                    "outputs"});
+                    "stash_bytes", "working_bytes", "fixed_working_bytes", "forward_working_bytes",
+                    "fixed_forward_working_bytes", "keeps_input", "outputs"});
   std::vector<graph::Builder::Output> outputs;
   for (const Node& output : node.at("outputs").elements()) outputs.push_back(read_output(output));
   const std::string name = node.at("name").text();
@@ -90,6 +90,10 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
       if (const auto working = node.find("working_bytes")) cost.working = working->byte_count();
       cost.fixed_working =
           read_fixed(node, "fixed_working_bytes", "working_bytes", cost.working.value_or(Bytes{}));
+      if (const auto working = node.find("forward_working_bytes"))
+        cost.forward_working = working->byte_count();
+      cost.fixed_forward_working = read_fixed(node, "fixed_forward_working_bytes",
+                                              "forward_working_bytes", cost.forward_working);
       cost.keeps_output = read_keeps_output(node.at("outputs"));
       if (const auto keeps = node.find("keeps_input"))
         for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
@@ -152,6 +156,9 @@ Json layer_json(const Profile& profile, LayerId id) {
     json["stash_bytes"] = cost.stash.count;
     if (cost.working) json["working_bytes"] = cost.working->count;
     if (cost.fixed_working > Bytes{0}) json["fixed_working_bytes"] = cost.fixed_working.count;
+    if (cost.forward_working > Bytes{0}) json["forward_working_bytes"] = cost.forward_working.count;
+    if (cost.fixed_forward_working > Bytes{0})
+      json["fixed_forward_working_bytes"] = cost.fixed_forward_working.count;
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
   }
   json["outputs"] = Json::array();

@@ -160,12 +160,18 @@ TEST(ParseProfileJson, WhatIsFixedOfWorkingMemoryIsReadAndWritten) {
   const auto with = [](std::string layer, const std::string& keys) {
     return layer.replace(layer.find("\"weight_bytes\""), 0, keys);
   };
-  const std::string known = with(kLayerA, "\"working_bytes\": 70, \"fixed_working_bytes\": 30, ");
+  const std::string known = with(
+      kLayerA, R"("working_bytes": 70, "fixed_working_bytes": 30, "forward_working_bytes": 60, )"
+               R"("fixed_forward_working_bytes": 20, )");
   const Profile profile = parse_profile_json(file_of("", known + "," + kLayerB, kEdge), "p.json");
   EXPECT_EQ(profile.costs[0].fixed_working, Bytes{30});
+  EXPECT_EQ(profile.costs[0].forward_working, Bytes{60});
+  EXPECT_EQ(profile.costs[0].fixed_forward_working, Bytes{20});
   EXPECT_EQ(profile.costs[1].fixed_working, Bytes{0});
+  EXPECT_EQ(profile.costs[1].forward_working, Bytes{0});
   const std::string json = to_json(profile);
   EXPECT_EQ(json.find("fixed_working"), json.rfind("fixed_working")) << "0 is left out";
+  EXPECT_EQ(json.find("\"forward_working"), json.rfind("\"forward_working"));
   EXPECT_EQ(difference(parse_profile_json(json, "again.json"), profile), "");
 }
 
@@ -220,6 +226,10 @@ TEST(ParseProfileJson, RefusesBadLayers) {
                     "\"working_bytes\": 5, \"fixed_working_bytes\": 6, \"weight_bytes\": 3"),
             "p.json: layers[0].fixed_working_bytes: wanted at most the 5 B of 'working_bytes', "
             "found 6 B");
+  EXPECT_EQ(
+      changed("\"weight_bytes\": 3", "\"fixed_forward_working_bytes\": 6, \"weight_bytes\": 3"),
+      "p.json: layers[0].fixed_forward_working_bytes: wanted at most the 0 B of "
+      "'forward_working_bytes', found 6 B");
   EXPECT_EQ(changed("\"weight_bytes\": 3", "\"weight_bytes\": 9007199254740993"),
             "p.json: layers[0].weight_bytes: wanted a whole number from 0 to 9007199254740992, "
             "found 9007199254740993");

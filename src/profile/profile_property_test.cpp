@@ -73,6 +73,10 @@ Profile any_profile() {
       if (any_of_range(0, 2) == 1) cost.working = Bytes{any_count(48)};
       if (cost.working && any_of_range(0, 2) == 1)
         cost.fixed_working = Bytes{any_of_range<std::int64_t>(0, cost.working->count + 1)};
+      if (any_of_range(0, 2) == 1) cost.forward_working = Bytes{any_count(48)};
+      if (any_of_range(0, 2) == 1)
+        cost.fixed_forward_working =
+            Bytes{any_of_range<std::int64_t>(0, cost.forward_working.count + 1)};
     }
     profile.costs.push_back(cost);
   }

@@ -246,12 +246,12 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   memory.keeps_input = kept_by_graph(std::move(inputs), {}, meter);
   memory.stash = {std::max<std::int64_t>(0, stash)};
 
-  in_forward -= memory.stash.count;
   for (std::size_t i = 0; i < input_bytes.size(); ++i)
     if (!memory.keeps_input[i]) in_forward += input_bytes[i];
   const std::int64_t in_backward = peak_of_backward(ends, model.layer(id).parameters(), meter) -
                                    model::weight_bytes(model.network().spec(id)).count;
-  memory.working = {std::max({std::int64_t{0}, in_forward, in_backward})};
+  memory.working = {std::max<std::int64_t>(0, in_backward)};
+  memory.forward_working = {in_forward};
   return memory;
 }
 

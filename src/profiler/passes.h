@@ -56,6 +56,7 @@ struct LayerMemory {
   std::vector<Bytes> outputs;
   Bytes stash;
   Bytes working;
+  Bytes forward_working;
   std::vector<bool> keeps_input;
   std::vector<bool> keeps_output;
 };

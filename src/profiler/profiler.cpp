@@ -21,7 +21,8 @@ constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
 constexpr double kStable = 0.01;  // spread of the middle half of the passes
 constexpr std::int64_t kPartsOfBatch = 8;
-constexpr double kWholeShare = 0.7;  // of the budget; parts have the rest
+constexpr double kWholeShare = 0.7;   // of the budget; parts have the rest
+constexpr double kLongestWarmUp = 2;  // budgets; a longer first pass is taken as it is
 
 // One kind of pass.
 struct Series {
@@ -102,9 +103,9 @@ class Measurement {
     const double start = used();
     pass(0);
     const double one_pass = used() - start;
-    // The first is some per cent slower than those after it. A GPU's has taught how long its CPU
+    // The first is up to a tenth slower than those after it. A GPU's has taught how long its CPU
     // takes, and has gaps.
-    if (one_pass > 1 && options_.device.is_cpu()) return;
+    if (one_pass > kLongestWarmUp && options_.device.is_cpu()) return;
     measured_ = before;  // it was the warm-up
     for (std::int64_t number = 1; series.sums.size() < kMostPasses; ++number) {
       options_.progress(std::min(1.0, used()), std::string(name) + " " + std::to_string(number));
@@ -177,7 +178,8 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
           .keeps_input = memory.keeps_input,
           .keeps_output = memory.keeps_output,
           .update = whole.update,
-          .working = memory.working};
+          .working = memory.working,
+          .forward_working = memory.forward_working};
 }
 
 void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Profile& profile) {
@@ -203,9 +205,14 @@ void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile&
   const std::int64_t batch = model.network().batch;
   const std::vector<LayerMemory> part =
       run_for_memory(model, first_samples(inputs, samples_of_part(batch)));
-  for (std::size_t layer = 0; layer < profile.costs.size(); ++layer)
-    if (profile::LayerCost& cost = profile.costs[layer]; cost.working)
-      cost.fixed_working = fixed_bytes(*cost.working, part[layer].working, share_of_part(batch));
+  const double share = share_of_part(batch);
+  for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
+    profile::LayerCost& cost = profile.costs[layer];
+    if (!cost.working) continue;
+    cost.fixed_working = fixed_bytes(*cost.working, part[layer].working, share);
+    cost.fixed_forward_working =
+        fixed_bytes(cost.forward_working, part[layer].forward_working, share);
+  }
 }
 
 // What training one minibatch holds at least: weights, their gradients, and every value of the

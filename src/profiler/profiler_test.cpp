@@ -83,14 +83,17 @@ TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
   EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout: its scales
 }
 
-// Gradients of inputs and outputs at least, and nothing of the weights' gradients.
+// In the backward gradients of inputs and outputs at least, and nothing of the weights' gradients;
+// in the forward what it keeps and hands on, and its input if that is nobody's.
 TEST(Profiler, FindsWhatEachKindOfLayerWorksWith) {
   const auto profile = profile_quickly(
       network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
   const std::int64_t image = 2 * 64 * 32 * 32 * 4;
-  EXPECT_EQ(cost(profile, "features.3").working->count, 2 * image);          // ReLU
+  EXPECT_EQ(cost(profile, "features.3").working->count, 2 * image);  // ReLU
+  EXPECT_EQ(cost(profile, "features.3").forward_working.count, 2 * image);
   EXPECT_EQ(cost(profile, "features.4").working->count, image + image / 4);  // pooling
-  EXPECT_GE(cost(profile, "features.2").working->count, 2 * image);          // a convolution
+  EXPECT_EQ(cost(profile, "features.4").forward_working.count, image / 4 * 3) << "with indices";
+  EXPECT_GE(cost(profile, "features.2").working->count, 2 * image);  // a convolution
   // The image's gradient is not wanted.
   EXPECT_LT(cost(profile, "features.0").working->count, cost(profile, "features.2").working->count);
   EXPECT_EQ(cost(profile, "flatten").working->count, 2 * 512 * 4);          // a view's is a view
@@ -204,8 +207,8 @@ constexpr std::chrono::milliseconds kNap(20);
 
 using Nap = std::function<void(std::int64_t samples)>;
 
-// A network with a layer that does `nap` in its forward.
-model::Network napping(std::int64_t batch, const Nap& nap) {
+// A network with a layer that does `nap` in its forward, and `backward` in its backward.
+model::Network napping(std::int64_t batch, const Nap& nap, const Nap& backward = {}) {
   model::NetworkBuilder net("napping", batch);
   model::Wire x = net.input("features", {batch, 4}, at::kFloat);
   x = net.add("linear", model::linear(4, 3), {x});
@@ -213,9 +216,13 @@ model::Network napping(std::int64_t batch, const Nap& nap) {
               {.kind = "Nap",
                .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
                .forward =
-                   [nap](const model::Tensors& in, const model::Weights&, const model::Pass&) {
+                   [=](const model::Tensors& in, const model::Weights&, const model::Pass&) {
                      nap(in[0].size(0));
-                     return in[0] * 2;
+                     at::Tensor doubled = in[0] * 2;
+                     if (backward && doubled.requires_grad())
+                       doubled.register_hook(
+                           [=](const at::Tensor& gradient) { backward(gradient.size(0)); });
+                     return doubled;
                    }},
               {x});
   const model::Wire labels = net.input("labels", {batch}, at::kLong, 3);
@@ -273,16 +280,20 @@ TEST(Profiler, OfOneOrTwoSamplesDoesNotKnowWhatIsFixed) {
   }
 }
 
-// A MiB, and 16 KiB for each sample.
+// A MiB in the forward and three in the backward, and in each 16 KiB for each sample.
 TEST(Profiler, FindsWhatOfWorkingMemoryIsFixed) {
-  const auto allocate = [](std::int64_t samples) {
-    (void)at::ones({(1 << 18) + samples * (1 << 12)});
+  const auto allocate = [](std::int64_t mebibytes) {
+    return [=](std::int64_t samples) { (void)at::ones({(mebibytes << 18) + samples * (1 << 12)}); };
   };
-  const auto profile = profile_quickly(napping(32, allocate));
+  const auto profile = profile_quickly(napping(32, allocate(1), allocate(3)));
   const profile::LayerCost nap = cost(profile, "nap");
-  EXPECT_GE(*nap.working, (Bytes{(1 << 20) + 32 * (1 << 14)}));
-  EXPECT_NEAR(static_cast<double>(nap.fixed_working.count), 1 << 20, 4096);
+  const auto count = [](Bytes bytes) { return static_cast<double>(bytes.count); };
+  EXPECT_NEAR(count(nap.forward_working), (1 << 20) + 32 * (1 << 14), 4096);
+  EXPECT_NEAR(count(nap.fixed_forward_working), 1 << 20, 4096);
+  EXPECT_NEAR(count(*nap.working), (3 << 20) + 32 * (1 << 14), 4096);
+  EXPECT_NEAR(count(nap.fixed_working), 3 << 20, 4096);
   EXPECT_LT(cost(profile, "linear").fixed_working, Bytes{4096});
+  EXPECT_LT(cost(profile, "linear").fixed_forward_working, Bytes{4096});
 }
 
 TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
