@@ -127,18 +127,17 @@ class Moments {
     for (std::size_t i = size_.layers.size(); i-- > 0;) {
       const LayerSize& layer = size_.layers[i];
       behind += layer.weights;
-      const Bytes backward = of_item(layer.working, layer.fixed_working);
-      const Bytes forward = of_item(layer.forward_working, layer.fixed_forward_working);
+      const auto look_at_turn = [&](const MemoryUse& item, Bytes in_forward, Bytes in_backward) {
+        look_at(in_turn(item, in_backward, held_behind, layer.working));
+        look_at(in_turn(item, in_forward, held_behind + layer.held, layer.forward_working));
+      };
+      const Bytes all = first.gradients;
+      const Bytes none = all - size_.weights;
       if (counts_.buckets) {
-        look_at(in_turn(first, first.gradients + layer.weights, held_behind, backward));
-        look_at(in_turn(first, first.gradients, held_behind + layer.held, forward));
+        look_at_turn(first, all, all + layer.weights);
       } else {
-        look_at(in_turn(first, first.gradients - (size_.weights - behind), held_behind, backward));
-        look_at(in_turn(first, first.gradients - size_.weights, held_behind + layer.held, forward));
-        if (counts_.accumulating > 0) {
-          look_at(in_turn(later, later.gradients + layer.weights, held_behind, backward));
-          look_at(in_turn(later, later.gradients, held_behind + layer.held, forward));
-        }
+        look_at_turn(first, none, none + behind);
+        if (counts_.accumulating > 0) look_at_turn(later, all, all + layer.weights);
       }
       held_behind += layer.held;
     }
@@ -146,16 +145,12 @@ class Moments {
   }
 
  private:
-  [[nodiscard]] Bytes of_item(Bytes working, Bytes fixed) const {
-    return fixed + times(working - fixed, rule_.share);
-  }
-
   // A layer's turn: what is not there of the item, and what it works with.
   [[nodiscard]] MemoryUse in_turn(MemoryUse now, Bytes gradients, Bytes absent,
-                                  Bytes working) const {
+                                  const Working& working) const {
     now.gradients = gradients;
     now.activations = now.activations - times(absent, rule_.share);
-    now.working = working;
+    now.working = working.fixed + times(working.all - working.fixed, rule_.share);
     return now;
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/units.h"
+#include "core/working.h"
 
 namespace pipedream::cost {
 
@@ -97,11 +98,9 @@ struct Counts {
 // One layer of a stage, per minibatch.
 struct LayerSize {
   Bytes weights;
-  Bytes held;                     // kept from forward to backward on its account
-  Bytes working;                  // allocated besides, while its backward runs
-  Bytes fixed_working{};          // of that, however small an item is
-  Bytes forward_working{};        // all that its forward allocates
-  Bytes fixed_forward_working{};  // of that, however small an item is
+  Bytes held;                 // kept from forward to backward on its account
+  Working working;            // allocated besides, while its backward runs
+  Working forward_working{};  // all that its forward allocates
   friend bool operator==(const LayerSize&, const LayerSize&) = default;
 };
 

@@ -227,7 +227,7 @@ TEST(RestingMemory, KeepsItemsAndGradientsAndNothingThatRuns) {
             (Parts{100, 0, 200, 0, 0, 0}));
 }
 
-// Layers of a stage as { weights, held, working, of that fixed, and the same of the forward }.
+// Layers of a stage as { weights, held, working, and that of the forward }.
 StageSize stage_of(const std::vector<LayerSize>& layers) {
   StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};
   for (const LayerSize& layer : layers) {
@@ -236,8 +236,8 @@ StageSize stage_of(const std::vector<LayerSize>& layers) {
   }
   return size;
 }
-const LayerSize kLightButWide{Bytes{1}, Bytes{500}, Bytes{700}};
-const LayerSize kHeavyButNarrow{Bytes{900}, Bytes{100}, Bytes{5}};
+const LayerSize kLightButWide{Bytes{1}, Bytes{500}, {Bytes{700}}};
+const LayerSize kHeavyButNarrow{Bytes{900}, Bytes{100}, {Bytes{5}}};
 
 TEST(StageMemory, OfKnownLayersDoesNotHoldWhatLaterLayersKeptWhenTheFirstRunsBackward) {
   const StageSize size = stage_of({kLightButWide, kLightButWide, kLightButWide});
@@ -245,7 +245,7 @@ TEST(StageMemory, OfKnownLayersDoesNotHoldWhatLaterLayersKeptWhenTheFirstRunsBac
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})), (Parts{3, 1, 3, 3024, 24, 700}));
   // Twice the working memory, at the first layer: the other two's are free.
   StageSize wide_first = size;
-  wide_first.layers[0].working = Bytes{1800};
+  wide_first.layers[0].working.all = Bytes{1800};
   EXPECT_EQ(parts(stage_memory(wide_first, {.in_flight = 2}, {})),
             (Parts{3, 3, 3, 3024 - 1000, 24, 1800}));
 }
@@ -283,7 +283,7 @@ TEST(StageMemory, OfKnownLayersScalesWithTheShareButNotItsWeights) {
 
 TEST(StageMemory, OfKnownLayersHasWhatIsFixedForEveryItem) {
   StageSize size = stage_of({kLightButWide});
-  size.layers[0].fixed_working = Bytes{300};
+  size.layers[0].working.fixed = Bytes{300};
   EXPECT_EQ(parts(stage_memory(size, {}, {})), (Parts{1, 1, 1, 512, 24, 700}));
   EXPECT_EQ(parts(stage_memory(size, {}, {.share = 0.25})),
             (Parts{1, 1, 1, 3 + 125, 6, 300 + 100}));
@@ -291,8 +291,7 @@ TEST(StageMemory, OfKnownLayersHasWhatIsFixedForEveryItem) {
 
 TEST(StageMemory, OfKnownLayersIsThatOfAForwardWhereOneAllocatesMost) {
   StageSize size = stage_of({kLightButWide, kHeavyButNarrow, kLightButWide});
-  size.layers[1].forward_working = Bytes{9000};
-  size.layers[1].fixed_forward_working = Bytes{1000};
+  size.layers[1].forward_working = {Bytes{9000}, Bytes{1000}};
   // 2 · (12 + 1100), but of the item that runs only what the first layer kept; no gradients yet.
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})),
             (Parts{902, 0, 902, 2224 - 600, 24, 9000}));

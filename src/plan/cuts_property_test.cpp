@@ -17,6 +17,7 @@ namespace {
 
 using test::any_index;
 using test::any_of_range;
+using test::any_working;
 
 // Up to `most` layers of zero to two outputs, some of them inputs, declared in any order; few edges
 // or many, which lead from lower to higher rank. Each layer takes time, so that it is a unit by
@@ -64,11 +65,8 @@ profile::Profile any_network(int most, bool some_free = false) {
       cost.fixed_backward = cost.backward * any_of_range(0, 4) / 3;
       cost.averaging = Nanos(any_of_range(0, 1 << 20));
       if (knows_working) {
-        cost.working = Bytes{any_of_range(0, 1000)};
-        cost.fixed_working = Bytes{any_of_range<std::int64_t>(0, cost.working->count + 1)};
-        cost.forward_working = Bytes{any_of_range(0, 1000)};
-        cost.fixed_forward_working =
-            Bytes{any_of_range<std::int64_t>(0, cost.forward_working.count + 1)};
+        cost.working = any_working(Bytes{any_of_range(0, 1000)});
+        cost.forward_working = any_working(Bytes{any_of_range(0, 1000)});
       }
       if (some_free && any_of_range(0, 3) > 0) {
         cost.forward = cost.backward = cost.fixed_forward = cost.fixed_backward = Nanos(0);
@@ -292,9 +290,7 @@ cost::StageSize size_by_definition(const profile::Profile& profile, const Layers
     for (const LayerId layer : graph.order())
       if (stage.contains(layer))
         size.layers.push_back({profile.cost(layer).weights, held_bytes(profile, layer),
-                               *profile.cost(layer).working, profile.cost(layer).fixed_working,
-                               profile.cost(layer).forward_working,
-                               profile.cost(layer).fixed_forward_working});
+                               *profile.cost(layer).working, profile.cost(layer).forward_working});
   return size;
 }
 

@@ -47,11 +47,8 @@ inline profile::Profile any_profile(const Limits& limits) {
     if (knows_averaging && cost.weights > Bytes{0}) cost.averaging = Nanos(any_of_range(0, 8));
     cost.stash = Bytes{any_of_range(0, 10)};
     if (knows_working) {
-      cost.working = Bytes{any_of_range(0, 60)};
-      cost.fixed_working = Bytes{any_of_range<std::int64_t>(0, cost.working->count + 1)};
-      cost.forward_working = Bytes{any_of_range(0, 90)};
-      cost.fixed_forward_working =
-          Bytes{any_of_range<std::int64_t>(0, cost.forward_working.count + 1)};
+      cost.working = test::any_working(Bytes{any_of_range(0, 60)});
+      cost.forward_working = test::any_working(Bytes{any_of_range(0, 90)});
     }
     profile.costs.push_back(cost);
     const auto edge = [&](int from) { builder.add_edge(LayerId{from}, 0, LayerId{i + 1}); };

@@ -7,12 +7,8 @@ namespace pipedream::plan {
 
 cost::LayerSize layer_size(const profile::Profile& profile, LayerId layer) {
   const profile::LayerCost& cost = profile.cost(layer);
-  return {cost.weights,
-          profile::held_bytes(profile, layer),
-          cost.working.value_or(Bytes{}),
-          cost.fixed_working,
-          cost.forward_working,
-          cost.fixed_forward_working};
+  return {cost.weights, profile::held_bytes(profile, layer), cost.working.value_or(Working{}),
+          cost.forward_working};
 }
 
 cost::StageSize stage_size(const profile::Profile& profile, const std::vector<LayerId>& layers) {

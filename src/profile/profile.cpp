@@ -18,7 +18,8 @@ void check_totals(const Profile& profile) {
   };
   for (const LayerCost& cost : profile.costs) {
     time += cost.longest();
-    bytes += cost.weights + cost.stash + cost.working.value_or(Bytes{}) + cost.forward_working;
+    bytes +=
+        cost.weights + cost.stash + cost.working.value_or(Working{}).all + cost.forward_working.all;
     check();
   }
   for (const graph::Value& value : profile.graph.values()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/units.h"
+#include "core/working.h"
 #include "graph/graph.h"
 
 namespace pipedream::profile {
@@ -28,15 +29,12 @@ struct LayerCost {
   // What averaging the gradients of its weights with other replicas, once, takes of the processor
   // that computes: collecting and summing. 0 where others do that, or where not known.
   Nanos averaging{0};
-  // The most that is allocated while its backward runs, besides what it keeps and its weights'
-  // gradients: gradients of its inputs and outputs, and whatever it computes with. What of that is
-  // allocated however few samples a pass has: at most as much, 0 where not known.
-  std::optional<Bytes> working{};
-  Bytes fixed_working{};
-  // The most that its forward allocates: what it keeps and hands on, inputs that nothing keeps, and
-  // whatever it computes with; and what of that is fixed. 0 where not known: `working` has it then.
-  Bytes forward_working{};
-  Bytes fixed_forward_working{};
+  // While its backward runs, besides what it keeps and its weights' gradients: gradients of its
+  // inputs and outputs, and whatever it computes with.
+  std::optional<Working> working{};
+  // While its forward runs: what it keeps and hands on, inputs that nothing keeps, and whatever it
+  // computes with. 0 where not known: `working` has it then.
+  Working forward_working{};
   // What of forward and backward a pass takes however few samples it has, so that a microbatch
   // takes it too (cost/compute.h); at most as long as those. 0 where not known.
   Nanos fixed_forward{0};

@@ -63,6 +63,19 @@ Amount read_fixed(const Node& layer, std::string_view key, const std::string& of
   return fixed;
 }
 
+// What stands under the key, and under "fixed_" and the key.
+std::optional<Working> read_working(const Node& layer, const std::string& key) {
+  const auto found = layer.find(key);
+  const Bytes all = found ? found->byte_count() : Bytes{};
+  const Working working{all, read_fixed(layer, "fixed_" + key, key, all)};
+  return found ? std::optional(working) : std::nullopt;
+}
+
+void write_working(const Working& working, const std::string& key, Json& layer) {
+  layer[key] = working.all.count;
+  if (working.fixed > Bytes{0}) layer["fixed_" + key] = working.fixed.count;
+}
+
 void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost>& costs) {
   node.expect_keys({"name", "kind", "input", "forward", "backward", "fixed_forward_seconds",
                     "fixed_backward_seconds", "update_seconds", "averaging_seconds", "weight_bytes",
@@ -87,13 +100,8 @@ void read_layer(const Node& node, graph::Builder& builder, std::vector<LayerCost
         cost.averaging = averaging->seconds();
       cost.weights = node.at("weight_bytes").byte_count();
       cost.stash = node.at("stash_bytes").byte_count();
-      if (const auto working = node.find("working_bytes")) cost.working = working->byte_count();
-      cost.fixed_working =
-          read_fixed(node, "fixed_working_bytes", "working_bytes", cost.working.value_or(Bytes{}));
-      if (const auto working = node.find("forward_working_bytes"))
-        cost.forward_working = working->byte_count();
-      cost.fixed_forward_working = read_fixed(node, "fixed_forward_working_bytes",
-                                              "forward_working_bytes", cost.forward_working);
+      cost.working = read_working(node, "working_bytes");
+      cost.forward_working = read_working(node, "forward_working_bytes").value_or(Working{});
       cost.keeps_output = read_keeps_output(node.at("outputs"));
       if (const auto keeps = node.find("keeps_input"))
         for (const Node& kept : keeps->elements()) cost.keeps_input.push_back(kept.boolean());
@@ -154,11 +162,9 @@ Json layer_json(const Profile& profile, LayerId id) {
     if (cost.averaging > Nanos(0)) json["averaging_seconds"] = to_seconds(cost.averaging);
     json["weight_bytes"] = cost.weights.count;
     json["stash_bytes"] = cost.stash.count;
-    if (cost.working) json["working_bytes"] = cost.working->count;
-    if (cost.fixed_working > Bytes{0}) json["fixed_working_bytes"] = cost.fixed_working.count;
-    if (cost.forward_working > Bytes{0}) json["forward_working_bytes"] = cost.forward_working.count;
-    if (cost.fixed_forward_working > Bytes{0})
-      json["fixed_forward_working_bytes"] = cost.fixed_forward_working.count;
+    if (cost.working) write_working(*cost.working, "working_bytes", json);
+    if (cost.forward_working.all > Bytes{0})
+      write_working(cost.forward_working, "forward_working_bytes", json);
     if (!cost.keeps_input.empty()) json["keeps_input"] = cost.keeps_input;
   }
   json["outputs"] = Json::array();

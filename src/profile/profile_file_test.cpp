@@ -145,7 +145,7 @@ TEST(ParseProfileJson, WorkingMemoryIsReadAndWrittenWhereItIsKnown) {
   };
   const Profile some =
       parse_profile_json(file_of("", with_working(kLayerA) + "," + kLayerB, kEdge), "p.json");
-  EXPECT_EQ(some.costs[0].working, Bytes{70});
+  EXPECT_EQ(some.costs[0].working, Working{Bytes{70}});
   EXPECT_FALSE(some.costs[1].working);
   EXPECT_FALSE(knows_working(some));
   const std::string json = to_json(some);
@@ -164,11 +164,10 @@ TEST(ParseProfileJson, WhatIsFixedOfWorkingMemoryIsReadAndWritten) {
       kLayerA, R"("working_bytes": 70, "fixed_working_bytes": 30, "forward_working_bytes": 60, )"
                R"("fixed_forward_working_bytes": 20, )");
   const Profile profile = parse_profile_json(file_of("", known + "," + kLayerB, kEdge), "p.json");
-  EXPECT_EQ(profile.costs[0].fixed_working, Bytes{30});
-  EXPECT_EQ(profile.costs[0].forward_working, Bytes{60});
-  EXPECT_EQ(profile.costs[0].fixed_forward_working, Bytes{20});
-  EXPECT_EQ(profile.costs[1].fixed_working, Bytes{0});
-  EXPECT_EQ(profile.costs[1].forward_working, Bytes{0});
+  EXPECT_EQ(profile.costs[0].working, (Working{Bytes{70}, Bytes{30}}));
+  EXPECT_EQ(profile.costs[0].forward_working, (Working{Bytes{60}, Bytes{20}}));
+  EXPECT_EQ(profile.costs[1].working, std::nullopt);
+  EXPECT_EQ(profile.costs[1].forward_working, Working{});
   const std::string json = to_json(profile);
   EXPECT_EQ(json.find("fixed_working"), json.rfind("fixed_working")) << "0 is left out";
   EXPECT_EQ(json.find("\"forward_working"), json.rfind("\"forward_working"));

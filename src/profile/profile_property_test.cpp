@@ -11,6 +11,7 @@ namespace {
 
 using test::any_of_range;
 using test::any_text;
+using test::any_working;
 
 // Small and large, round and crooked; at most 2^bits.
 std::int64_t any_count(int bits) {
@@ -70,13 +71,8 @@ Profile any_profile() {
       if (any_of_range(0, 2) == 1) cost.averaging = any_time();
       cost.weights = Bytes{any_count(48)};
       cost.stash = Bytes{any_count(48)};
-      if (any_of_range(0, 2) == 1) cost.working = Bytes{any_count(48)};
-      if (cost.working && any_of_range(0, 2) == 1)
-        cost.fixed_working = Bytes{any_of_range<std::int64_t>(0, cost.working->count + 1)};
-      if (any_of_range(0, 2) == 1) cost.forward_working = Bytes{any_count(48)};
-      if (any_of_range(0, 2) == 1)
-        cost.fixed_forward_working =
-            Bytes{any_of_range<std::int64_t>(0, cost.forward_working.count + 1)};
+      if (any_of_range(0, 2) == 1) cost.working = any_working(Bytes{any_count(48)});
+      if (any_of_range(0, 2) == 1) cost.forward_working = any_working(Bytes{any_count(48)});
     }
     profile.costs.push_back(cost);
   }

@@ -178,8 +178,8 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
           .keeps_input = memory.keeps_input,
           .keeps_output = memory.keeps_output,
           .update = whole.update,
-          .working = memory.working,
-          .forward_working = memory.forward_working};
+          .working = Working{memory.working},
+          .forward_working = {memory.forward_working}};
 }
 
 void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Profile& profile) {
@@ -209,9 +209,11 @@ void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile&
   for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
     profile::LayerCost& cost = profile.costs[layer];
     if (!cost.working) continue;
-    cost.fixed_working = fixed_bytes(*cost.working, part[layer].working, share);
-    cost.fixed_forward_working =
-        fixed_bytes(cost.forward_working, part[layer].forward_working, share);
+    const auto find_fixed = [&](Working& working, Bytes of_part) {
+      working.fixed = fixed_bytes(working.all, of_part, share);
+    };
+    find_fixed(*cost.working, part[layer].working);
+    find_fixed(cost.forward_working, part[layer].forward_working);
   }
 }
 

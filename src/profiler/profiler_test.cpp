@@ -89,15 +89,16 @@ TEST(Profiler, FindsWhatEachKindOfLayerWorksWith) {
   const auto profile = profile_quickly(
       network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
   const std::int64_t image = 2 * 64 * 32 * 32 * 4;
-  EXPECT_EQ(cost(profile, "features.3").working->count, 2 * image);  // ReLU
-  EXPECT_EQ(cost(profile, "features.3").forward_working.count, 2 * image);
-  EXPECT_EQ(cost(profile, "features.4").working->count, image + image / 4);  // pooling
-  EXPECT_EQ(cost(profile, "features.4").forward_working.count, image / 4 * 3) << "with indices";
-  EXPECT_GE(cost(profile, "features.2").working->count, 2 * image);  // a convolution
+  EXPECT_EQ(cost(profile, "features.3").working->all.count, 2 * image);  // ReLU
+  EXPECT_EQ(cost(profile, "features.3").forward_working.all.count, 2 * image);
+  EXPECT_EQ(cost(profile, "features.4").working->all.count, image + image / 4);  // pooling
+  EXPECT_EQ(cost(profile, "features.4").forward_working.all.count, image / 4 * 3) << "with indices";
+  EXPECT_GE(cost(profile, "features.2").working->all.count, 2 * image);  // a convolution
   // The image's gradient is not wanted.
-  EXPECT_LT(cost(profile, "features.0").working->count, cost(profile, "features.2").working->count);
-  EXPECT_EQ(cost(profile, "flatten").working->count, 2 * 512 * 4);          // a view's is a view
-  EXPECT_EQ(cost(profile, "classifier.3").working->count, 2 * 2 * 64 * 4);  // a linear layer
+  EXPECT_LT(cost(profile, "features.0").working->all.count,
+            cost(profile, "features.2").working->all.count);
+  EXPECT_EQ(cost(profile, "flatten").working->all.count, 2 * 512 * 4);  // a view's is a view
+  EXPECT_EQ(cost(profile, "classifier.3").working->all.count, 2 * 2 * 64 * 4);  // a linear layer
 }
 
 TEST(Profiler, TimesEveryLayerAndTheWhole) {
@@ -288,12 +289,12 @@ TEST(Profiler, FindsWhatOfWorkingMemoryIsFixed) {
   const auto profile = profile_quickly(napping(32, allocate(1), allocate(3)));
   const profile::LayerCost nap = cost(profile, "nap");
   const auto count = [](Bytes bytes) { return static_cast<double>(bytes.count); };
-  EXPECT_NEAR(count(nap.forward_working), (1 << 20) + 32 * (1 << 14), 4096);
-  EXPECT_NEAR(count(nap.fixed_forward_working), 1 << 20, 4096);
-  EXPECT_NEAR(count(*nap.working), (3 << 20) + 32 * (1 << 14), 4096);
-  EXPECT_NEAR(count(nap.fixed_working), 3 << 20, 4096);
-  EXPECT_LT(cost(profile, "linear").fixed_working, Bytes{4096});
-  EXPECT_LT(cost(profile, "linear").fixed_forward_working, Bytes{4096});
+  EXPECT_NEAR(count(nap.forward_working.all), (1 << 20) + 32 * (1 << 14), 4096);
+  EXPECT_NEAR(count(nap.forward_working.fixed), 1 << 20, 4096);
+  EXPECT_NEAR(count(nap.working->all), (3 << 20) + 32 * (1 << 14), 4096);
+  EXPECT_NEAR(count(nap.working->fixed), 3 << 20, 4096);
+  EXPECT_LT(cost(profile, "linear").working->fixed, Bytes{4096});
+  EXPECT_LT(cost(profile, "linear").forward_working.fixed, Bytes{4096});
 }
 
 TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
