@@ -8,7 +8,6 @@ namespace pipedream::plan {
 namespace {
 
 constexpr int kBisections = 14;
-constexpr int kMany = std::numeric_limits<int>::max() / 2;
 
 class Filling {
  public:
@@ -27,7 +26,7 @@ class Filling {
   // Stages that take at most `time` per minibatch, with as few workers as that needs; no stages
   // when there are too few workers.
   [[nodiscard]] Draft within(double time) const {
-    std::vector<int> used(cuts_.count(), kMany);
+    std::vector<int> used(cuts_.count(), workers_ + 1);  // too many: not reached yet
     std::vector<std::size_t> from(cuts_.count(), 0);
     std::vector<int> begin(cuts_.count(), 0);
     used[0] = 0;
@@ -35,8 +34,12 @@ class Filling {
       if (used[a] >= workers_) continue;
       for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
         if (!cuts_.precedes(a, b)) continue;
-        const auto [start, end] = place(a, b, used[a], time);
-        if (start == kMany && cuts_.in_line()) break;  // later ends need even more compute
+        const double least = workers_to_compute(a, b, time);
+        if (least > workers_) {
+          if (cuts_.in_line()) break;  // later ends need even more
+          continue;
+        }
+        const auto [start, end] = place(a, b, used[a], static_cast<int>(least), time);
         if (end > workers_ || end >= used[b]) continue;
         used[b] = end;
         from[b] = a;
@@ -54,15 +57,18 @@ class Filling {
   }
 
  private:
-  // Where the stage begins and ends when `used` workers are taken before it; beyond the last worker
-  // when it cannot be.
-  [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used,
-                                          double time) const {
+  // The fewest replicas that compute the stage in that time, averaging included; maybe too many for
+  // an int.
+  [[nodiscard]] double workers_to_compute(std::size_t a, std::size_t b, double time) const {
     const double alone = std::ceil(cuts_.compute(a, b) / speed_ / time);
     const double busy = cuts_.compute(a, b) + cuts_.averaging(a, b);
-    const double wanted = alone <= 1 ? alone : std::ceil(busy / speed_ / time);
-    if (wanted > workers_) return {kMany, kMany};
-    const int least = std::max(1, static_cast<int>(wanted));
+    return std::max(1.0, alone <= 1 ? alone : std::ceil(busy / speed_ / time));
+  }
+
+  // Where the stage of at least so many replicas begins and ends when `used` workers are taken
+  // before it; beyond the last worker when it cannot be.
+  [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used, int least,
+                                          double time) const {
     const double weights = cuts_.weights(a, b);
     const double bytes = cuts_.crossing(a);
     const int room = machine_ - used % machine_;
@@ -78,7 +84,7 @@ class Filling {
          r <= workers_; r += machine_)
       if (averaging_on_machines(weights, r) <= time && bytes / between_ * machine_ / r <= time)
         return {next, next + r};
-    return {kMany - 1, kMany};
+    return {workers_, workers_ + 1};
   }
 
   [[nodiscard]] static double averaging(double weights, int m, double bandwidth) {

@@ -8,7 +8,7 @@ namespace pipedream::plan {
 
 std::vector<WorkerId> workers_in_order(int offset, int count, int copies, int block) {
   std::vector<WorkerId> workers;
-  workers.reserve(static_cast<std::size_t>(count * copies));
+  workers.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(copies));
   for (int r = 0; r < count; ++r)
     for (int c = 0; c < copies; ++c) workers.push_back(WorkerId{c * block + offset + r});
   return workers;

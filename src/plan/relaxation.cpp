@@ -119,9 +119,8 @@ int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int co
 }
 
 std::vector<Relaxation::Step> Relaxation::within(double time, int copies) const {
-  constexpr int kUnreachable = std::numeric_limits<int>::max() / 2;
-  std::vector<int> used(cuts_.count(), kUnreachable);
-  std::vector<Step> from(cuts_.count(), {0, 0});  // the stage that ends at a cut: its begin
+  std::vector<int> used(cuts_.count(), workers_ + 1);  // too many: not reached yet
+  std::vector<Step> from(cuts_.count(), {0, 0});       // the stage that ends at a cut: its begin
   used[0] = 0;
   for (std::size_t a = 0; a < cuts_.last(); ++a) {
     if (used[a] >= workers_) continue;

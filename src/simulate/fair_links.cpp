@@ -7,7 +7,7 @@
 
 namespace pipedream::simulate {
 
-FairLinks::FairLinks(std::vector<Bandwidth> links) {
+FairLinks::FairLinks(std::span<const Bandwidth> links) {
   links_.reserve(links.size());
   for (const Bandwidth bandwidth : links)
     links_.push_back({.bandwidth = bandwidth.bytes_per_second});

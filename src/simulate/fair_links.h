@@ -26,7 +26,7 @@ inline constexpr Nanos kNever = std::chrono::hours(24 * 365 * 100);
 // nearest nanosecond.
 class FairLinks {
  public:
-  explicit FairLinks(std::vector<Bandwidth> links);
+  explicit FairLinks(std::span<const Bandwidth> links);
 
   // A flow begins. `uses` must outlive it, name each link once and have at least one entry.
   [[nodiscard]] FlowId start(Nanos now, std::span<const Use> uses, double volume);

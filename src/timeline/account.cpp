@@ -142,7 +142,7 @@ Summary Account::finish() const {
     summary.busy += worker.busy;
     summary.recompute += worker.recompute;
     summary.idle += idle;
-    summary.workers.push_back(std::move(account));
+    summary.workers.push_back(account);
   }
   summary.reading = reading_;
   if (rule_.one_by_one) {

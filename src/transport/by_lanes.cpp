@@ -93,7 +93,7 @@ class ByLanes final : public Transport {
   void start_sends(WorkerId to);
   void start_send(WorkerId to, Outgoing outgoing);
   void start_copy(Outgoing outgoing);
-  void expect(WorkerId from, Frame frame, Message message);
+  void expect(WorkerId from, const Frame& frame, Message message);
   void deliver(WorkerId from);
   void close(std::span<Peer> peers);
   Peer& peer(WorkerId worker) { return peers_.at(worker.index()); }
@@ -199,7 +199,7 @@ bool ByLanes::hear(WorkerId from, Message message) {
     case kStop:
       return false;
   }
-  PD_CHECK(!"a note that nobody writes");
+  PD_CHECK(false && "a note that nobody writes");
 }
 
 void ByLanes::move() {
@@ -304,7 +304,7 @@ void ByLanes::start_copy(Outgoing outgoing) {
   self.in->copy(bytes, memory.bytes);
 }
 
-void ByLanes::expect(WorkerId from, Frame frame, Message message) {
+void ByLanes::expect(WorkerId from, const Frame& frame, Message message) {
   Peer& sender = peer(from);
   if (!message.bytes.empty()) sender.in = lanes_->open(message.bytes, 2, 1);
   const DeviceMemory memory = lanes_->allocate(frame.bytes);

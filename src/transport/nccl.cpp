@@ -192,8 +192,8 @@ class NcclLanes final : public Lanes {
 
 bool has_nccl() { return true; }
 
-std::unique_ptr<Lanes> make_nccl_lanes(NcclOptions options) {
-  return std::make_unique<NcclLanes>(std::move(options));
+std::unique_ptr<Lanes> make_nccl_lanes(const NcclOptions& options) {
+  return std::make_unique<NcclLanes>(options);
 }
 
 }  // namespace pipedream::transport

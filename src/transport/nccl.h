@@ -25,6 +25,6 @@ struct NcclOptions {
 // NCCL moves bytes by kernels that wait on the GPU for those of the other members. What makes CUDA
 // wait for all of a GPU's work meanwhile (freeing memory, say) holds up both ends; so both are
 // begun close together: a send when its bytes are ready, its receive when the note of that comes.
-[[nodiscard]] std::unique_ptr<Lanes> make_nccl_lanes(NcclOptions options);
+[[nodiscard]] std::unique_ptr<Lanes> make_nccl_lanes(const NcclOptions& options);
 
 }  // namespace pipedream::transport

@@ -6,7 +6,7 @@ namespace pipedream::transport {
 
 bool has_nccl() { return false; }
 
-std::unique_ptr<Lanes> make_nccl_lanes(NcclOptions) {
+std::unique_ptr<Lanes> make_nccl_lanes(const NcclOptions&) {
   throw CannotMeet(
       "this build has no NCCL: build with a torch package for CUDA and the NCCL package beside it, "
       "or name a folder with include/ and lib/ of NCCL and CUDA's runtime in PD_NCCL");
