@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -38,9 +38,8 @@ std::vector<std::vector<float>> values_of_all(std::size_t members, std::size_t c
 }
 
 std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
-  std::vector<std::uint32_t> bits;
-  bits.reserve(values.size());
-  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  std::vector<std::uint32_t> bits(values.size());
+  if (!bits.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
   return bits;
 }
 
@@ -88,7 +87,7 @@ void expect_the_sums(const Example& example, Transport& me) {
 TEST_P(SumContract, SumsInTheStatedOrderForTwoToFiveMembersAndOddSizes) {
   for (int count = 2; count <= std::min(5, GetParam().most_workers); ++count) {
     std::vector<Example> examples;
-    for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 7U, 64U, 1001U, 100'003U})
+    for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 7U, 64U, 1001U, 20'011U})
       examples.push_back(example_of(count, size));
     run(count, [&](Transport& me) {
       for (const Example& example : examples) expect_the_sums(example, me);
@@ -97,7 +96,7 @@ TEST_P(SumContract, SumsInTheStatedOrderForTwoToFiveMembersAndOddSizes) {
 }
 
 TEST_P(SumContract, PiecesOfLongValuesFindTheirPlace) {
-  const Example example = example_of(2, 3 * kPieceFloats + 17);
+  static const Example example = example_of(2, 2 * kPieceFloats + 17);  // a share is two pieces
   run(2, [&](Transport& me) { expect_the_sums(example, me); });
 }
 
