@@ -3,6 +3,9 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 add_compile_options(-fPIC)  # for all alike: programs and libraries share one precompiled header
+# Plans, predictions and weights do not depend on whether a processor can multiply and add in one go: what is
+# not written as std::fma is rounded after each.
+add_compile_options(-ffp-contract=off)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
