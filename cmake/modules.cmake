@@ -18,41 +18,21 @@ else()
 endif()
 set(PD_LIBRARIES_train ZLIB::ZLIB)
 
-# With PD_TESTS only what the chosen tests are linked with is built, and with PD_FUZZ what the fuzzers are.
-set(PD_IF_LINKED "")
-if(PD_TESTS OR PD_FUZZ)
-  set(PD_IF_LINKED EXCLUDE_FROM_ALL)
-endif()
-
-# The headers that cost most, compiled once for the modules without libtorch and once for their tests.
-option(PD_PCH "Precompile the heavy headers" ON)
-function(pd_add_precompiled name)
-  cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
-  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "// Carries a precompiled header of cmake/modules.cmake.\n")
-  add_library(${name} OBJECT ${PD_IF_LINKED} ${CMAKE_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
-  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-endfunction()
-function(pd_use_precompiled target name)
-  if(PD_PCH)
-    target_precompile_headers(${target} REUSE_FROM ${name})
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-  endif()
-endfunction()
-
 # What is handed to it is finite (src/plan/smallest_larger.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-funroll-loops;-ffinite-math-only;-fno-signed-zeros" SKIP_PRECOMPILE_HEADERS ON)
-# Rounds where it says so, as libtorch's kernels do (src/train/sgd_pass.h).
+# Computes with as many numbers at once as libtorch's kernels do (src/train/sgd_pass.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/train/sgd_pass.cpp PROPERTIES
-    COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "-O3" SKIP_PRECOMPILE_HEADERS ON)
 
 # With the address sanitizer, optimising takes longer than it saves in the tests, but in modules that
-# compute much in them.
+# compute much in them. At the end of every program it looks for leaks, on 64-bit Arm for four seconds however
+# small the program is: so it gets the tests of all modules without libtorch in one.
 set(PD_PLAIN_MODULES "")
+set(PD_ONE_PROGRAM OFF)
 if(PD_SANITIZE MATCHES address AND NOT PD_FUZZ)
   set(PD_PLAIN_MODULES profile report systems timeline transport)
+  set(PD_ONE_PROGRAM ON)
 endif()
 
 # What is tested is optimised, the tests are not: that would take most of the build. In those of plan and
@@ -70,8 +50,7 @@ function(pd_add_test_precompiled level)
     set(rapidcheck_target rapidcheck)
   endif()
   pd_add_precompiled(pd_test_pch_${level} HEADERS ${headers}
-                     LIBRARIES ${PD_LIBRARIES_core} GTest::gtest_main ${rapidcheck_target})
-  target_compile_options(pd_test_pch_${level} PRIVATE -O${level})
+                     LIBRARIES ${PD_LIBRARIES_core} GTest::gtest_main ${rapidcheck_target} OPTIONS -O${level})
 endfunction()
 
 # pd_compile_quickly(TARGET): of a test program without libtorch's headers.
@@ -85,17 +64,14 @@ function(pd_compile_quickly target)
 endfunction()
 
 function(pd_modules)
-  if(PD_PCH)
-    set(headers <fmt/format.h> <nlohmann/json.hpp>)
-    pd_add_precompiled(pd_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core})
-    if(PD_PLAIN_MODULES)
-      pd_add_precompiled(pd_plain_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core})
-      target_compile_options(pd_plain_pch PRIVATE -O0)
-    endif()
-    pd_add_test_precompiled(0)
-    if(PD_OPTIMISED_TESTS)
-      pd_add_test_precompiled(1)
-    endif()
+  set(headers <fmt/format.h> <nlohmann/json.hpp>)
+  pd_add_precompiled(pd_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core})
+  if(PD_PLAIN_MODULES)
+    pd_add_precompiled(pd_plain_pch HEADERS ${headers} LIBRARIES ${PD_LIBRARIES_core} OPTIONS -O0)
+  endif()
+  pd_add_test_precompiled(0)
+  if(PD_OPTIMISED_TESTS)
+    pd_add_test_precompiled(1)
   endif()
   foreach(line IN LISTS PD_LAYERS)
     string(REGEX MATCH "^[a-z]+" module "${line}")
@@ -142,11 +118,6 @@ function(pd_add_module module uses)
   endif()
 endfunction()
 
-# At the end of every program the address sanitizer looks for leaks, on 64-bit Arm for four seconds however
-# small the program is: so it gets the tests of all modules without libtorch in one.
-if(PD_SANITIZE MATCHES address AND NOT PD_FUZZ)
-  set(PD_ONE_PROGRAM ON)
-endif()
 function(pd_add_modules_test)
   get_property(tests GLOBAL PROPERTY PD_TOGETHER_TESTS)
   get_property(libraries GLOBAL PROPERTY PD_TOGETHER_LIBRARIES)

@@ -18,21 +18,14 @@ endif()
 
 # One precompiled header for all, and one for the tests, which are not optimised: 15 s once instead of in
 # every file.
-function(pd_add_torch_precompiled name)
-  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "// Carries a precompiled header of cmake/torch.cmake.\n")
-  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE pd_torch)
-  target_precompile_headers(${name} PRIVATE <ATen/ATen.h> <torch/csrc/autograd/function.h> ${ARGN})
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-endfunction()
+set(headers <ATen/ATen.h> <torch/csrc/autograd/function.h>)
 if(PD_SANITIZE)
-  pd_add_torch_precompiled(pd_torch_test_pch)
+  pd_add_precompiled(pd_torch_test_pch HEADERS ${headers} LIBRARIES pd_torch OPTIONS -O0)
 else()
-  pd_add_torch_precompiled(pd_torch_pch)
-  pd_add_torch_precompiled(pd_torch_test_pch <gtest/gtest.h>)
-  target_link_libraries(pd_torch_test_pch PRIVATE GTest::gtest)
+  pd_add_precompiled(pd_torch_pch HEADERS ${headers} LIBRARIES pd_torch)
+  pd_add_precompiled(pd_torch_test_pch HEADERS ${headers} <gtest/gtest.h> LIBRARIES pd_torch GTest::gtest
+                     OPTIONS -O0)
 endif()
-target_compile_options(pd_torch_test_pch PRIVATE -O0)
 
 # pd_compile_quickly_with_torch(TARGET): like the tests. Under sanitizers the modules are, too: most of
 # their time is libtorch's own.
