@@ -1,12 +1,6 @@
 # Headers that cost most, compiled once for all targets that include them with the same options.
 option(PD_PCH "Precompile the heavy headers" ON)
 
-# With PD_TESTS only what the chosen tests are linked with is built, and with PD_FUZZ what the fuzzers are.
-set(PD_IF_LINKED "")
-if(PD_TESTS OR PD_FUZZ)
-  set(PD_IF_LINKED EXCLUDE_FROM_ALL)
-endif()
-
 # pd_add_precompiled(NAME HEADERS … LIBRARIES … [OPTIONS …]): options must be those of the targets that use it.
 function(pd_add_precompiled name)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES;OPTIONS" ${ARGN})

@@ -18,12 +18,12 @@ endif()
 
 # One precompiled header for all, and one for the tests, which are not optimised: 15 s once instead of in
 # every file.
-set(headers <ATen/ATen.h> <torch/csrc/autograd/function.h>)
+set(PD_TORCH_HEADERS <ATen/ATen.h> <torch/csrc/autograd/function.h>)
 if(PD_SANITIZE)
-  pd_add_precompiled(pd_torch_test_pch HEADERS ${headers} LIBRARIES pd_torch OPTIONS -O0)
+  pd_add_precompiled(pd_torch_test_pch HEADERS ${PD_TORCH_HEADERS} LIBRARIES pd_torch OPTIONS -O0)
 else()
-  pd_add_precompiled(pd_torch_pch HEADERS ${headers} LIBRARIES pd_torch)
-  pd_add_precompiled(pd_torch_test_pch HEADERS ${headers} <gtest/gtest.h> LIBRARIES pd_torch GTest::gtest
+  pd_add_precompiled(pd_torch_pch HEADERS ${PD_TORCH_HEADERS} LIBRARIES pd_torch)
+  pd_add_precompiled(pd_torch_test_pch HEADERS ${PD_TORCH_HEADERS} <gtest/gtest.h> LIBRARIES pd_torch GTest::gtest
                      OPTIONS -O0)
 endif()
 

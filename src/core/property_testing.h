@@ -3,12 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include <rapidcheck.h>
-
-#include "core/working.h"
 
 namespace pipedream::test {
 
@@ -21,12 +18,6 @@ template <class Int>
 // An index into a vector of that size, which is not empty.
 [[nodiscard]] inline std::size_t any_index(std::size_t size) {
   return any_of_range<std::size_t>(0, size);
-}
-
-// So much, half of the time some of it fixed.
-[[nodiscard]] inline Working any_working(Bytes all) {
-  if (any_of_range(0, 2) == 0) return {all};
-  return {all, Bytes{any_of_range<std::int64_t>(0, all.count + 1)}};
 }
 
 // Any text without control characters, in ASCII and beyond; also what JSON must escape.

@@ -122,6 +122,8 @@ class Moments {
     };
     const MemoryUse first = all(counts_.in_flight);
     const MemoryUse later = all(counts_.accumulating);
+    const Bytes others = first.gradients;  // with those that another item's backward has left
+    const Bytes none = others - size_.weights;
     Bytes behind;       // weights of the layers behind this one, and its own
     Bytes held_behind;  // what those behind it keep
     for (std::size_t i = size_.layers.size(); i-- > 0;) {
@@ -131,13 +133,11 @@ class Moments {
         look_at(in_turn(item, in_backward, held_behind, layer.working));
         look_at(in_turn(item, in_forward, held_behind + layer.held, layer.forward_working));
       };
-      const Bytes all = first.gradients;
-      const Bytes none = all - size_.weights;
       if (counts_.buckets) {
-        look_at_turn(first, all, all + layer.weights);
+        look_at_turn(first, others, others + layer.weights);
       } else {
         look_at_turn(first, none, none + behind);
-        if (counts_.accumulating > 0) look_at_turn(later, all, all + layer.weights);
+        if (counts_.accumulating > 0) look_at_turn(later, others, others + layer.weights);
       }
       held_behind += layer.held;
     }
@@ -147,7 +147,7 @@ class Moments {
  private:
   // A layer's turn: what is not there of the item, and what it works with.
   [[nodiscard]] MemoryUse in_turn(MemoryUse now, Bytes gradients, Bytes absent,
-                                  const Working& working) const {
+                                  const profile::Working& working) const {
     now.gradients = gradients;
     now.activations = now.activations - times(absent, rule_.share);
     now.working = working.fixed + times(working.all - working.fixed, rule_.share);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/units.h"
-#include "core/working.h"
+#include "profile/working.h"
 
 namespace pipedream::cost {
 
@@ -98,9 +98,9 @@ struct Counts {
 // One layer of a stage, per minibatch.
 struct LayerSize {
   Bytes weights;
-  Bytes held;                 // kept from forward to backward on its account
-  Working working;            // allocated besides, while its backward runs
-  Working forward_working{};  // all that its forward allocates
+  Bytes held;                          // kept from forward to backward on its account
+  profile::Working working;            // allocated besides, while its backward runs
+  profile::Working forward_working{};  // all that its forward allocates
   friend bool operator==(const LayerSize&, const LayerSize&) = default;
 };
 

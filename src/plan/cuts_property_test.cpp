@@ -11,13 +11,14 @@
 #include "graph/cut.h"
 #include "plan/cuts.h"
 #include "plan/units.h"
+#include "profile/working_testing.h"
 
 namespace pipedream::plan {
 namespace {
 
+using profile::any_working;
 using test::any_index;
 using test::any_of_range;
-using test::any_working;
 
 // Up to `most` layers of zero to two outputs, some of them inputs, declared in any order; few edges
 // or many, which lead from lower to higher rank. Each layer takes time, so that it is a unit by

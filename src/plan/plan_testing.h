@@ -10,6 +10,7 @@
 #include "core/property_testing.h"
 #include "plan/predict.h"
 #include "plan/search.h"
+#include "profile/working_testing.h"
 
 namespace pipedream::plan {
 
@@ -47,8 +48,8 @@ inline profile::Profile any_profile(const Limits& limits) {
     if (knows_averaging && cost.weights > Bytes{0}) cost.averaging = Nanos(any_of_range(0, 8));
     cost.stash = Bytes{any_of_range(0, 10)};
     if (knows_working) {
-      cost.working = test::any_working(Bytes{any_of_range(0, 60)});
-      cost.forward_working = test::any_working(Bytes{any_of_range(0, 90)});
+      cost.working = profile::any_working(Bytes{any_of_range(0, 60)});
+      cost.forward_working = profile::any_working(Bytes{any_of_range(0, 90)});
     }
     profile.costs.push_back(cost);
     const auto edge = [&](int from) { builder.add_edge(LayerId{from}, 0, LayerId{i + 1}); };

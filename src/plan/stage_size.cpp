@@ -7,8 +7,8 @@ namespace pipedream::plan {
 
 cost::LayerSize layer_size(const profile::Profile& profile, LayerId layer) {
   const profile::LayerCost& cost = profile.cost(layer);
-  return {cost.weights, profile::held_bytes(profile, layer), cost.working.value_or(Working{}),
-          cost.forward_working};
+  return {cost.weights, profile::held_bytes(profile, layer),
+          cost.working.value_or(profile::Working{}), cost.forward_working};
 }
 
 cost::StageSize stage_size(const profile::Profile& profile, const std::vector<LayerId>& layers) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/units.h"
-#include "core/working.h"
 #include "graph/graph.h"
+#include "profile/working.h"
 
 namespace pipedream::profile {
 

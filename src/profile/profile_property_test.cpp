@@ -5,13 +5,13 @@
 #include "core/property_testing.h"
 #include "profile/profile_file.h"
 #include "profile/profile_testing.h"
+#include "profile/working_testing.h"
 
 namespace pipedream::profile {
 namespace {
 
 using test::any_of_range;
 using test::any_text;
-using test::any_working;
 
 // Small and large, round and crooked; at most 2^bits.
 std::int64_t any_count(int bits) {

@@ -178,7 +178,7 @@ profile::LayerCost cost_of(const Measured& measured, const LayerMemory& memory,
           .keeps_input = memory.keeps_input,
           .keeps_output = memory.keeps_output,
           .update = whole.update,
-          .working = Working{memory.working},
+          .working = profile::Working{memory.working},
           .forward_working = {memory.forward_working}};
 }
 
@@ -209,7 +209,7 @@ void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile&
   for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
     profile::LayerCost& cost = profile.costs[layer];
     if (!cost.working) continue;
-    const auto find_fixed = [&](Working& working, Bytes of_part) {
+    const auto find_fixed = [&](profile::Working& working, Bytes of_part) {
       working.fixed = fixed_bytes(working.all, of_part, share);
     };
     find_fixed(*cost.working, part[layer].working);

@@ -3,12 +3,13 @@
 
 #include "core/units.h"
 
-namespace pipedream {
+namespace pipedream::profile {
 
 struct Working {
   Bytes all;
-  Bytes fixed{};  // of that, what a pass allocates however few samples it has
+  // What of that is allocated however few samples the pass has; at most as much, 0 where not known.
+  Bytes fixed{};
   friend bool operator==(Working, Working) = default;
 };
 
-}  // namespace pipedream
+}  // namespace pipedream::profile

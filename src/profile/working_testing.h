@@ -1,0 +1,17 @@
+// Random working memory. Only property tests and their *_testing.h include this.
+#pragma once
+
+#include <cstdint>
+
+#include "core/property_testing.h"
+#include "profile/working.h"
+
+namespace pipedream::profile {
+
+// So much, half of the time some of it fixed.
+[[nodiscard]] inline Working any_working(Bytes all) {
+  if (test::any_of_range(0, 2) == 0) return {all};
+  return {all, Bytes{test::any_of_range<std::int64_t>(0, all.count + 1)}};
+}
+
+}  // namespace pipedream::profile
