@@ -108,9 +108,8 @@ TEST(TrainCommand, AnyOrderOfSummationOfTwoIsTheSame) {
     EXPECT_EQ(weights_of(run + exchange, 2, false), ring) << exchange;
 }
 
-// Three replicas of the first stage, and one of the second.
-TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
-  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+// Trains with three replicas of the first stage, and one of the second.
+std::string train_three_and_one() {
   const std::string profile = mlp_profile();
   auto plan = json_of(call("plan --json --system mp --stages 2 --profile " + profile +
                            " --cluster " + cluster_of("four", {4})));
@@ -119,8 +118,12 @@ TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
   auto& stages = plan["stages"];
   stages[0].update({{"workers", {0, 1, 2}}, {"replicas", 3}, {"depth", 2}});
   stages[1].update({{"workers", {3}}, {"depth", 1}});
-  const std::string file = write("replicated.json", plan.dump());
-  const std::string train = kMlp + "--profile " + profile + " --plan " + file;
+  return kMlp + "--profile " + profile + " --plan " + write("replicated.json", plan.dump());
+}
+
+TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const std::string train = train_three_and_one();
   expect_same_on_processes(train, 4);
   const auto trained = json_of(call_with(mpirun(4), train + " --minibatches 6 --json"));
   EXPECT_EQ(trained.at("config"), "3-1");
@@ -407,6 +410,16 @@ TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer =
       call_with(mpirun(3), kMlp + "--learning-rate 1e6 --minibatches 50 --system gpipe");
+  EXPECT_EQ(answer.code, 1) << answer.err;
+  EXPECT_EQ(messages(answer.err), 1) << answer.err;
+  EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;
+}
+
+// Sums between replicas are under way when the stage behind them fails.
+TEST(TrainCommand, AFailureBehindReplicasEndsAllWithItsMessage) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  const Answer answer =
+      call_with(mpirun(4), train_three_and_one() + " --learning-rate 1e6 --minibatches 60");
   EXPECT_EQ(answer.code, 1) << answer.err;
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
   EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;

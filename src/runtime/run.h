@@ -28,8 +28,7 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
 
 // Runs the body for the worker that this process is; `devices` are all workers' (Job::devices).
 // Values and gradients go between GPUs by NCCL where all agree to that (gpu_channel.h); with `link`
-// gradients do not. An exception stops all other processes; each then
-// throws the same failure.
+// gradients do not. An exception stops all other processes; each then throws the same failure.
 void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
                     const std::optional<transport::Links>& link, const Body& body);
 

@@ -117,8 +117,7 @@ void Worker::run_program() {
         expect_release(backward->stage, program);
       run_op(op);
     } catch (...) {  // code of the user's own may throw anything
-      if (is_stall()) note_stall();
-      fail_at(op);
+      fail(place_of(op));
     }
   }
 }
@@ -137,8 +136,7 @@ void Worker::end_segment(const std::function<void()>& what) {
   try {
     what();
   } catch (...) {
-    if (is_stall()) note_stall();
-    rethrow_at("worker " + std::to_string(me_.value) + ", when its program had ended: ");
+    fail("when its program had ended");
   }
 }
 
@@ -151,11 +149,14 @@ std::string Worker::place_of(const schedule::Op& op) const {
   return place + ")";
 }
 
-// In a catch block. Averagings under way hear the reason from here, before they are torn down.
-void Worker::fail_at(const schedule::Op& op) {
+// Other replicas hear the reason from here, also that of another worker's failure, which need not
+// have come to them: once averagings under way are torn down, that alone is what they would hear.
+void Worker::fail(const std::string& place) {
+  if (is_stall()) note_stall();
   try {
-    rethrow_at("worker " + std::to_string(me_.value) + ", " + place_of(op) + ": ");
-  } catch (const transport::Aborted&) {
+    rethrow_at("worker " + std::to_string(me_.value) + ", " + place + ": ");
+  } catch (const transport::Aborted& aborted) {
+    replicas_.abort(aborted.what());
     throw;
   } catch (...) {
     replicas_.abort(to_reason(std::current_exception()));

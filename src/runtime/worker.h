@@ -98,7 +98,8 @@ class Worker {
   void record(const schedule::Op& op, const Recorder::Moment& start);
   void clip(const schedule::Update& update, model::Tensors& gradients);
   [[nodiscard]] std::string place_of(const schedule::Op& op) const;
-  [[noreturn]] void fail_at(const schedule::Op& op);
+  // In a catch block: throws the same again, with worker and place before its message.
+  [[noreturn]] void fail(const std::string& place);
   void note_stall() const;
 
   const Job& job_;

@@ -60,6 +60,10 @@ void NewsReader::read(const schedule::Routes& routes, StageId loss_stage,
   }
 }
 
+void NewsReader::check() const {
+  if (failed_) throw transport::Aborted(runtime::to_reason(failure_));
+}
+
 void NewsReader::finish() {
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);

@@ -33,8 +33,8 @@ class NewsReader {
   // Waits until all were read; throws what on_loss threw, or Aborted when others failed.
   void finish();
 
-  // Whether on_loss threw: a worker that waits for nobody has to ask.
-  [[nodiscard]] bool failed() const { return failed_; }
+  // Throws Aborted, with the reason, when on_loss threw: a worker that waits for nobody has to ask.
+  void check() const;
 
  private:
   void read(const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches);
@@ -42,7 +42,7 @@ class NewsReader {
 
   transport::Transport& news_;
   std::function<void(const runtime::Loss&)> on_loss_;
-  std::exception_ptr failure_;  // the thread's, until it is joined
+  std::exception_ptr failure_;  // the thread's, until it has failed or is joined
   std::atomic<bool> failed_ = false;
   std::thread thread_;
 };

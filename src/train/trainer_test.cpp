@@ -65,9 +65,11 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
 TEST(Trainer, EndsWhenItsObserverFails) {
   const model::Network network = make_mlp(16);
   const Data data = open_data("", network, 3);
+  const test::TemporaryFolder folder;
   for (const std::size_t stages : {1, 2}) {
     const plan::Plan plan = straight(network, "pipedream", stages);
     runtime::Job job{.network = network, .plan = plan, .seed = 3};
+    job.stall_folder = folder.path() / "stalls";
     job.make_optimiser = [] { return make_optimiser({}); };
     std::atomic<std::int64_t> begun = 0;  // of 256 in this epoch
     job.before_op = [&](WorkerId, const schedule::Op& op) {
@@ -83,6 +85,7 @@ TEST(Trainer, EndsWhenItsObserverFails) {
                   [&] { (void)train_on_threads(recipe, job, data, observer, std::nullopt); }),
               "the disk is full");
     EXPECT_LT(begun, 200) << stages;
+    EXPECT_FALSE(std::filesystem::exists(job.stall_folder)) << "nobody was waited for too long";
   }
 }
 
