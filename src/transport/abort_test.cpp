@@ -1,4 +1,5 @@
 // The contract of Transport::abort(), held against every backend.
+#include <array>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -43,6 +44,23 @@ TEST_P(TransportContract, AfterAbortNobodyWaitsAnyMore) {
       EXPECT_EQ(message_of<Aborted>([&] { (void)next_text(me, kA, 1); }), "first reason");
       EXPECT_EQ(message_of<Aborted>([&] { (void)next_text(me, kA, 0); }), "first reason")
           << "not even for a message that is there";
+    }
+  });
+}
+
+TEST_P(TransportContract, AfterAbortAMessageThatCameBesideAnotherIsNotHandedOut) {
+  run(2, [](Transport& me) {
+    if (me.me() == kA) {
+      me.send(kB, 0, make_message({}, "one"));
+      me.send(kB, 1, make_message({}, "two"));
+      (void)next_text(me, kB, 0);
+      me.abort("enough");
+    } else {
+      const std::array both{me.receive(kA, 0), me.receive(kA, 1)};
+      const std::size_t first = me.wait_any(both, soon()).ticket;
+      me.send(kA, 0, make_message({}, "abort now"));
+      EXPECT_EQ(message_of<Aborted>([&] { (void)next_text(me, kA, 2); }), "enough");
+      EXPECT_EQ(message_of<Aborted>([&] { (void)me.wait(both[1 - first], soon()); }), "enough");
     }
   });
 }

@@ -54,7 +54,10 @@ class Emulated final : public Transport {
       const std::optional<std::size_t> next = next_held(tickets);
       const Deadline arrival =
           next ? asked_.at(tickets[*next].number).held->first : Deadline::max();
-      if (arrival <= now) return hand_over(tickets, *next);
+      if (arrival <= now) {
+        if (!looked) sleep_until(*inner_, now);  // hears of an abort
+        return hand_over(tickets, *next);
+      }
       if (looked && deadline <= now && arrival > deadline) throw WorkerLost(nothing_from(tickets));
       hold_another(tickets, std::min(arrival, deadline));
     }
