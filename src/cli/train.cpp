@@ -47,6 +47,7 @@ class Training {
  private:
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
   [[nodiscard]] int workers() const;
+  [[nodiscard]] int workers_here() const;  // on this machine
   void use_computing(const runtime::ComputingNames& planned);
   void choose_computing();
   void check_outputs() const;
@@ -128,6 +129,8 @@ int Training::workers() const {
                                     : model::gpus_of(computing_.device);
 }
 
+int Training::workers_here() const { return world_ ? world_->here() : workers(); }
+
 void Training::check_outputs() const {
   check_picture_files(flags_);
   if (!flags_.weights_file.empty()) prepare_to_write(flags_.weights_file);
@@ -139,9 +142,7 @@ void Training::check_outputs() const {
   if (!flags_.out.empty()) make_run_folder(flags_.out);
 }
 
-bool Training::spans_machines() const {
-  return world_ && transport::launched_here().value_or(world_->size()) != world_->size();
-}
+bool Training::spans_machines() const { return workers_here() != workers(); }
 
 // What can be planned and simulated, but not trained here.
 void Training::check_network() const {
@@ -269,7 +270,8 @@ Preparation Training::prepare() const {
   const auto check = [this](const plan::Plan& plan) {
     if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
   };
-  const PlanningTask task{flags_, network_, optimiser_, workers(), computing_, check};
+  const PlanningTask task{flags_,         network_,   optimiser_, workers(),
+                          workers_here(), computing_, check};
   Preparation preparation = world_ ? shared_plans(task, *world_) : prepare_plans(task);
   if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds where it can be used
   return preparation;
@@ -281,7 +283,7 @@ void Training::tell_notes() const {
 }
 
 void Training::tell_crowd() const {
-  const int here = world_ ? transport::launched_here().value_or(1) : workers();
+  const int here = workers_here();
   const bool on_cpu = computing_.device.is_cpu();
   const int room = on_cpu ? cores() : model::gpus_of(computing_.device);
   if (!speaks() || here * (on_cpu ? flags_.threads : 1) <= room) return;

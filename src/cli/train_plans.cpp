@@ -21,11 +21,9 @@ using systems::Planned;
 
 cluster::Cluster cluster_for(const PlanningTask& task) {
   const TrainFlags& flags = task.flags;
-  if (flags.cluster.empty()) {
-    const int here = transport::launched_here().value_or(task.workers);
+  if (flags.cluster.empty())
     return cluster::this_machine(task.workers, link_of(flags),
-                                 model::memory_of_worker(task.computing.device, here));
-  }
+                                 model::memory_of_worker(task.computing.device, task.here));
   cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   if (cluster.workers() != task.workers)
     throw CannotMeet("--cluster " + flags.cluster + " has " + std::to_string(cluster.workers()) +
@@ -92,7 +90,7 @@ profile::Profile profile_for(const PlanningTask& task) {
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.profile_seconds),
        .progress = [&](double share, const std::string& what) { progress.show(share, what); },
-       .workers = transport::launched_here().value_or(task.workers)},
+       .workers = task.here},
       task.optimiser);
 }
 

@@ -21,6 +21,7 @@ struct PlanningTask {
   const model::Network& network;
   const train::OptimiserOptions& optimiser;
   int workers = 1;
+  int here = 1;  // of them on this machine
   runtime::Computing computing;
   // Throws BadUsage or CannotMeet where the plan cannot be trained with as the flags say.
   std::function<void(const plan::Plan&)> check;

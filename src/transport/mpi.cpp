@@ -1,5 +1,6 @@
 #include "transport/mpi.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/check.h"
@@ -54,6 +55,11 @@ MpiWorld::~MpiWorld() = default;
 int MpiWorld::rank() const { return engine_->rank(); }
 int MpiWorld::size() const { return engine_->size(); }
 const std::vector<int>& MpiWorld::hosts() const { return engine_->hosts(); }
+int MpiWorld::here() const {
+  const int mine = hosts().at(static_cast<std::size_t>(rank()));
+  return launched_here().value_or(
+      static_cast<int>(std::count(hosts().begin(), hosts().end(), mine)));
+}
 
 void MpiWorld::abort(const std::string& reason) { engine_->abort_all(reason); }
 bool MpiWorld::leave() { return engine_->leave(); }

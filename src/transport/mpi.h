@@ -53,6 +53,8 @@ class MpiWorld {
   [[nodiscard]] int size() const;
   // The host of each rank: the lowest rank there.
   [[nodiscard]] const std::vector<int>& hosts() const;
+  // How many ranks are on this machine: as the launcher says, or else as MPI found.
+  [[nodiscard]] int here() const;
 
   // One more channel between all ranks: the n-th call here is connected with the n-th call on every
   // other rank. Does not wait for them. Its abort() is heard at the other ranks within about 1 ms;

@@ -64,6 +64,7 @@ TEST(MpiWorld, KnowsThatItWasLaunched) { EXPECT_TRUE(launched_by_mpirun()); }
 
 TEST(MpiWorld, KnowsWhichRanksShareAHost) {
   EXPECT_EQ(world->hosts(), std::vector<int>(static_cast<std::size_t>(world->size()), 0));
+  EXPECT_EQ(world->here(), world->size());
 }
 
 TEST(MpiWorld, StartsOnlyOnce) {
