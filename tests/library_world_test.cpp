@@ -1,5 +1,8 @@
 // The library's World under mpirun -n 2, each process a rank that runs these tests: all hear the
 // same refusal, whoever refuses, and go on with the same world.
+#include <atomic>
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include "library/library_testing.h"
@@ -55,6 +58,21 @@ TEST_F(LibraryWorld, CanBeUsedAgainAfterWhatOneProcessRefuses) {
   const ProfileOptions only_first{.device = world->rank() == 0 ? "none" : "cpu", .world = world};
   expect_refused([&] { (void)profile(network_, only_first); }, "no device 'none'");
   expect_all_trained(network_, planned_);
+}
+
+// The last: the world is of no use after it.
+TEST_F(LibraryWorld, WhenOneFailsWhileItTrainsAllThrowItsFailure) {
+  Samples failing = samples();
+  failing.load = [load = failing.load, calls = std::make_shared<std::atomic<int>>(0)](
+                     const std::string& input, const std::vector<std::int64_t>& numbers) {
+    if (world->rank() == 1 && ++*calls > 6) throw std::runtime_error("the disk is gone");
+    return load(input, numbers);
+  };
+  const std::string told = message_of([&] {
+    (void)train(network_, planned_, {failing, {}}, {.epochs = 4, .world = world});
+  });
+  EXPECT_EQ(told.find("worker 1, "), 0U) << told;
+  EXPECT_NE(told.find("the disk is gone"), std::string::npos) << told;
 }
 
 }  // namespace

@@ -225,7 +225,7 @@ class Builder {
   Builder& operator=(Builder&&) noexcept;
 
   // What the network reads from the data: `shape` is that of one sample. Whole numbers (labels,
-  // words) lie in [0, bound), which must be said.
+  // words) lie in [0, bound), which must be said; torch::kBool needs none.
   Value input(const std::string& name, std::vector<std::int64_t> shape,
               torch::ScalarType type = torch::kFloat, std::int64_t bound = 0);
 
@@ -238,9 +238,9 @@ class Builder {
   // torch::TensorList of them; they return a torch::Tensor, a std::vector of them, or a std::tuple.
   // Samples lie along dimension 0 of all inputs and outputs. Returns the first output.
   //
-  // The layer is made and run once, on two and on three samples. Throws BadUsage, naming it, for a
-  // name that is taken, a value of another builder, shapes that do not fit, or a layer that
-  // writes into its inputs.
+  // The layer is made twice and run once each, on two and on three samples. Throws BadUsage, naming
+  // it, for a name that is taken, a value of another builder, shapes that do not fit, or a layer
+  // that writes into its inputs.
   template <class Layer>
   Value add(const std::string& name, Layer layer, const std::vector<Value>& inputs) {
     return add_layer(name, detail::recipe_of(std::move(layer)), inputs);

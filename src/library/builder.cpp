@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "library/handles.h"
 #include "library/trial.h"
+#include "runtime/failure.h"
 
 namespace pipedream {
 inline namespace v1 {
@@ -71,16 +72,23 @@ Value Builder::input(const std::string& name, std::vector<std::int64_t> shape,
   const std::string who = "input '" + printable(name) + "': ";
   for (const std::int64_t side : shape)
     if (side < 1) throw BadUsage(who + "wanted sides from 1 on, found " + std::to_string(side));
-  if (!at::isFloatingType(type) && bound < 1)
+  const bool is_whole = at::isIntegralType(type, /*includeBool=*/true);
+  if (!is_whole && !at::isFloatingType(type))
+    throw BadUsage(who + "wanted a type of floating or whole numbers, found " +
+                   c10::toString(type));
+  if (type == at::kBool) bound = 2;
+  if (is_whole && bound < 1)
     throw BadUsage(who + "whole numbers need the bound that they lie below");
   Node node;
   node.name = name;
   node.is_input = true;
-  node.input = {.name = name,
-                .shape = std::move(shape),
-                .type = type,
-                .bound = at::isFloatingType(type) ? 0 : bound};
-  library::try_input(node);
+  node.input = {
+      .name = name, .shape = std::move(shape), .type = type, .bound = is_whole ? bound : 0};
+  try {
+    library::try_input(node);
+  } catch (...) {  // libtorch's, for one
+    runtime::rethrow_at(who);
+  }
   return impl_->add(std::move(node));
 }
 

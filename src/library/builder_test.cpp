@@ -13,6 +13,26 @@ TEST(LibraryBuilder, RefusesANameThatIsTaken) {
   expect_refused([&] { (void)net.input("", {4}); }, "has no name");
 }
 
+TEST(LibraryBuilder, RefusesInputsThatThereCannotBe) {
+  Builder net("n");
+  expect_refused([&] { (void)net.input("x", {4, 0}); }, "input 'x': wanted sides from 1 on");
+  expect_refused([&] { (void)net.input("x", {}, torch::kLong); }, "need the bound");
+  expect_refused([&] { (void)net.input("x", {4}, torch::kComplexFloat, 3); }, "found ComplexFloat");
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(message_of([&] { (void)net.input("x", {kHuge, kHuge}); }).find("input 'x': "), 0U);
+}
+
+TEST(LibraryBuilder, TakesMasks) {
+  Builder net("n");
+  const Value x = net.input("x", {64});
+  const Value mask = net.input("mask", {64}, torch::kBool);
+  const auto both = [](const Tensor& of, const Tensor& where) {
+    EXPECT_TRUE(where.any().item<bool>() && !where.all().item<bool>());
+    return torch::where(where, of, torch::zeros_like(of));
+  };
+  (void)net.add("masked", both, {x, mask});
+}
+
 TEST(LibraryBuilder, RefusesAValueThatIsNotItsOwn) {
   Builder net("n");
   Builder other("o");

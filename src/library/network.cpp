@@ -89,7 +89,7 @@ void save_weights(const std::filesystem::path& file, const Weights& weights) {
   Weights on_cpu;
   for (const auto& [name, tensor] : weights) {
     if (!tensor.defined()) throw BadUsage("save_weights: '" + name + "' is no tensor");
-    on_cpu.emplace(name, tensor.detach().cpu());
+    on_cpu.emplace(name, library::run_together(nullptr, [&] { return tensor.detach().cpu(); }));
   }
   model::write_weights(file, on_cpu);
 }

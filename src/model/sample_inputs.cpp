@@ -9,8 +9,9 @@ at::Tensor sample_input(const InputSpec& input, std::uint64_t seed, std::int64_t
   const at::Tensor numbers = uniform(input.shape, key, at::kCPU);
   if (input.bound == 0) return numbers.mul_(2).sub_(1).to(input.type);
   return numbers.mul_(static_cast<double>(input.bound))
-      .to(input.type)
-      .clamp_max_(input.bound - 1);  // rounding may lift a number just below the bound to it
+      .to(at::kLong)
+      .clamp_max_(input.bound - 1)  // rounding may lift a number just below the bound to it
+      .to(input.type);
 }
 
 }  // namespace pipedream::model
