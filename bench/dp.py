@@ -27,7 +27,9 @@ ADDRESSES = ("10.77.9.1", "10.77.9.2")
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAR = 0.95  # of DistributedDataParallel's speed
 
-# What both sides train, and minibatches by the link's Mbit/s: enough to measure, soon enough done.
+RATES = (100, 200, 1000)  # Mbit/s
+
+# What both sides train, and minibatches by the link's rate: enough to measure, soon enough done.
 MODELS = {
     "vgg16": {"ours": ["--image-size", "32", "--classes", "10"], "theirs": [], "batch": 16,
               "minibatches": {100: 6, 200: 8, 1000: 16}},
@@ -189,11 +191,14 @@ def measure_all(args, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
-    parser.add_argument("--rates", default="100,200,1000", help="Mbit/s")
+    parser.add_argument("--rates", default=",".join(map(str, RATES)), help="Mbit/s")
     parser.add_argument("--models", default="vgg16,mlp")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    unknown = set(args.rates.split(",")) - {str(rate) for rate in RATES}
+    if unknown:
+        parser.error(f"--rates: wanted some of {RATES}, found {sorted(unknown)}")
     if os.geteuid() != 0:
         sys.exit("bench dp makes network namespaces: run it as root")
     results = []

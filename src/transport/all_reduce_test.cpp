@@ -77,8 +77,7 @@ void expect_the_sums(const Example& example, Transport& me) {
   const auto members = first_workers(static_cast<int>(example.given.size()));
   for (std::size_t e = 0; e < kExchanges.size(); ++e) {
     std::vector<float> values = example.given[me.me().index()];
-    const Summed summed = all_reduce(me, members, 3, values, {kExchanges[e], {}}, soon());
-    EXPECT_GE(summed.waited, Nanos{0});
+    (void)all_reduce(me, members, 3, values, {kExchanges[e], {}}, soon());
     EXPECT_EQ(bits_of(values), example.wanted[e])
         << members.size() << " members, " << values.size() << " values";
   }
