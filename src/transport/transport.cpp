@@ -11,7 +11,6 @@ void wait_until(const Readiness& is_ready) {
 }
 
 void sleep_until(Transport& transport, Deadline time) {
-  if (time <= std::chrono::steady_clock::now()) return;
   try {
     (void)transport.wait(transport.receive(transport.me(), kSleepTag), time);
   } catch (const Aborted&) {
