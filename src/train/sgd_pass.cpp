@@ -1,5 +1,5 @@
-// Compiled with -O3 (cmake/modules.cmake): the loop is turned into vector instructions. Only what is
-// written as std::fma is fused, as everywhere (cmake/compiler.cmake).
+// Compiled with -O3 (cmake/modules.cmake): the loop is turned into vector instructions. Only what
+// is written as std::fma is fused, as everywhere (cmake/compiler.cmake).
 #include "train/sgd_pass.h"
 
 #include <cmath>

@@ -96,8 +96,8 @@ class Transport {
   virtual void abort(const std::string& reason) noexcept = 0;
 };
 
-// Returns at that time, or, unlike other sleeps, throws Aborted at once after an abort(), also where
-// that time is over. For the thread that waits.
+// Returns at that time, or, unlike other sleeps, throws Aborted at once after an abort(), also
+// where that time is over. For the thread that waits.
 void sleep_until(Transport& transport, Deadline time);
 
 // Where a worker stands among members, of whom it is one.
