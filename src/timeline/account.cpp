@@ -93,10 +93,11 @@ void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
 // Were the minibatches of all workers counted between two moments, it would depend on which of two
 // that complete at almost the same time came first.
 void Account::complete_alone(Worker& worker, std::int64_t minibatch, Nanos end) {
-  if (first_ended_ && end > measured_end_) return;
+  const std::int64_t warm_up = rule_.warm_up / rule_.round;
+  if (first_ended_ && end > measured_end_ && worker.completed > warm_up) return;
   ++worker.completed;
   worker.ended = end;
-  if (worker.completed <= rule_.warm_up / rule_.round) worker.warm = end;
+  if (worker.completed <= warm_up) worker.warm = end;
   if (first_ended_ || minibatch + rule_.round < rule_.extent.minibatches) return;
   first_ended_ = true;
   measured_end_ = end;

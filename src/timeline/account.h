@@ -56,8 +56,8 @@ struct AccountRule {
   std::int64_t round = 1;
   std::int64_t warm_up = 0;  // minibatches that count for nothing
   // Nobody waits for anybody: each worker's rate is measured by itself, until the first has no
-  // minibatch left, and they are added up. A worker that has not got through its part of warm-up by
-  // then counts from the beginning.
+  // minibatch left, and they are added up. A worker that has none measured by then counts with the
+  // first after its part of warm-up, or, where there is none, from the beginning.
   bool one_by_one = false;
   int parts = 1;              // backwards of stage 0 per item: replicas that share it
   schedule::Extent extent{};  // to know a minibatch's last item

@@ -274,8 +274,20 @@ TEST(Rate, WhereNobodyWaitsHasTheShareOfASlowWorkerToo) {
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
   const Summary summary =
       summary_of(events, {.round = 2, .warm_up = 4, .one_by_one = true, .extent = {8, 1, 1}});
-  EXPECT_EQ(summary.measured_minibatches, 3) << "two of the one, and the first of the other";
+  EXPECT_EQ(summary.measured_minibatches, 3) << "two of the one, and the third of the other";
   EXPECT_EQ(summary.measured_time, Nanos(23)) << "3 / (2/20 + 1/35) = 23.3";
+}
+
+// Nobody fetches anything before its first minibatch, which takes 10 where others take 300. The
+// last of worker 1 is over just after that of worker 0.
+TEST(Rate, WhereNobodyWaitsIsNeverThatOfAFirstMinibatchAlone) {
+  std::vector<Event> events;
+  for (const auto& [b, end] : {std::pair{0, 10}, {1, 12}, {2, 310}, {3, 312}})
+    events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
+  const Summary summary =
+      summary_of(events, {.round = 2, .warm_up = 2, .one_by_one = true, .extent = {4, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 2);
+  EXPECT_EQ(summary.measured_time, Nanos(300)) << "one each every 300";
 }
 
 TEST(Reading, IsThePartOfWaitingThatWasForTheDataSet) {
