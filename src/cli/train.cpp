@@ -251,7 +251,8 @@ std::string Training::configuration(const plan::Plan& plan) const {
 // What is left when somebody ends the training.
 std::string Training::interruption(const plan::Plan& plan) const {
   return "interrupted while training " + entry_.name + " with " + plan.system +
-         (flags_.out.empty()
+         (flags_.system == "all" ? ": nothing is kept"
+          : flags_.out.empty()
               ? ": nothing is kept (--out FOLDER keeps how it went)"
               : ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost");
 }

@@ -265,7 +265,8 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
                           (std::isnan(loss) ? "nan"
                            : loss > 0       ? "inf"
                                             : "-inf") +
-                          ": try a smaller --learning-rate, or --clip");
+                          ": try a smaller --learning-rate, or --clip where the system can; or "
+                          "look for such numbers in the data");
   Running& running = losses_[minibatch];
   running.loss += loss * loss_weight(forward.stage, forward.item);
   running.samples += share(forward.stage, forward.item).count;
