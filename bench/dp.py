@@ -27,9 +27,7 @@ ADDRESSES = ("10.77.9.1", "10.77.9.2")
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAR = 0.95  # of DistributedDataParallel's speed
 
-RATES = (100, 200, 1000)  # Mbit/s
-
-# What both sides train, and minibatches by the link's rate: enough to measure, soon enough done.
+# What both sides train, and minibatches by the link's Mbit/s: enough to measure, soon enough done.
 MODELS = {
     "vgg16": {"ours": ["--image-size", "32", "--classes", "10"], "theirs": [], "batch": 16,
               "minibatches": {100: 6, 200: 8, 1000: 16}},
@@ -37,6 +35,7 @@ MODELS = {
             "theirs": ["--hidden", "1800", "--layers", "5"], "batch": 64,
             "minibatches": {100: 10, 200: 16, 1000: 40}},
 }
+RATES = tuple(MODELS["mlp"]["minibatches"])
 
 
 def call(*command):
