@@ -17,7 +17,7 @@
 #include "model/whole_model.h"
 #include "model/zoo.h"
 #include "runtime/run.h"
-#include "systems/training.h"
+#include "systems/schedules.h"
 #include "train/optimiser_options.h"
 
 namespace {

@@ -14,7 +14,7 @@
 #include "plan/general.h"
 #include "plan/hierarchical.h"
 #include "profile/shared_profiles_testing.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "model/whole_model.h"
 #include "model/zoo.h"
 #include "report/table.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 #include "train/batches.h"
 #include "train/optimiser_options.h"
 #include "train/profiling.h"
@@ -102,7 +102,7 @@ double run(const model::Network& network, const plan::Plan& plan, const train::D
   job.make_optimiser = [] { return train::make_optimiser({.learning_rate = kRate}); };
   train::Recipe recipe{.batch = network.batch, .minibatches = kMinibatches, .evaluate = false};
   recipe.weights.no_stash = no_stash;
-  job.sharing = train::check_recipe(recipe, job);
+  job.replicas = train::check_recipe(recipe, job);
   const train::Outcome outcome = train::train_on_threads(recipe, job, data, {}, std::nullopt);
   return static_cast<double>(network.batch) / outcome.measured.samples_per_second;
 }

@@ -86,10 +86,10 @@ Pipeline dealt_out(int stages, int workers, int microbatches) {
 }
 
 Schedule stashed(const plan::Plan& plan, const Extent& extent) {
-  return one_f_one_b(plan, extent, schedule::Versions::kStashed);
+  return one_f_one_b(plan, extent, schedule::WeightVersions::kStashed);
 }
 Schedule vertical(const plan::Plan& plan, const Extent& extent) {
-  return one_f_one_b(plan, extent, schedule::Versions::kVerticalSync);
+  return one_f_one_b(plan, extent, schedule::WeightVersions::kVerticalSync);
 }
 
 std::vector<Case> all_cases() {

@@ -19,7 +19,7 @@
 #include "schedule/validate.h"
 #include "schedule/worker_counter_testing.h"
 #include "small_networks_testing.h"
-#include "systems/training.h"
+#include "systems/schedules.h"
 
 namespace pipedream::test {
 
@@ -125,7 +125,7 @@ struct Plain {
 
 // A schedule of a plan for one system, with samples of its own.
 struct Case {
-  Case(model::Network of, plan::Plan with, const systems::Training& training,
+  Case(model::Network of, plan::Plan with, const systems::ScheduleOptions& training,
        std::optional<std::int64_t> last_samples = std::nullopt)
       : network(std::move(of)),
         plan(std::move(with)),
@@ -144,7 +144,7 @@ struct Case {
     return runtime::run_schedule(job(), schedule, extent, feed);
   }
   [[nodiscard]] Reference reference() const {
-    return {network,   plan,  kSeed, schedule.rules.sharing == schedule::Sharing::kTogether,
+    return {network,   plan,  kSeed, schedule.rules.traits.replicas == schedule::Replicas::kShareItems,
             averaging, device};
   }
   [[nodiscard]] Plain plain(const Rule& rule) const {

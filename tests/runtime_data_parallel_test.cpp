@@ -266,7 +266,7 @@ TEST(AsynchronousDataParallel, CountsHowFarTheWeightsHadMovedOn) {
 TEST(AsynchronousDataParallel, AllEndWithTheSameWeights) {
   const Case test = data_parallel_case("mlp", "dp-asp", {2}, 12);
   runtime::Job job = test.job();
-  job.sharing = test.schedule.rules.sharing;
+  job.replicas = test.schedule.rules.traits.replicas;
   job.before_op = [](WorkerId me, const schedule::Op& op) {
     if (me == WorkerId{1} && std::holds_alternative<schedule::Forward>(op))
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

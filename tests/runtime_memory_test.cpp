@@ -7,7 +7,7 @@
 #include "cluster/local.h"
 #include "model/zoo.h"
 #include "systems/simulation.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 #include "train/data_set.h"
 #include "train/optimiser_options.h"
 #include "train/profiling.h"
@@ -90,7 +90,7 @@ class Subject {
     job.make_optimiser = [] { return train::make_optimiser(optimiser()); };
     const train::Recipe recipe{
         .batch = network_.batch, .minibatches = minibatches, .evaluate = false};
-    job.sharing = train::check_recipe(recipe, job);
+    job.replicas = train::check_recipe(recipe, job);
     return train::train_on_threads(recipe, job, data_, {}, std::nullopt).measured.memory;
   }
 

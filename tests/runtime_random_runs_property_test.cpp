@@ -88,7 +88,7 @@ RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()
   for (const auto& program : schedule::lower(schedule, plan, network.graph))
     RC_ASSERT(run.ops(program.worker) == program.ops);
   if (any.system == System::kNoStash) return;
-  Reference plain(network, plan, seed, schedule.rules.sharing == schedule::Sharing::kTogether);
+  Reference plain(network, plan, seed, schedule.rules.traits.replicas == schedule::Replicas::kShareItems);
   plain.train(feed, any.extent, rule_of(any.system, plan, schedule));
   RC_ASSERT(are_same(run.weights, plain.weights()));
 }

@@ -51,7 +51,7 @@ plan::Plan plan_of(const Style& style, const model::Network& network, int worker
   return plan;
 }
 
-systems::Training training_of(const Style& style, std::int64_t minibatches = kMinibatches) {
+systems::ScheduleOptions training_of(const Style& style, std::int64_t minibatches = kMinibatches) {
   return {.minibatches = minibatches, .vertical_sync = style.vertical_sync};
 }
 
@@ -190,7 +190,7 @@ TEST(RuntimeRules, AShortLastMinibatchCountsEachSampleOnce) {
       SCOPED_TRACE(style.name + " on " + std::to_string(workers));
       model::Network network = small_network("resnet");
       plan::Plan plan = plan_of(style, network, workers);
-      systems::Training training = training_of(style, 7);
+      systems::ScheduleOptions training = training_of(style, 7);
       if (style.microbatches > 1) training.last_microbatches = 3;  // of 1, 2 and 2 samples
       const Case test(std::move(network), std::move(plan), training, 5);
       expect_rule(test, rule_of(style, workers));

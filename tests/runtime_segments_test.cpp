@@ -46,12 +46,12 @@ class RuntimeSegments : public testing::TestWithParam<Plans> {
   [[nodiscard]] SegmentsRun run(bool evaluates) const {
     const schedule::Schedule ten = systems::schedule_for(plan, {.minibatches = 10});
     const schedule::Schedule forwards =
-        schedule::evaluation(plan, held_out_extent(), ten.rules.sharing);
+        schedule::evaluation(plan, held_out_extent(), ten.rules.traits.replicas);
     const runtime::SampleFeed first = feed(0, 10);
     const runtime::SampleFeed second = feed(10, 10);
     const runtime::SampleFeed unseen = held_out();
     runtime::Job job = make_job(network, plan);
-    job.sharing = ten.rules.sharing;
+    job.replicas = ten.rules.traits.replicas;
     SegmentsRun result;
     runtime::run_on_threads(plan::worker_count(plan), {}, [&](const runtime::Seat& seat) {
       runtime::Worker worker(job, seat.me, seat.channels, seat.clock, {});
@@ -122,7 +122,7 @@ TEST(RuntimeEvaluation, EveryWordOfASentenceIsAPrediction) {
   const plan::Plan plan = cut_straight(network, "pipedream", 3);
   const schedule::Extent extent{2, 1, 1};
   const runtime::SampleFeed feed(network, extent, kSeed);
-  const schedule::Schedule forwards = schedule::evaluation(plan, extent, schedule::Sharing::kTurns);
+  const schedule::Schedule forwards = schedule::evaluation(plan, extent, schedule::Replicas::kTakeTurns);
   const runtime::Job job = make_job(network, plan);
   runtime::Score found;
   runtime::run_on_threads(3, {}, [&](const runtime::Seat& seat) {

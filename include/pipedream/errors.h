@@ -1,6 +1,7 @@
 // What pipedream throws when the world outside it fails; <pipedream/pipedream.h> includes it.
-// Messages say what was wanted, what was found, and what to do. Where they name a flag of the
-// command line (--batch), the option of the same name is meant.
+// Messages say what was wanted, what was found, and what to do. Names in backquotes are options, as
+// fields of the options' structs have them: `batch`, `no_recompute`. (The command line spells these
+// as flags: --no-recompute.)
 #pragma once
 
 #include <stdexcept>

@@ -9,6 +9,7 @@
 #include "cli/flags.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
+#include "cli/spelling.h"
 #include "cli/training.h"
 #include "cluster/cluster_file.h"
 #include "core/error.h"
@@ -87,9 +88,9 @@ void simulate_all(const CompareFlags& all) {
   for (const std::string& line : unused_stragglers(conditions, wishes, plans))
     std::cerr << line << "\n";
   if (flags.as_json)
-    std::cout << report::comparison_json(choice, profile).dump(2) << "\n";
+    std::cout << with_flags(report::comparison_json(choice, profile).dump(2)) << "\n";
   else
-    std::cout << report::comparison_table(choice, profile, cluster);
+    std::cout << with_flags(report::comparison_table(choice, profile, cluster));
 }
 
 void execute(const CompareFlags& flags, CLI::App& command) {

@@ -60,7 +60,7 @@ OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
   OwnSchedule own{schedule::read_schedule_file(file, plan), {}};
   own.extent = extent_of(file, own.schedule);
   if (own.extent.minibatches == 0) throw BadFile(file + ": there is no forward in it");
-  const schedule::Routes routes(plan, graph, own.schedule.rules.sharing);
+  const schedule::Routes routes(plan, graph, own.schedule.rules.traits.replicas);
   try {
     schedule::Lowering lowering(own.schedule, routes);
     const auto violations = schedule::validate(lowering, own.schedule.rules, routes);
@@ -75,8 +75,8 @@ OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
 void take_over(const OwnSchedule& own, plan::Plan& plan, systems::SimulationWishes& simulation) {
   plan.microbatches = own.extent.microbatches;
   simulation.schedule = &own.schedule;
-  simulation.training.minibatches = own.extent.minibatches;
-  simulation.training.last_microbatches = own.extent.last;
+  simulation.schedule_options.minibatches = own.extent.minibatches;
+  simulation.schedule_options.last_microbatches = own.extent.last;
 }
 
 }  // namespace pipedream::cli

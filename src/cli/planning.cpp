@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "cli/flags.h"
+#include "cli/spelling.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "report/plan_table.h"
@@ -10,12 +11,16 @@
 namespace pipedream::cli {
 namespace {
 
+using systems::Option;
 using systems::Planned;
 
 // An empty value is most likely a variable that was not set.
 std::string check_not_empty(const std::string& text) {
   return text.empty() ? "wanted a value, found nothing" : "";
 }
+
+// " (gpipe, mp)": the systems that an option means something to.
+std::string known_to(Option option) { return " (" + systems::who_knows(option) + ")"; }
 
 // The position of `name` among `names`; throws BadUsage for one that is not there.
 std::size_t position_of(const std::string& flag, const std::string& name,
@@ -38,7 +43,7 @@ Bytes memory_of(const std::string& text) {
 void read_depth(const std::string& text, systems::Wishes& wishes) {
   if (text.empty() || text == "auto") return;
   if (text == "noam") {
-    wishes.depth = plan::Depth::kNoam;
+    wishes.depth = cost::Depth::kNoam;
     return;
   }
   const char* end = text.data() + text.size();
@@ -47,15 +52,18 @@ void read_depth(const std::string& text, systems::Wishes& wishes) {
       wishes.most_depth > cost::kMostInFlight)
     throw BadUsage("--depth: wanted auto, noam or a number from 1 to " +
                    std::to_string(cost::kMostInFlight) + ", found '" + text + "'");
-  wishes.depth = plan::Depth::kUpTo;
+  wishes.depth = cost::Depth::kUpTo;
 }
 
 systems::Wishes wishes_of(const PlanningFlags& flags) {
   systems::Wishes wishes = flags.wishes;
   if (!flags.memory.empty()) wishes.memory = memory_of(flags.memory);
-  if (!flags.variant.empty())
-    wishes.variant = static_cast<cost::Variant>(
-        position_of("--cost-model", flags.variant, cost::variant_names()));
+  if (!flags.cost_model.empty())
+    wishes.cost_model = static_cast<cost::Variant>(
+        position_of("--cost-model", flags.cost_model, cost::variant_names()));
+  if (!flags.prefer.empty())
+    wishes.prefer = static_cast<systems::Prefer>(
+        position_of("--prefer", flags.prefer, systems::prefer_names()));
   if (!flags.optimiser.empty())
     wishes.optimiser_copies = systems::optimiser_copies(flags.optimiser);
   if (!flags.exchange.empty())
@@ -72,7 +80,8 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
 Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                     const cluster::Cluster& cluster, std::string& table) {
   systems::Decision decision = systems::plan_with(flags.system, model, cluster, wishes_of(flags));
-  if (decision.choice) table = report::candidate_table(*decision.choice, model.profile) + "\n";
+  if (decision.choice)
+    table = with_flags(report::candidate_table(*decision.choice, model.profile)) + "\n";
   return std::move(decision.planned);
 }
 
@@ -80,15 +89,11 @@ std::vector<std::string> unmet_wishes(const PlanningFlags& flags, const Planned&
   const systems::Wishes wishes = wishes_of(flags);
   const systems::System& system = systems::find_system(planned.system);
   std::vector<std::string> lines;
-  for (const std::string& flag : systems::passed_over(system, wishes)) {
-    std::string others;
-    for (const systems::System& other : systems::all_systems())
-      if (systems::knows(other, flag)) others += (others.empty() ? "" : ", ") + other.name;
-    lines.push_back(flag + " means nothing to " + system.name +
-                    ", the choice of --system auto; it is for " + others);
-  }
+  for (const systems::Option option : systems::passed_over(system, wishes))
+    lines.push_back(flag_of(option) + " means nothing to " + system.name +
+                    ", the choice of --system auto; it is for " + systems::who_knows(option));
   const int depth = planned.plan.stages.front().depth;
-  if (wishes.depth == plan::Depth::kUpTo && systems::knows(system, "--depth") &&
+  if (wishes.depth == cost::Depth::kUpTo && systems::knows(system, systems::Option::kDepth) &&
       depth < wishes.most_depth)
     lines.push_back("--depth " + flags.depth + ": " + planned.system + " " +
                     report::short_config(plan::config_text(planned.plan)) + " has " +
@@ -113,7 +118,8 @@ void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& fl
       ->check(check_not_empty);
   command
       .add_option("--exchange", flags->exchange,
-                  "How replicas average gradients: ring, all-to-all or ps [ring]")
+                  "How replicas average gradients: ring, all-to-all or ps" +
+                      known_to(Option::kExchange) + " [ring]")
       ->check(check_not_empty);
 }
 
@@ -121,35 +127,46 @@ std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
                                              const std::shared_ptr<PlanningFlags>& flags) {
   const std::size_t before = command.get_options().size();
   command
-      .add_option("--cost-model", flags->variant,
-                  "default, paper or published: the last two for pipedream and dp-bsp")
+      .add_option("--cost-model", flags->cost_model,
+                  "default, paper or published" + known_to(Option::kCostModel) + " [default]")
       ->check(check_not_empty);
   command
       .add_option("--memory", flags->memory,
                   "The most a worker may use, where its device has more, e.g. 16GiB")
       ->check(check_not_empty);
-  command.add_flag("--straight", flags->wishes.straight, "No replicated stages");
+  command
+      .add_option(
+          "--prefer", flags->prefer,
+          "What --system auto may choose: exact: no system with stale weights; balanced: one "
+          "only if it is at least 25 % faster; speed: the fastest [balanced]")
+      ->check(check_not_empty);
+  command.add_flag("--straight", flags->wishes.straight,
+                   "No replicated stages" + known_to(Option::kStraight));
   command.add_flag("--hierarchical", flags->wishes.hierarchical,
-                   "PipeDream's own planner instead of ours");
+                   "PipeDream's own planner instead of ours" + known_to(Option::kHierarchical));
   command
       .add_option("--depth", flags->depth,
-                  "Minibatches in flight: auto, noam (the paper's) or a number [auto]")
+                  "Minibatches in flight: auto, noam (the paper's) or a number" +
+                      known_to(Option::kDepth) + " [auto]")
       ->check(check_not_empty);
-  command.add_option("--stages", flags->wishes.stages, "Number of stages (gpipe, torchgpipe, mp)")
+  command
+      .add_option("--stages", flags->wishes.stages, "Number of stages" + known_to(Option::kStages))
       ->check(range<int>(1, cluster::kMostWorkers, kWholeNumber));
   command
-      .add_option("--split", flags->wishes.split, "Layers before each cut, e.g. 3,7,12 (gpipe, mp)")
+      .add_option("--split", flags->wishes.split,
+                  "Layers before each cut, e.g. 3,7,12" + known_to(Option::kSplit))
       ->delimiter(',');
   command
       .add_option("--balance", flags->balance,
-                  "What stages share evenly: time or size (gpipe, torchgpipe, mp) [time]")
+                  "What stages share evenly: time or size" + known_to(Option::kBalance) + " [time]")
       ->check(check_not_empty);
   command
       .add_option("--microbatches", flags->wishes.microbatches,
-                  "That each minibatch is cut into (gpipe, torchgpipe, dapple, 2bw, interleaved)")
+                  "Microbatches that each minibatch is cut into" + known_to(Option::kMicrobatches))
       ->check(range<int>(1, 1 << 20, kWholeNumber));
-  command.add_flag("--no-recompute", flags->no_recompute,
-                   "Keep all activations instead of running forwards twice");
+  command.add_flag(
+      "--no-recompute", flags->no_recompute,
+      "Keep all activations instead of running forwards twice" + known_to(Option::kNoRecompute));
   const auto all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
 }

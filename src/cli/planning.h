@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "plan/plan_file.h"
-#include "systems/planning.h"
+#include "systems/choice.h"
 
 namespace pipedream::cli {
 
@@ -18,7 +18,7 @@ struct PlanningFlags {
   std::string cluster;
   std::string system = "auto";
   std::optional<std::int64_t> batch;
-  std::string memory, variant, optimiser, exchange, depth, balance;  // as written
+  std::string memory, cost_model, optimiser, exchange, depth, balance, prefer;  // as written
   bool no_recompute = false;
   systems::Wishes wishes;
 };

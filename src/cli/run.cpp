@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/spelling.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "model/out_of_memory.h"
@@ -34,7 +35,7 @@ enum ExitCode {
 int report(int code, const std::string& message) {
   std::cout.flush();
   if (transport::launched_rank() > 0) return code;
-  std::cerr << "pipedream: " << message << "\n";
+  std::cerr << "pipedream: " << with_flags(message) << "\n";
   return code;
 }
 

@@ -61,11 +61,10 @@ std::vector<int> replicas_of(const ScheduleFlags& flags) {
 systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
   systems::UnitWishes wishes = flags.unit;
   wishes.replicas = replicas_of(flags);
-  const cost::Rule rule = systems::find_system(wishes.system).rule;
-  const bool one_stage = rule == cost::Rule::kDataParallel || rule == cost::Rule::kAsynchronous;
-  if (one_stage && flags.replicas.empty())  // --stages says how many workers there are
+  const cost::Traits& traits = systems::find_system(wishes.system).traits;
+  if (traits.one_stage && flags.replicas.empty())  // --stages says how many workers there are
     wishes.replicas = {static_cast<int>(wishes.replicas.size())};
-  wishes.microbatches = cost::cuts_minibatches(rule) ? flags.items.value_or(4) : 1;
+  wishes.microbatches = traits.cuts_minibatches ? flags.items.value_or(4) : 1;
   systems::Wishes depth;
   read_depth(flags.depth, depth);
   wishes.depth = depth.depth;
@@ -80,9 +79,9 @@ systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
 // or, where minibatches overlap, three.
 std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishes& wishes) {
   if (flags.minibatches > 0) return flags.minibatches;
-  const cost::Rule rule = systems::find_system(wishes.system).rule;
-  if (!cost::cuts_minibatches(rule)) return flags.items.value_or(8);
-  return rule == cost::Rule::kTwoBuffered ? 3 * wishes.replicas.front() : 1;
+  const cost::Traits& traits = systems::find_system(wishes.system).traits;
+  if (!traits.cuts_minibatches) return flags.items.value_or(8);
+  return traits.flushes ? 1 : 3 * wishes.replicas.front();
 }
 
 void print_programs(const schedule::Schedule& schedule, const systems::UnitCase& unit,
@@ -129,15 +128,15 @@ void execute(const ScheduleFlags& flags) {
   check_picture_files(flags);
   const systems::UnitWishes wishes = unit_wishes(flags);
   systems::UnitCase unit = systems::unit_case(wishes);
-  systems::Training training{.minibatches = minibatches_of(flags, wishes)};
-  take_over(flags, training);
+  systems::ScheduleOptions options{.minibatches = minibatches_of(flags, wishes)};
+  take_over(flags, options);
   OwnSchedule own;
   if (flags.file.empty())
-    own.schedule = systems::schedule_for(unit.plan, training);
+    own.schedule = systems::schedule_for(unit.plan, options);
   else
     own = read_for_stages(flags.file, unit);
-  if (!flags.file.empty()) training.minibatches = own.extent.minibatches;
-  const std::int64_t items = training.minibatches * unit.plan.microbatches;
+  if (!flags.file.empty()) options.minibatches = own.extent.minibatches;
+  const std::int64_t items = options.minibatches * unit.plan.microbatches;
   if (items * static_cast<std::int64_t>(unit.plan.stages.size()) > kMostOpsShown)
     throw CannotMeet("a schedule of more than " + report::grouped(kMostOpsShown) +
                      " forwards is too long to print; `simulate` takes any length");
@@ -146,7 +145,7 @@ void execute(const ScheduleFlags& flags) {
     return print_programs(own.schedule, unit, flags.complete, with_stages);
   const timeline::Timeline timeline =
       simulate::timeline_of(own.schedule, unit.plan, unit.profile, unit.cluster);
-  timeline::Account account({.flushes = own.schedule.rules.flushes});
+  timeline::Account account({.flushes = own.schedule.rules.traits.flushes});
   for (const timeline::Event& event : timeline.events) account.add(event);
   const std::string what = flags.file.empty() ? wishes.system : flags.file;
   const std::string line =

@@ -11,6 +11,7 @@
 #include "cli/planning.h"
 #include "cli/progress.h"
 #include "cli/simulation_flags.h"
+#include "cli/spelling.h"
 #include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "plan/plan_file.h"
@@ -65,7 +66,7 @@ plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
 systems::Simulated simulated_plan(const plan::Plan& plan, const profile::Profile& profile,
                                   const cluster::Cluster& cluster,
                                   systems::SimulationWishes wishes) {
-  const std::int64_t asked = wishes.training.minibatches;
+  const std::int64_t asked = wishes.schedule_options.minibatches;
   const std::int64_t all = asked > 0 ? asked : systems::enough_minibatches(plan);
   Progress progress("simulating " + plan.system, kQuiet);
   wishes.progress = [&](double share) {
@@ -100,7 +101,7 @@ void execute(const SimulateFlags& flags) {
     json["simulator_seconds"] = took.count();
     std::cout << json.dump(2) << "\n";
   } else {
-    std::cout << report::simulation_table(simulated, plan, profile, cluster);
+    std::cout << with_flags(report::simulation_table(simulated, plan, profile, cluster));
   }
   write_pictures(
       flags, simulated.timeline,

@@ -70,13 +70,13 @@ void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& fla
                    "Keep no old weights: forward and backward differ (pipedream, for study)");
 }
 
-void take_over(const WeightFlags& flags, systems::Training& training) {
-  training.vertical_sync = flags.vertical_sync;
-  training.no_stash = flags.no_stash;
+void take_over(const WeightFlags& flags, systems::ScheduleOptions& options) {
+  options.vertical_sync = flags.vertical_sync;
+  options.no_stash = flags.no_stash;
 }
 
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation) {
-  simulation.conditions.exchange = planning.exchange;
+  simulation.conditions.exchange = planning.exchange.value_or(cost::Exchange::kRing);
   simulation.optimiser_copies = planning.optimiser_copies;
 }
 
@@ -101,8 +101,8 @@ std::vector<std::string> unused_stragglers(const SimulationFlags& flags,
 systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                             const cluster::Cluster& cluster) {
   systems::SimulationWishes wishes;
-  wishes.training.minibatches = flags.minibatches;
-  take_over(flags, wishes.training);
+  wishes.schedule_options.minibatches = flags.minibatches;
+  take_over(flags, wishes.schedule_options);
   wishes.conditions.loading = !flags.no_loading;
   wishes.conditions.jitter = flags.jitter / 100;
   wishes.conditions.seed = flags.seed;

@@ -35,7 +35,7 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
 // --vertical-sync, --no-stash.
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);
 
-void take_over(const WeightFlags& flags, systems::Training& training);
+void take_over(const WeightFlags& flags, systems::ScheduleOptions& options);
 
 // What a simulation has in common with the planning before it: how replicas average, and what the
 // optimiser keeps.

@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/own_schedule.h"
 #include "cli/run_folder.h"
+#include "cli/spelling.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_plans.h"
@@ -175,7 +176,7 @@ runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recip
         computing_.device,
         world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
   job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
-  job.averaging.way.exchange = wishes_of(flags_).exchange;
+  job.averaging.way.exchange = wishes_of(flags_).exchange.value_or(cost::Exchange::kRing);
   // Threads sum as the machines that they stand for would.
   job.averaging.way.host_of = world_ ? world_->hosts() : preparation_.hosts;
   job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
@@ -183,7 +184,7 @@ runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recip
   job.keep_timeline = flags_.wants_any() || !flags_.out.empty();
   job.stall_folder = flags_.out.empty() ? std::filesystem::temp_directory_path() / "pipedream-stall"
                                         : std::filesystem::path(flags_.out);
-  job.sharing = train::check_recipe(recipe, job);
+  job.replicas = train::check_recipe(recipe, job);
   return job;
 }
 
@@ -338,7 +339,7 @@ void Training::show(const report::TrainingRun& run, const train::Outcome& outcom
   if (flags_.as_json)
     std::cout << report::training_json(run).dump(2) << "\n";
   else
-    std::cout << report::training_table(run);
+    std::cout << with_flags(report::training_table(run));
   write_pictures(flags_, outcome.measured.timeline, report::training_title(run),
                  report::training_line(run));
   if (!flags_.weights_file.empty()) {
@@ -379,13 +380,13 @@ void Training::run() {
   }
   if (!all || !speaks()) return;
   if (flags_.as_json)
-    std::cout << report::training_comparison_json(runs, preparation_.refused,
-                                                  preparation_.automatic)
-                     .dump(2)
+    std::cout << with_flags(report::training_comparison_json(runs, preparation_.refused,
+                                                             preparation_.automatic)
+                                .dump(2))
               << "\n";
   else
-    std::cout << report::training_comparison_table(runs, preparation_.refused,
-                                                   preparation_.automatic);
+    std::cout << with_flags(report::training_comparison_table(runs, preparation_.refused,
+                                                              preparation_.automatic));
 }
 
 // Ends all processes with the failure that is being handled, which another process may have had.

@@ -8,11 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/spelling.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/text.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 #include "transport/mpi.h"
 
 namespace pipedream::cli {
@@ -130,11 +131,11 @@ const systems::System* other_system(const CLI::App& command) {
 
 // Whether the setting says how to plan, and means nothing to that system.
 bool is_for_others(const std::string& name, const systems::System* system) {
-  const std::vector<systems::System>& all = systems::all_systems();
-  return system != nullptr && !systems::knows(*system, "--" + name) &&
-         std::any_of(all.begin(), all.end(), [&](const systems::System& each) {
-           return systems::knows(each, "--" + name);
-         });
+  if (system == nullptr) return false;
+  for (const systems::System& other : systems::all_systems())
+    for (const systems::Option option : other.options)
+      if (flag_of(option) == "--" + name) return !systems::knows(*system, option);
+  return false;
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ systems::Simulated simulated(const PlanningTask& task, const profile::Profile& p
   systems::SimulationWishes wishes;
   take_over(wishes_of(task.flags), wishes);
   wishes.conditions.loading = false;  // what is read here lies in memory
-  take_over(task.flags, wishes.training);
+  take_over(task.flags, wishes.schedule_options);
   OwnSchedule own;
   if (!task.flags.schedule.empty()) {
     own = read_own_schedule(task.flags.schedule, plan, task.network.graph);
@@ -170,7 +170,7 @@ void rehearse(const PlanningTask& task, cluster::Cluster cluster) {
   asked.memory.clear();
   if (!named) asked.system = "auto";
   if (named && flags.vertical_sync &&
-      systems::find_system(flags.system).rule == cost::Rule::kPipedream)
+      systems::knows(systems::find_system(flags.system), systems::Option::kVerticalSync))
     asked.wishes.straight = true;
   std::string table;
   const Planned planned = planned_for(asked, systems::Model(profile), cluster, table);

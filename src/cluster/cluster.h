@@ -1,4 +1,5 @@
-// The machines a model is trained on: workers, the levels of links that join them, and memory.
+// The machines that a model is trained on: workers with their memory and speed, and the levels of
+// links that join them (docs/formats.md#cluster).
 #pragma once
 
 #include <string>
@@ -9,47 +10,53 @@
 
 namespace pipedream::cluster {
 
-// One level of the network: it joins `count` components of the level below (workers, at the first)
-// into one. Each component reaches the others of its group at `bandwidth` in each direction.
+// One level of the network. It joins `count` components of the level below into one component; the
+// components that the first level joins are the workers. Each component reaches the others of its
+// group at `bandwidth` in each direction.
 struct Level {
-  std::string name;  // "server"
+  std::string name;  // for people, such as "server"
   int count = 1;
   Bandwidth bandwidth;
-  Nanos latency{0};
-  // True: the bandwidth belongs to the component, and all workers inside share it (a server's
-  // network card). False: each worker has that much for itself (NVLink).
+  Nanos latency{0};  // delay of one message
+  // If true, all workers inside a component share `bandwidth`, as they share a server's network
+  // card. If false, each worker has `bandwidth` for itself, as with NVLink.
   bool shared = false;
   friend bool operator==(const Level&, const Level&) = default;
 };
 
+// What one worker computes on.
 struct Device {
   Bytes memory;
-  double speed = 1;  // relative to the device the profile was measured on
+  double speed = 1;  // relative to the device that the profile was measured on
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-// Workers are numbered with the innermost level counting fastest: on 4 servers × 4, workers 0–3 are
-// the first server. Invariant: devices has as many entries as the product of the levels' counts.
+// Workers are numbered from 0 with the innermost level counting fastest: of 4 servers with 4
+// workers each, workers 0–3 are the first server. Invariant: the size of `devices` is the product
+// of `count` over all levels.
 struct Cluster {
   std::string name;
-  std::vector<Level> levels;    // from the inside out
+  std::vector<Level> levels;    // innermost level first
   std::vector<Device> devices;  // one per worker
 
   [[nodiscard]] int workers() const { return static_cast<int>(devices.size()); }
-  // How many workers one component of levels[level] holds; level 0 has components of one worker.
+  // Returns the number of workers in one of the components that `levels[level]` joins: 1 for level
+  // 0, and all workers for levels.size().
   [[nodiscard]] int workers_per_component(std::size_t level) const;
-  // The innermost level that joins two different workers.
+  // Returns the index of the innermost level that joins `a` and `b`. Requires two different
+  // workers.
   [[nodiscard]] std::size_t level_between(WorkerId a, WorkerId b) const;
 
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
-// The host of each worker, by any numbers: on clusters of two levels, the components of the outer
-// one. Empty where all count as one: with one level nothing is said of hosts, and with three a ring
-// of two would not do.
+// Returns a number for each worker that identifies its host, as core/hosts.h takes it. On a cluster
+// of two levels, the hosts are the components that the outer level joins. Otherwise the result is
+// empty, which means that all workers count as one host: a single level says nothing about hosts,
+// and for three levels or more a ring of two levels does not fit.
 [[nodiscard]] std::vector<int> hosts(const Cluster& cluster);
 
-// More workers than this are refused, as a slip of the pen rather than a wish.
+// The most workers of a cluster. More are taken for a typing error and refused.
 inline constexpr int kMostWorkers = 1'000'000;
 
 }  // namespace pipedream::cluster

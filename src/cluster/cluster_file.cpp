@@ -42,7 +42,7 @@ std::vector<Level> read_levels(const Node& node) {
   return levels;
 }
 
-// The keys that [device] and [[worker]] share.
+// Reads the keys that [device] and [[worker]] have in common into `device`.
 void read_device(const Node& node, Device& device) {
   if (const auto memory = node.find("memory")) {
     device.memory = memory->written_bytes();
@@ -86,7 +86,7 @@ Cluster parse_cluster(std::string_view content, const std::string& file) {
 
   const Node common = root.at("device");
   common.expect_keys({"memory", "speed"});
-  (void)common.at("memory");  // the one key of [device] without a default
+  (void)common.at("memory");  // required: [device] has no default for it
   Device device;
   read_device(common, device);
   const auto workers =

@@ -11,7 +11,7 @@ namespace {
 
 using test::any_of_range;
 
-// Any text without control characters, in ASCII and beyond.
+// Returns any text without control characters. It may hold a non-ASCII character.
 std::string any_name() {
   std::string name;
   for (int i = any_of_range(0, 8); i > 0; --i) {
@@ -23,13 +23,14 @@ std::string any_name() {
   return name;
 }
 
-// Positive doubles of every size, most of which no unit divides.
+// Returns any number from `least` to `most`, of any magnitude. Most are not a whole number of any
+// unit.
 double any_speed(double least, double most) {
   const double share = any_of_range(0, 1 << 30) / static_cast<double>(1 << 30);
   return least * std::pow(most / least, share);
 }
 
-// Small and large, round and crooked.
+// Returns a number below 2^61, of any magnitude.
 std::int64_t any_count() {
   return any_of_range<std::int64_t>(0, std::int64_t{1} << any_of_range(1, 62));
 }
@@ -58,7 +59,7 @@ RC_GTEST_PROP(ClusterFileProperty, WhatIsWrittenIsReadBackAsTheSame, ()) {
   RC_ASSERT(parse_cluster(to_toml(cluster), "c.toml") == cluster);
 }
 
-// The position of a worker, one number per level, the innermost first.
+// Returns the position of a worker: its index at each level, the innermost level first.
 std::vector<int> position(const Cluster& cluster, int worker) {
   std::vector<int> digits;
   for (const Level& level : cluster.levels) {
@@ -68,7 +69,7 @@ std::vector<int> position(const Cluster& cluster, int worker) {
   return digits;
 }
 
-// The naive definition: the outermost level at which the positions differ.
+// Compares level_between() with its definition: the outermost level at which the positions differ.
 RC_GTEST_PROP(ClusterProperty, TheLevelBetweenTwoWorkersIsTheOutermostWhereTheyDiffer, ()) {
   const Cluster cluster = any_cluster();
   for (int a = 0; a < cluster.workers(); ++a) {

@@ -5,7 +5,7 @@
 namespace pipedream::cluster {
 namespace {
 
-// 2 racks × 3 servers × 4 workers.
+// Returns a cluster of 2 racks with 3 servers each and 4 workers per server.
 Cluster three_levels() {
   Cluster cluster;
   for (const int count : {4, 3, 2}) cluster.levels.push_back({.name = "", .count = count});

@@ -5,7 +5,8 @@
 namespace pipedream::cluster {
 namespace {
 
-// Threads hand over memory without a copy, processes copy it: beside compute neither counts.
+// A rough guess is enough: threads hand over memory without a copy and processes copy it, and both
+// take little time compared with compute.
 constexpr Bandwidth kMemory{10e9};
 constexpr Nanos kHandOver{5'000};
 

@@ -1,4 +1,4 @@
-// The machine that runs us, as a cluster.
+// The machine that runs this program, described as a cluster.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,9 @@
 
 namespace pipedream::cluster {
 
-// `workers` workers that share this machine's memory evenly, or have `memory` each. Between them
-// goes what memory copies carry, or what `link` says.
+// Returns a cluster of one level with `workers` workers. Each has `memory`, by default an equal
+// share of this machine's memory. The bandwidth between them is `link`, by default that of memory
+// copies.
 [[nodiscard]] Cluster this_machine(int workers, std::optional<Bandwidth> link,
                                    std::optional<Bytes> memory = std::nullopt);
 

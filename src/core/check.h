@@ -1,5 +1,5 @@
-// PD_CHECK states a rule that only a bug of ours can break: it names rule and place and aborts.
-// User input must never reach one.
+// PD_CHECK(rule) aborts with the rule, the file and the line if `rule` is false. It states what
+// only a bug in this program can break; user input must never fail a PD_CHECK.
 #pragma once
 
 namespace pipedream {

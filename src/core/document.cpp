@@ -13,7 +13,8 @@
 namespace pipedream {
 namespace {
 
-// Appends the way from `here` to `wanted`, such as "level[1].bandwidth"; false where there is none.
+// Appends the path from `here` to `wanted`, such as "level[1].bandwidth". Returns false, with
+// `path` unchanged, if `wanted` is not below `here`.
 bool append_path(const nlohmann::json& here, const nlohmann::json* wanted, std::string& path) {
   if (&here == wanted) return true;
   const std::size_t before = path.size();
@@ -39,7 +40,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 32 || c == 127;
 std::string Node::shown() const {
   if (value_->is_object()) return "an object";
   if (value_->is_array()) return "a list";
-  // The JSON writer below turns TOML's nan and inf into "null".
+  // nlohmann writes nan and inf, which TOML allows, as "null".
   if (value_->is_number_float() && !std::isfinite(value_->get<double>()))
     return fmt::format("{}", value_->get<double>());
   return printable(value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
@@ -125,7 +126,8 @@ double Node::number(double least, double most) const {
 }
 
 Nanos Node::seconds() const {
-  // 11 days. Below 2^50 ns a time survives being written in seconds and read back.
+  // 10^6 s are 11 days. A time below 2^50 ns is the same after being written in seconds and read
+  // back.
   constexpr double kLongest = 1e6;
   return from_seconds(number(0, kLongest));
 }

@@ -1,6 +1,6 @@
-// Strict reading of JSON and TOML files. Both become one tree; a Node is a value in it together
-// with its file and place, and every accessor throws BadFile with file, place, what was wanted and
-// what was found. Each accessor is a check: there is no way to read a value and skip its check.
+// Strict reading of JSON and TOML files (docs/formats.md). Both parse into the same tree, and a
+// Node is one value of that tree. Every accessor checks the value that it reads: it throws BadFile
+// with the file, the place in the file, what was wanted and what was found.
 #pragma once
 
 #include <cstdint>
@@ -20,40 +20,43 @@ namespace pipedream {
 
 class Node;
 
-// Parse `content`; `file` is only named in messages. Nesting deeper than 64 is refused.
+// Parse `content` and return its root. `file` is only used in messages. Throw BadFile if `content`
+// is not valid, or if it is nested deeper than 64 levels.
 [[nodiscard]] Node parse_json(std::string_view content, const std::string& file);
 [[nodiscard]] Node parse_toml(std::string_view content, const std::string& file);
 
-// A value of a document. Cheap to copy; keeps the document alive. Immutable, so thread-safe.
+// One value of a document. Cheap to copy; a Node keeps its document alive. Immutable, so any thread
+// may use it.
 class Node {
  public:
-  // An object with exactly these keys allowed; an unknown key is refused with the nearest known
-  // one.
+  // Requires an object without keys other than `known`. The message for an unknown key suggests the
+  // most similar known key.
   void expect_keys(std::initializer_list<std::string_view> known) const;
-  // The member `key`, which must exist.
+  // Returns the member `key` of an object. Throws if there is none.
   [[nodiscard]] Node at(std::string_view key) const;
-  // The member `key`, or nullopt.
+  // Returns the member `key` of an object, or nullopt if there is none.
   [[nodiscard]] std::optional<Node> find(std::string_view key) const;
-  // The members of an object, by name.
+  // Returns the members of an object as (key, value) pairs.
   [[nodiscard]] std::vector<std::pair<std::string, Node>> members() const;
-  // The elements of an array.
+  // Returns the elements of an array.
   [[nodiscard]] std::vector<Node> elements() const;
 
   [[nodiscard]] std::string text() const;  // a string without control characters
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] bool is_null() const;
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
-  [[nodiscard]] double number(double least, double most) const;  // finite
-  [[nodiscard]] Nanos seconds() const;                // a number of seconds, 0 up to 10^6
-  [[nodiscard]] Bytes byte_count() const;             // a whole number of bytes
-  [[nodiscard]] Bytes written_bytes() const;          // "16GiB"
-  [[nodiscard]] Bandwidth written_bandwidth() const;  // "10Gbit/s"
-  [[nodiscard]] Nanos written_duration() const;       // "20us"
+  [[nodiscard]] double number(double least, double most) const;  // a finite number
+  [[nodiscard]] Nanos seconds() const;                           // a number of seconds, 0 to 10^6
+  [[nodiscard]] Bytes byte_count() const;             // a whole number of bytes, 0 to 2^53
+  [[nodiscard]] Bytes written_bytes() const;          // a string such as "16GiB"
+  [[nodiscard]] Bandwidth written_bandwidth() const;  // a string such as "10Gbit/s"
+  [[nodiscard]] Nanos written_duration() const;       // a string such as "20us"
 
-  // Throws BadFile: "FILE:LINE: PLACE: what".
+  // Throws BadFile with the message "FILE:LINE: PLACE: what". JSON documents have no line.
   [[noreturn]] void fail(const std::string& what) const;
 
-  // The document's "format" and "version" must be these (DESIGN: every file names its format).
+  // Requires that the document's keys "format" and "version" have these values. Files of this
+  // project name their format in these keys.
   void expect_format(std::string_view format, std::int64_t version) const;
 
  private:
@@ -63,10 +66,10 @@ class Node {
 
   Node(std::shared_ptr<const Tree> tree, const nlohmann::json* value)
       : tree_(std::move(tree)), value_(value) {}
-  [[nodiscard]] std::string shown() const;  // the value, short enough for a message
+  [[nodiscard]] std::string shown() const;  // the value as text, short enough for a message
 
   std::shared_ptr<const Tree> tree_;
-  const nlohmann::json* value_;  // its place is looked for only when a message needs it
+  const nlohmann::json* value_;  // points into `tree_`
 };
 
 }  // namespace pipedream

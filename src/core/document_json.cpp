@@ -7,8 +7,9 @@
 namespace pipedream {
 namespace {
 
-// Builds the tree, and refuses what nlohmann's own reader would let pass: nesting without end (the
-// tree is destroyed recursively) and a key given twice (the second would silently win).
+// Builds the tree from the parser's events. Refuses two things that nlohmann's own reader accepts:
+// deep nesting (the tree is destroyed recursively, which could overflow the stack) and a key that
+// is given twice (the second value would silently win).
 class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   StrictBuilder(nlohmann::json& root, std::string file) : root_(root), file_(std::move(file)) {}
@@ -19,7 +20,7 @@ class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
   bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // JSON text has none
+  bool binary(binary_t&) override { return false; }  // JSON text has no binary values
   bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
   bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
   bool end_object() override { return close(); }
@@ -34,7 +35,7 @@ class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // nlohmann's text: "[json.exception.…] parse error at line 1, column 3: …"
+    // nlohmann's message is "[json.exception.…] parse error at line 1, column 3: …".
     std::string what = error.what();
     if (const auto end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
     throw BadFile(file_ + ": not JSON: " + printable(what, 300));
@@ -71,8 +72,9 @@ class StrictBuilder : public nlohmann::json_sax<nlohmann::json> {
   nlohmann::json& root_;
   std::string file_;
   std::string key_;
-  std::vector<nlohmann::json*> open_;  // the path from the root; a child is complete before its
-                                       // parent grows again, so the pointers stay valid
+  // The objects and arrays that are open, from the root inwards. A child is closed before its
+  // parent grows again, so the pointers stay valid.
+  std::vector<nlohmann::json*> open_;
 };
 
 }  // namespace

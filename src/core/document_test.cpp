@@ -13,7 +13,7 @@ namespace {
 
 using test::message_of;
 
-// The message with which `read` refuses the document {"a": value}.
+// Returns the message of the BadFile that `read` throws for the value of {"a": `value`}.
 template <class Read>
 std::string refused_value(const std::string& value, Read read) {
   const Node root = parse_json("{\"a\": " + value + "}", "f.json");
@@ -257,9 +257,9 @@ TEST(Nesting, TomlDoesNotMistakeDotsInValuesStringsAndCommentsForDepth) {
     EXPECT_NO_THROW((void)parse_toml(content, "f.toml")) << content.substr(0, 80);
 }
 
-// Ten megabytes of them must neither overflow the stack nor take long.
+// Ten megabytes of brackets or dots must neither overflow the stack nor take long.
 TEST(Nesting, TenMegabytesOfOpenBracketsAreRefusedAtOnce) {
-  std::chrono::duration<double> took{0};  // in the parsers alone
+  std::chrono::duration<double> took{0};  // time in the parsers
   const auto refused = [&](auto parse, std::string content) {
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(message_of<BadFile>([&] { (void)parse(std::move(content), "f"); }),

@@ -12,10 +12,10 @@
 namespace pipedream {
 namespace {
 
-// Whether a key or a value lies deeper than kDeepestNesting. toml++ 3.3 bounds the nesting of
-// values but not of dotted keys, and frees its tables recursively: "a.a.a.…" would overflow the
-// stack. So the dots and brackets are counted before it reads. What follows the first mistake in
-// the file may be counted wrongly; toml++ does not get that far.
+// Finds out whether a key or a value is nested deeper than `kDeepestNesting`, by counting dots and
+// brackets before toml++ parses the text. toml++ 3.3 limits the nesting of values but not of dotted
+// keys, and it frees its tables recursively, so that "a.a.a.…" would overflow the stack. After the
+// first syntax error the count may be wrong; toml++ stops at that error.
 class NestingScan {
  public:
   explicit NestingScan(std::string_view text) : text_(text) {}
@@ -38,7 +38,7 @@ class NestingScan {
   void count(char c) {
     if (c == '\n' && open_.empty()) {
       if (in_header_) header_ = deepest_;
-      depth_ = deepest_ = header_;  // of the next statement's key
+      depth_ = deepest_ = header_;  // where the next statement begins
       in_header_ = false;
       fresh_line_ = true;
       return;
@@ -58,7 +58,7 @@ class NestingScan {
     }
   }
 
-  // Leaves at_ on the last character of the string that begins there.
+  // Moves `at_` from the first to the last character of a string.
   void skip_string(char quote) {
     fresh_line_ = false;
     const std::string end_of_long(3, quote);
@@ -71,7 +71,8 @@ class NestingScan {
         return;
       } else if (is_long && text_.substr(at_, 3) == end_of_long) {
         at_ += 2;
-        while (text_.substr(at_ + 1, 1) == end_of_long.substr(0, 1)) ++at_;  // """ends so:"""""
+        // The text may itself end with quotes, as in """a""""".
+        while (text_.substr(at_ + 1, 1) == end_of_long.substr(0, 1)) ++at_;
         return;
       }
     }
@@ -79,10 +80,10 @@ class NestingScan {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::vector<int> open_;  // the depth in front of each open bracket
+  std::vector<int> open_;  // the depth before each open bracket
   int depth_ = 0;
-  int deepest_ = 0;  // of this statement
-  int header_ = 0;   // of the [table] the statement is in
+  int deepest_ = 0;  // largest depth in the current statement
+  int header_ = 0;   // depth of the [table] that the current statement belongs to
   bool in_header_ = false;
   bool fresh_line_ = true;
 };
@@ -102,10 +103,11 @@ nlohmann::json copy(const toml::node& node) {
   if (const auto* integer = node.as_integer()) return integer->get();
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* boolean = node.as_boolean()) return boolean->get();
-  return nullptr;  // dates and times: no file of ours has them, so every accessor refuses
+  return nullptr;  // a date or a time: no format of ours has them, and Node's accessors refuse null
 }
 
-// Notes the line of each value; `json` is the finished copy of `node`, whose parts move no more.
+// Records the line of each value in `lines`. `json` is the copy of `node`; it must be complete,
+// because `lines` points into it.
 void note_lines(const toml::node& node, const nlohmann::json& json,
                 std::unordered_map<const nlohmann::json*, unsigned>& lines) {
   lines[&json] = node.source().begin.line;

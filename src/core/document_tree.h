@@ -1,4 +1,4 @@
-// What lies behind core/document.h: the tree that its two parsers fill. Only they include this.
+// The tree behind core/document.h. Only the files that implement core/document.h include this.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline constexpr int kDeepestNesting = 64;
 struct Node::Tree {
   std::string file;
   nlohmann::json root;
-  std::unordered_map<const nlohmann::json*, unsigned> lines;  // where the parser tells lines
+  std::unordered_map<const nlohmann::json*, unsigned> lines;  // line of each value; empty for JSON
 };
 
 }  // namespace pipedream

@@ -1,6 +1,6 @@
-// Failures of the world outside the program, which the library's users catch too. Each kind has its
-// exit code, which cli/ alone knows (docs/errors.md). Bugs of our own are PD_CHECK's
-// (core/check.h); expected outcomes are return values.
+// Exceptions for failures outside the program. They are public, because users of the library catch
+// them too. cli/ turns each kind into an exit code (docs/errors.md). Bugs of this program are
+// reported by PD_CHECK (core/check.h) instead, and expected outcomes are return values.
 #pragma once
 
 #include <pipedream/errors.h>

@@ -1,4 +1,4 @@
-// A queue in one block of memory, with access to every entry from the front.
+// A first-in, first-out queue in one block of memory, with access to every entry by its index.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace pipedream {
 
-// Amortised constant time at both ends; take() from the middle is linear in its distance from the
-// front, which is short where entries leave about in the order in which they came.
+// Index 0 is the front, the entry that was pushed first. push() and pop() take amortised constant
+// time. take(i) takes time linear in i, which is small if entries leave about in the order in which
+// they came.
 template <class T>
 class Fifo {
  public:
@@ -22,7 +23,7 @@ class Fifo {
   T* end() { return entries_.data() + entries_.size(); }
 
   void push(T entry) {
-    // Space at the front is used again before the block grows.
+    // Reuses the space of popped entries before the block grows.
     if (entries_.size() == entries_.capacity() && head_ > entries_.size() / 2) compact();
     entries_.push_back(std::move(entry));
   }
@@ -37,13 +38,13 @@ class Fifo {
     entries_.clear();
     head_ = 0;
   }
-  // Removes entry i; the others keep their order.
+  // Removes entry `i`. The other entries keep their order.
   void take(std::size_t i) {
     for (; i > 0; --i) (*this)[i] = std::move((*this)[i - 1]);
     pop();
   }
 
-  // Where to append many at once.
+  // Returns the entries, the front first, as a vector to which the caller may append.
   [[nodiscard]] std::vector<T>& block() {
     compact();
     return entries_;

@@ -60,7 +60,7 @@ TEST(Fifo, AnEntryOfItsOwnCanBePushed) {
   EXPECT_EQ(fifo.back(), std::string(100, 'a'));
 }
 
-// Against std::deque, with a fixed sequence of pushes, pops and takes.
+// Compares Fifo with std::deque over a fixed sequence of push, pop and take.
 TEST(Fifo, DoesWhatADequeDoes) {
   Fifo<int> fifo;
   std::deque<int> deque;

@@ -18,7 +18,7 @@ constexpr std::size_t kMostFromDevices = std::size_t{1} << 30;
   throw IoError("cannot " + std::string(verb) + " " + path.string() + ": " + std::strerror(errno));
 }
 
-// Closes on every way out.
+// Closes the file descriptor in its destructor.
 struct Descriptor {
   int fd;
   explicit Descriptor(int opened) : fd(opened) {}
@@ -29,7 +29,7 @@ struct Descriptor {
   }
 };
 
-// Removes a half-written temporary file unless it was renamed away.
+// Removes the temporary file in its destructor, unless `keep` says that the file was renamed.
 struct Temporary {
   std::filesystem::path path;
   bool keep = false;
@@ -53,15 +53,15 @@ void sync_folder_of(const std::filesystem::path& path) {
   if (opened.fd < 0 || ::fsync(opened.fd) != 0) fail("sync the folder of", path);
 }
 
-// What a path leads to, its links followed.
+// What a path refers to, with symbolic links followed.
 struct Target {
   std::filesystem::path path;
-  bool regular = true;  // or does not exist yet
-  mode_t mode = 0;      // its permissions; 0: it does not exist yet
+  bool regular = true;  // a regular file, or nothing exists there yet
+  mode_t mode = 0;      // permissions; 0 if nothing exists there yet
 };
 
 Target target_of(const std::filesystem::path& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMostLinks = 40;  // Linux follows 40 links, too
   Target target{path};
   struct stat info {};
   std::error_code error;
@@ -77,7 +77,8 @@ Target target_of(const std::filesystem::path& path) {
   return target;
 }
 
-// The thread's number, so that two threads that write the same file do not share a temporary.
+// The name holds the thread's id, so that two threads that write the same file use different
+// temporary files.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   return path.string() + ".tmp" + std::to_string(::gettid());
 }

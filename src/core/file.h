@@ -1,4 +1,5 @@
-// Whole files in and out. All functions throw IoError with the path and the system's reason.
+// Reading and writing whole files. All functions throw IoError with the path and the system's error
+// message.
 #pragma once
 
 #include <filesystem>
@@ -7,20 +8,21 @@
 
 namespace pipedream {
 
-// Whether there is anything of that name.
+// Returns whether anything exists at `path`.
 [[nodiscard]] bool is_there(const std::filesystem::path& path);
 
-// The content of a regular file, or of a pipe or device up to 1 GiB; a folder is an error.
+// Returns the content of a regular file, or up to 1 GiB from a pipe or a device. A folder is an
+// error.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
-// Writes to a temporary name beside `path`, syncs it, renames it over `path` and syncs the folder:
-// whoever reads `path` sees the old content or the new, never a part, also after a crash. Links are
-// followed and the permissions of a file that exists are kept. What is not a regular file (a pipe,
-// a device) is written to as it is.
+// Replaces the content of `path`. Readers see the old content or the new, never a part of it, even
+// after a crash: the content goes to a temporary file beside `path`, which is synced and renamed
+// over `path`, and then the folder is synced. Symbolic links are followed, and an existing file
+// keeps its permissions. A pipe or a device is written to directly.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// Before an hour's work whose result the file is to hold: makes the folders that it lies in, and
-// throws now what write_file_atomically would throw later.
+// To be called before a long computation whose result goes to `path`. Creates the missing folders
+// of `path`, and throws now if write_file_atomically() could not create the file later.
 void prepare_to_write(const std::filesystem::path& path);
 
 }  // namespace pipedream

@@ -32,7 +32,7 @@ TEST(IsThere, SaysSoOrWhyThatCannotBeTold) {
 
 TEST(ReadFile, GivesBackEveryByteThatWasWritten) {
   const TemporaryFolder folder;
-  std::string content(200'000, 'x');  // more than one read
+  std::string content(200'000, 'x');  // more than one read() returns
   content[7] = '\0';
   content += "\r\n\xff";
   write_file_atomically(folder.path() / "a", content);
@@ -77,7 +77,7 @@ TEST(WriteFileAtomically, LeavesNoTemporaryWhenItCannotRename) {
   EXPECT_EQ(folder.names(), Names{"taken"});
 }
 
-// A limit on the size of files stands for a full disk: the write fails half way.
+// A limit on file sizes takes the place of a full disk: the write fails halfway.
 TEST(WriteFileAtomically, KeepsTheOldContentAndNoTemporaryWhenTheDiskIsFull) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "a";

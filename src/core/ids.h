@@ -22,7 +22,7 @@ using StageId = Id<struct StageTag>;    // a stage of a plan
 using WorkerId = Id<struct WorkerTag>;  // a worker of a cluster
 using WeightVersion = Id<struct WeightVersionTag, std::int64_t>;  // updates applied so far
 
-// The id of the entry at `index` of such a vector.
+// Returns the id whose index() is `index`.
 template <class AnyId>
 [[nodiscard]] AnyId id_at(std::size_t index) {
   return AnyId{static_cast<decltype(AnyId::value)>(index)};

@@ -8,7 +8,8 @@
 namespace pipedream {
 namespace {
 
-// The one piece of process-wide state: stderr itself is one. NO_COLOR: see no-color.org.
+// One logger for the whole process, because stderr is shared by the whole process. The environment
+// variable NO_COLOR turns colours off (no-color.org).
 spdlog::logger& logger() {
   static const auto instance = [] {
     const char* no_color = std::getenv("NO_COLOR");

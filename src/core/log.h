@@ -1,5 +1,5 @@
-// Timestamped lines on stderr for what a person may want to know while a command works. Data goes
-// to stdout and is printed by cli/. Safe from any thread.
+// Logging: timestamped lines on stderr that tell a person what a command is doing. Results go to
+// stdout instead, and only cli/ prints them. Any thread may call these functions.
 #pragma once
 
 #include <string_view>

@@ -1,11 +1,12 @@
-// What the machine that runs us has.
+// Properties of the machine that runs this program.
 #pragma once
 
 #include "core/units.h"
 
 namespace pipedream {
 
-// 64-bit Arm, for which builds of libtorch choose other libraries.
+// Whether this is a 64-bit Arm processor. Builds of libtorch for it use other libraries than on
+// x86.
 #if defined(__aarch64__)
 inline constexpr bool kIsArm64 = true;
 #else
@@ -14,7 +15,7 @@ inline constexpr bool kIsArm64 = false;
 
 [[nodiscard]] Bytes physical_memory();
 [[nodiscard]] int cores();  // at least 1
-// For how long the calling thread has been running, as opposed to waiting.
+// Returns the CPU time of the calling thread: the time it has been running, without waiting.
 [[nodiscard]] Nanos processor_time();
 
 }  // namespace pipedream

@@ -1,4 +1,4 @@
-// The middle one of some numbers.
+// The median of a list of numbers.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace pipedream {
 
-// Of an even number of them, the upper of both in the middle. Not for none.
+// Returns the median; for an even count, the larger of the two middle numbers. Requires at least
+// one number.
 template <class Number>
 [[nodiscard]] Number median(std::vector<Number> numbers) {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);

@@ -8,7 +8,7 @@
 namespace pipedream {
 namespace {
 
-// Levenshtein's distance, one row at a time.
+// The Levenshtein distance, computed row by row.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -24,7 +24,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Case does not count, nor whether words are joined by '-' or '_'.
+// Returns `word` in lower case, with '-' for '_'.
 std::string folded_name(std::string_view word) {
   std::string folded;
   for (const char c : word)
@@ -35,7 +35,7 @@ std::string folded_name(std::string_view word) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestWord = 64;  // a megabyte of rubbish is near to nothing
+  constexpr std::size_t kLongestWord = 64;  // a longer word is rubbish, not a misspelling
   if (word.size() > kLongestWord) return {};
   const std::string wanted = folded_name(word);
   std::string best;
@@ -44,7 +44,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::size_t fewest = letters / 2 + 1;
   for (const std::string& candidate : candidates) {
     const std::string offered = folded_name(candidate);
-    const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" for "vgg16"
+    const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" means "vgg16"
     const std::size_t needed = begun ? 0 : edits(wanted, offered);
     if (needed < fewest) {
       fewest = needed;

@@ -7,12 +7,15 @@
 
 namespace pipedream {
 
-// The candidate with the fewest edits (insert, delete, replace) from `word`, or that begins with
-// it; empty when even that takes more edits than half the word's letters, of which the dashes
-// before a flag are none. Case does not count, nor whether words are joined by '-' or '_'.
+// Returns the candidate that takes the fewest edits (insert, delete or replace a character) to
+// become `word`, the first one if several do. A candidate that begins with `word`, if `word` has at
+// least 3 characters, counts as equal to it. Upper and lower case are the same, as are '-' and '_'.
+// Returns an empty string if `word` has more than 64 characters, or if the edits exceed half the
+// length of `word` without its leading dashes.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-// " (did you mean 'x'?)", or " (known: a, b, c)" when nothing is near.
+// Returns " (did you mean 'x'?)" with the nearest() candidate, or " (known: a, b, c)" with all
+// candidates if nearest() finds none.
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string> candidates);
 

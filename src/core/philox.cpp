@@ -12,8 +12,8 @@ constexpr std::uint32_t kMultiply1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
-// Stafford's variant 13 of the 64-bit finaliser: a bijection in which every input bit reaches every
-// output bit.
+// Stafford's variant 13 of MurmurHash3's 64-bit finaliser: a bijection in which every input bit
+// affects every output bit.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
@@ -25,7 +25,8 @@ struct Stream {
   std::uint64_t high;  // upper half of the counter; the lower half counts blocks
 };
 
-// The key's fields are 256 bits, Philox takes 64 of key and 64 of upper counter: folded by mixing.
+// Hashes the 256 bits of a RandomKey into the 128 bits that Philox has for them: 64 bits of key and
+// the upper 64 bits of the counter.
 Stream stream_of(const RandomKey& k) {
   std::uint64_t key = mix(k.seed + 0x9E3779B97F4A7C15);
   key = mix(key ^ static_cast<std::uint64_t>(k.layer));
@@ -37,15 +38,15 @@ Stream stream_of(const RandomKey& k) {
 
 float unit_interval(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }
 
-// Box–Muller on two words: two independent normal numbers.
+// Returns two independent normally distributed numbers for two random words (Box–Muller).
 std::array<float, 2> normal_pair(std::uint32_t a, std::uint32_t b) {
   const float radius = std::sqrt(-2.0F * std::log(1.0F - unit_interval(a)));  // 1 − u is never 0
   const float angle = 2.0F * std::numbers::pi_v<float> * unit_interval(b);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-// Ten rounds on many counters at once: plain loops over arrays of fixed length, which the compiler
-// turns into vector instructions.
+// The ten rounds of Philox on `kLanes` counters at once. The loops over arrays of fixed length let
+// the compiler use vector instructions.
 constexpr std::size_t kLanes = 32;
 using Lanes = std::array<std::uint32_t, kLanes>;
 
@@ -67,7 +68,8 @@ void philox_lanes(std::array<Lanes, 4>& counter, std::array<std::uint32_t, 2> ke
   }
 }
 
-// The random words of blocks first … first + kLanes − 1; word w of block i is at [w][i].
+// Returns the random words of blocks `first` … `first + kLanes − 1`. Word w of block `first + i` is
+// at [w][i].
 std::array<Lanes, 4> blocks_of(const Stream& stream, std::uint64_t first) {
   std::array<Lanes, 4> counter;
   for (std::size_t i = 0; i < kLanes; ++i) {
@@ -80,7 +82,8 @@ std::array<Lanes, 4> blocks_of(const Stream& stream, std::uint64_t first) {
   return counter;
 }
 
-// Turns each block's four words into four floats by `to_floats`, in place of the words' order.
+// Fills `out`. `to_floats` converts the words of `kLanes` blocks into 4·`kLanes` floats, four
+// consecutive floats per block.
 template <class ToFloats>
 void fill(const RandomKey& key, std::span<float> out, ToFloats to_floats) {
   constexpr std::size_t kPiece = 4 * kLanes;

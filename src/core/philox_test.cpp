@@ -13,7 +13,7 @@ namespace {
 using Words = std::array<std::uint32_t, 4>;
 constexpr std::uint32_t kOnes = 0xffffffff;
 
-// The known answers that the authors publish with their library, Random123 (kat_vectors).
+// The known answers that Philox's authors publish with their library Random123 (kat_vectors).
 TEST(Philox, GivesThePublishedAnswersOfItsAuthors) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
@@ -69,7 +69,7 @@ TEST(Fill, EveryFieldOfTheKeyChangesTheStream) {
   EXPECT_EQ(streams.size(), std::size(keys));
 }
 
-// Of unrelated streams one number in two lies above the other, whatever the keys have in common.
+// Two keys that differ in one field give streams whose covariance is close to 0.
 TEST(Fill, NeighbouringKeysAreUncorrelated) {
   constexpr std::size_t kCount = 100'000;
   const auto a = uniform({.minibatch = 0}, kCount);

@@ -1,5 +1,5 @@
-// Random values that property tests of all modules share. Only *_property_test.cpp and
-// *_slow_test.cpp files, and their *_testing.h, include this.
+// Generators of random values for the property tests of all modules. Only *_property_test.cpp and
+// *_slow_test.cpp files, and the *_testing.h headers that they include, include this.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,20 @@
 
 namespace pipedream::test {
 
-// At full size from the first case on: RapidCheck would begin with the low end of the range.
+// Returns any number in [begin, end). Every case draws from the whole range; RapidCheck by itself
+// would begin with small numbers.
 template <class Int>
 [[nodiscard]] Int any_of_range(Int begin, Int end) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Int>(begin, end));
 }
 
-// An index into a vector of that size, which is not empty.
+// Returns any index into a vector of `size` elements. Requires that `size` is not 0.
 [[nodiscard]] inline std::size_t any_index(std::size_t size) {
   return any_of_range<std::size_t>(0, size);
 }
 
-// Any text without control characters, in ASCII and beyond; also what JSON must escape.
+// Returns any short text without control characters. It may hold non-ASCII characters and
+// characters that JSON must escape.
 [[nodiscard]] inline std::string any_text() {
   std::string text;
   for (int i = any_of_range(0, 6); i > 0; --i) {

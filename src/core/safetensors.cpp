@@ -15,13 +15,14 @@ namespace pipedream {
 namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kLargestHead = 100'000'000;  // the reference reader's own limit
+constexpr std::uint64_t kLargestHead = 100'000'000;  // the limit of the reference implementation
 constexpr std::int64_t kLargestSide = std::int64_t{1} << 53;
 constexpr std::size_t kAlignment = 8;
 
 static_assert(std::endian::native == std::endian::little, "the file's numbers are little-endian");
 
-// Elements × size; refuses what would not fit into the file anyway.
+// Returns the bytes of the tensor: its elements × the size of one. Fails if they exceed `limit`,
+// before the product can overflow.
 std::uint64_t byte_count(const Node& node, const SafetensorsEntry& entry, std::uint64_t limit) {
   std::uint64_t bytes = safetensors_element_size(entry.type);
   for (const std::int64_t side : entry.shape) {
@@ -109,7 +110,7 @@ std::string make_safetensors_head(std::vector<SafetensorsEntry> entries) {
     next += bytes;
   }
   std::string text = json.dump();
-  // The format allows trailing spaces, so that the data can begin at a boundary.
+  // Pads the head with spaces, which the format allows, so that the data are aligned.
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const std::uint64_t length = text.size();
   std::string head(kLengthBytes, '\0');

@@ -1,5 +1,7 @@
-// The head of a safetensors file: which tensors it holds and where (docs/formats.md#safetensors).
-// Torch-free and without the data, so that it can be fuzzed; model/weights_file.h reads tensors.
+// The head of a safetensors file, which lists the tensors of the file and where their bytes are.
+// Trained weights are written in this format (docs/formats.md#run-folder). This code does not use
+// libtorch and does not read the data, so that it can be fuzzed; model/weights_file.h reads and
+// writes the tensors.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +15,29 @@ struct SafetensorsEntry {
   std::string name;
   std::string type;  // "F32", "I64", …
   std::vector<std::int64_t> shape;
-  std::uint64_t begin = 0;  // of its bytes, counted from the end of the head
-  std::uint64_t end = 0;
+  std::uint64_t begin = 0;  // offset of the first byte, counted from the end of the head
+  std::uint64_t end = 0;    // offset after the last byte, counted from the end of the head
   friend bool operator==(const SafetensorsEntry&, const SafetensorsEntry&) = default;
 };
 
 struct SafetensorsHead {
-  std::uint64_t size = 0;  // of the head itself, the eight bytes of its length included
-  std::vector<SafetensorsEntry> entries;  // by position in the file
+  std::uint64_t size = 0;  // bytes of the head, including the eight bytes that hold its length
+  std::vector<SafetensorsEntry> entries;  // in the order of their data in the file
 };
 
-// Reads the head of a file of `file_size` bytes; `content` is its beginning, at least the head.
-// Throws BadFile for a length that exceeds the content, bad JSON, an unknown type, sizes that
-// overflow or differ from shape × type, and data that overlap, leave a gap or pass the file's end.
+// Reads the head of a file of `file_size` bytes. `content` is the beginning of the file and holds
+// at least the head. Throws BadFile if the head is longer than `content` or 100 MB, if it is not
+// valid JSON, if a type is unknown, if a tensor's size overflows or differs from its shape × type,
+// or if the data overlap, leave a gap or do not end with the file.
 [[nodiscard]] SafetensorsHead parse_safetensors_head(std::string_view content,
                                                      std::uint64_t file_size,
                                                      const std::string& file);
 
-// The bytes of a head for these tensors; positions are assigned in the order given.
+// Returns the bytes of a head for `entries`. The tensors' data follow each other in this order;
+// `begin` and `end` of the entries are ignored.
 [[nodiscard]] std::string make_safetensors_head(std::vector<SafetensorsEntry> entries);
 
-// The bytes of one element; 0 for a type that does not exist.
+// Returns the bytes of one element of `type`, or 0 if there is no such type.
 [[nodiscard]] std::uint64_t safetensors_element_size(std::string_view type);
 
 }  // namespace pipedream

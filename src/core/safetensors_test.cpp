@@ -17,7 +17,8 @@ std::string with_length(const std::string& json) {
   return head + json;
 }
 
-// What is said of a file with this head and `data` bytes behind it.
+// Returns the message with which a file is refused that has the head `json`, followed by `data`
+// bytes.
 std::string refusal(const std::string& json, std::uint64_t data) {
   const std::string head = with_length(json);
   return test::message_of<BadFile>(

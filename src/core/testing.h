@@ -1,5 +1,5 @@
-// What the tests of all modules share: messages of errors, a folder that cleans up after itself,
-// and the examples out of the documents. Only *_test.cpp files include this.
+// What the tests of all modules share: access to error messages, a temporary folder, and the
+// examples in the documents. Only *_test.cpp files and their *_testing.h headers include this.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,16 @@
 
 namespace pipedream::test {
 
-// Under a sanitizer everything takes some four times as long: tests then go through fewer cases.
+// Whether a sanitizer is on. Everything then takes about four times as long, so tests run fewer
+// cases.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
 
-// The message of the E that `action` throws; where it throws none, or another, the test fails.
+// Returns the message of the exception of type E that `action` throws. The test fails if `action`
+// throws nothing or another exception.
 template <class E, class Action>
 [[nodiscard]] std::string message_of(Action action) {
   try {
@@ -38,7 +40,7 @@ template <class E, class Action>
   return {};
 }
 
-// A fresh folder, removed with all it holds at the end.
+// Creates an empty temporary folder. The destructor removes it with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -54,7 +56,7 @@ class TemporaryFolder {
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // The names in the folder, sorted.
+  // Returns the names of the files in the folder, sorted.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -67,7 +69,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// The contents of the blocks ```language … ``` of a Markdown text, in order.
+// Returns the contents of the fenced code blocks ```language … ``` of a Markdown text, in order.
 [[nodiscard]] inline std::vector<std::string> fenced_blocks(std::string_view markdown,
                                                             std::string_view language) {
   const std::string opening = "\n```" + std::string(language) + "\n";
@@ -83,7 +85,8 @@ class TemporaryFolder {
   return blocks;
 }
 
-// Tests that need shared profiles are skipped, with a line, where there are none.
+// A fixture for tests that need the shared profiles. It skips the test, with a message, if the
+// folder of profiles does not exist.
 class WithSharedProfiles : public testing::Test {
  protected:
   void SetUp() override {

@@ -27,7 +27,7 @@ std::string brief_number(double number) {
 }
 
 std::string exact_number(double number) {
-  std::array<char, 32> digits{};  // the longest is 24: -2.2250738585072014e-308
+  std::array<char, 32> digits{};  // the longest text has 24 characters: -2.2250738585072014e-308
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   return {digits.data(), end};
 }

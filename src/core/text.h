@@ -1,4 +1,4 @@
-// Text from outside in messages for people, and numbers as text.
+// Making text from outside safe to show in messages, and writing lists and numbers as text.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace pipedream {
 
-// `text` as it may stand in a message: one line whatever it holds (control characters become '?'),
-// and at most `most` bytes of it, then "…". UTF-8 characters stay whole.
+// Returns `text` in a form that is safe in a message: control characters, line ends among them,
+// become '?', and "…" replaces what follows the first `most` bytes. No UTF-8 character is cut in
+// half.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = 60);
 
-// "a, b, c". `text` makes text of each part.
+// Returns the parts, separated by commas: "a, b, c". `text` converts each part to a string.
 template <class Parts, class Text = std::identity>
 [[nodiscard]] std::string joined(const Parts& parts, Text text = {}) {
   std::string all;
@@ -25,10 +26,10 @@ template <class Parts, class Text = std::identity>
   return all;
 }
 
-// As few digits as six decimals leave: 0.5, 3, 0.125.
+// Returns `number` with up to six decimals, without trailing zeros: 0.5, 3, 0.125.
 [[nodiscard]] std::string brief_number(double number);
 
-// As few digits as give this very number when they are read: 0.5, 3e-07, 0.00012345.
+// Returns the shortest text that reads back as exactly the same double: 0.5, 3e-07, 0.00012345.
 [[nodiscard]] std::string exact_number(double number);
 
 }  // namespace pipedream

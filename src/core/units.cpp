@@ -19,7 +19,7 @@ struct Unit {
   double scale;
 };
 
-// Ascending within each family, as the printing functions need it.
+// The units of each array are in ascending order, which the writing functions require.
 constexpr Unit kByteUnits[] = {{"B", 1},
                                {"kB", 1e3},
                                {"KiB", 1024.0},
@@ -37,16 +37,17 @@ constexpr Unit kSpeedUnits[] = {
 constexpr Unit kTimeUnits[] = {{"ns", 1},  {"us", 1e3},   {"ms", 1e6},
                                {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 
+// The units of one quantity.
 struct Family {
-  std::string_view what;  // in messages: "wanted a size such as …"
+  std::string_view what;  // for messages: "wanted a size such as …"
   std::string_view example;
   std::span<const Unit> units;
-  double largest;  // of the base unit
+  double largest;  // largest value that is accepted, in the base unit
 };
 
-// int64 nanoseconds reach 292 years; 2^62 keeps sums of two from overflowing.
+// 2^62: the sum of two such values does not overflow an int64. 2^62 nanoseconds are 146 years.
 constexpr double kLargestInteger = 4611686018427387904.0;
-constexpr double kSlowest = 0.125;  // a transfer's time must stay a number of nanoseconds
+constexpr double kSlowest = 0.125;  // bytes per second; transfers must take a finite time
 constexpr Family kSizes{"a size", "16GiB", kByteUnits, kLargestInteger};
 constexpr Family kSpeeds{"a speed", "10Gbit/s", kSpeedUnits, 1e18};
 constexpr Family kTimes{"a time", "20us", kTimeUnits, kLargestInteger};
@@ -71,7 +72,7 @@ std::string_view trim(std::string_view text) {
 
 struct Written {
   double value;                       // in the base unit
-  std::optional<std::int64_t> whole;  // the number before the unit, where it is a whole one
+  std::optional<std::int64_t> whole;  // the number before the unit, if it is a whole number
   double scale;
 };
 
@@ -95,14 +96,15 @@ Written parse(const Family& family, std::string_view text) {
   refuse(family, text, "there is no such unit");
 }
 
-// Whole numbers stay integers all the way: a double is exact only up to 2^53.
+// Whole numbers are computed as integers, because doubles are exact only up to 2^53.
 std::int64_t parse_integer(const Family& family, std::string_view text) {
   const Written written = parse(family, text);
   if (written.whole) return *written.whole * static_cast<std::int64_t>(written.scale);
   return std::llround(written.value);
 }
 
-// Four significant digits without an exponent or trailing zeros: 1234, 12.3, 0.125.
+// Returns `number` with about four digits, without an exponent or trailing zeros: 1234, 12.3,
+// 0.125.
 std::string four_digits(double number) {
   const int decimals = number >= 1000 ? 0 : number >= 100 ? 1 : number >= 10 ? 2 : 3;
   std::string text = fmt::format("{:.{}f}", number, decimals);
@@ -113,14 +115,15 @@ std::string four_digits(double number) {
   return text;
 }
 
-// The largest of `names` (ascending, from the family's units) that leaves a number of at least 1.
+// Writes `value` in the largest of the units `names` in which it is at least 1, else in the
+// smallest. `names` are units of `family`, in ascending order.
 std::string for_people(const Family& family, std::span<const std::string_view> names, double value,
                        std::string_view space) {
   const Unit* best = nullptr;
   for (const std::string_view name : names) {
     for (const Unit& unit : family.units) {
       if (unit.name != name) continue;
-      // 999.96 ms would print as "1000 ms": let the next unit take it.
+      // 999.96 ms would be written as "1000 ms"; 0.99995 makes it "1 s".
       if (best == nullptr || value >= unit.scale * 0.99995) best = &unit;
     }
   }
@@ -148,7 +151,8 @@ std::string exact_integer(const Family& family, std::int64_t count) {
 
 }  // namespace
 
-// Divided, not multiplied by 1e-9, which is no double: 10^15 ns would become 1000000.0000000001 s.
+// Divides by 1e9. Multiplying by 1e-9, which no double represents exactly, would make 10^15 ns
+// 1000000.0000000001 s.
 double to_seconds(Nanos time) { return static_cast<double>(time.count()) / 1e9; }
 
 Nanos from_seconds(double seconds) { return Nanos(std::llround(seconds * 1e9)); }

@@ -35,22 +35,37 @@ struct StageTime {
 [[nodiscard]] StageTime stage_time(const profile::Profile& profile,
                                    const std::vector<LayerId>& layers, bool replicated);
 
-// What one item is, in parts of the profile's minibatch.
+// What one item is on one replica, as a part of the profile's minibatch. This is the only place
+// that says so.
+//
+// Where replicas take turns an item is 1/microbatches of a minibatch. Where they share items, one
+// update has a minibatch for each replica of the first stage: all of these together are cut into
+// `microbatches` items, and the replicas of a stage share every item, sample by sample.
 struct ItemShare {
-  int minibatches = 1;                // of which one update of a shared item's pipeline consists
-  int microbatches = 1;               // that they are cut into
-  int replicas = 1;                   // that share each item, sample by sample
-  std::optional<std::int64_t> batch;  // samples of a minibatch
+  int minibatches = 1;                // that are cut into items together
+  int microbatches = 1;               // items that these are cut into
+  int replicas = 1;                   // that share each item
+  std::optional<std::int64_t> batch;  // samples of a minibatch, if known
 
+  // The whole item, as a part of a minibatch.
   [[nodiscard]] double of_minibatch() const {
     return static_cast<double>(minibatches) / microbatches;
   }
-  // Replicas that have something to do: no more than an item has samples.
+  // Replicas that have samples to run: no more than an item has samples.
   [[nodiscard]] int busy_replicas() const;
-  // The part that one replica computes; 0 for those that have nothing to do.
+  // The part of a minibatch that one replica computes; 0 for a replica without samples.
   [[nodiscard]] double on_replica(int replica) const {
     return replica < busy_replicas() ? of_minibatch() / busy_replicas() : 0;
   }
 };
+
+// For a stage of `replicas` behind a first stage of `first_replicas`.
+[[nodiscard]] constexpr ItemShare item_share(bool shares_items, int first_replicas, int replicas,
+                                             int microbatches, std::optional<std::int64_t> batch) {
+  return {.minibatches = shares_items ? first_replicas : 1,
+          .microbatches = microbatches,
+          .replicas = shares_items ? replicas : 1,
+          .batch = batch};
+}
 
 }  // namespace pipedream::cost

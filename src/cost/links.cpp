@@ -7,7 +7,7 @@
 
 namespace pipedream::cost {
 
-Network::Network(const cluster::Cluster& cluster)
+Links::Links(const cluster::Cluster& cluster)
     : workers_(cluster.workers()), hosts_(cluster::hosts(cluster)) {
   int inside = 1;
   for (const cluster::Level& level : cluster.levels) {
@@ -19,9 +19,9 @@ Network::Network(const cluster::Cluster& cluster)
 namespace {
 
 // The innermost level that joins two different workers.
-std::size_t level_between(const Network& network, int a, int b) {
+std::size_t level_between(const Links& links, int a, int b) {
   std::size_t k = 0;
-  while (network.group(k, a) != network.group(k, b)) ++k;
+  while (links.group(k, a) != links.group(k, b)) ++k;
   return k;
 }
 
@@ -43,9 +43,9 @@ std::vector<WorkerId> in_worker_order(std::span<const WorkerId> group) {
 
 // The members of each host, in worker order, where a ring over the group has two levels.
 using Hosts = std::vector<std::vector<WorkerId>>;
-Hosts hosts_of(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
-  if (pattern != Exchange::kRing || network.hosts().empty()) return {};
-  return two_levels(in_worker_order(group), network.hosts());
+Hosts hosts_of(const Links& links, std::span<const WorkerId> group, Exchange pattern) {
+  if (pattern != Exchange::kRing || links.hosts().empty()) return {};
+  return two_levels(in_worker_order(group), links.hosts());
 }
 
 // The members at one place of each host.
@@ -57,81 +57,81 @@ std::vector<WorkerId> across(const Hosts& hosts, std::size_t place) {
 
 // In worker order a ring enters and leaves each component once, so that no link carries more than
 // one of its edges in either direction: the slowest edge is the ring's time.
-Seconds ring_time(const Network& network, const std::vector<WorkerId>& ring, double volume) {
+Seconds ring_time(const Links& links, const std::vector<WorkerId>& ring, double volume) {
   Seconds slowest{0};
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int next = ring[(i + 1) % ring.size()].value;
-    const cluster::Level& level = network.level(level_between(network, ring[i].value, next));
+    const cluster::Level& level = links.level(level_between(links, ring[i].value, next));
     slowest = std::max(slowest, Seconds(volume / level.bandwidth.bytes_per_second));
   }
   return slowest;
 }
 
 // Of the levels at which some of the group, in worker order, are joined.
-Nanos largest_latency(const Network& network, const std::vector<WorkerId>& sorted) {
+Nanos largest_latency(const Links& links, const std::vector<WorkerId>& sorted) {
   Nanos latency{0};
   for (std::size_t i = 1; i < sorted.size(); ++i) {
-    const std::size_t k = level_between(network, sorted[i - 1].value, sorted[i].value);
-    latency = std::max(latency, network.level(k).latency);
+    const std::size_t k = level_between(links, sorted[i - 1].value, sorted[i].value);
+    latency = std::max(latency, links.level(k).latency);
   }
   return latency;
 }
 
 // Of members in worker order.
-Nanos ring_latency(const Network& network, const std::vector<WorkerId>& sorted) {
-  return 2 * (std::ssize(sorted) - 1) * largest_latency(network, sorted);
+Nanos ring_latency(const Links& links, const std::vector<WorkerId>& sorted) {
+  return 2 * (std::ssize(sorted) - 1) * largest_latency(links, sorted);
 }
 
 // What exchange_latency says; `hosts` are hosts_of the same.
-Nanos latency_of(const Network& network, std::span<const WorkerId> group, Exchange pattern,
+Nanos latency_of(const Links& links, std::span<const WorkerId> group, Exchange pattern,
                  const Hosts& hosts) {
   if (!hosts.empty())
-    return ring_latency(network, hosts.front()) + ring_latency(network, across(hosts, 0));
+    return ring_latency(links, hosts.front()) + ring_latency(links, across(hosts, 0));
   if (group.size() < 2) return Nanos{0};
   const std::vector<WorkerId> sorted = in_worker_order(group);
-  return pattern == Exchange::kRing ? ring_latency(network, sorted)
-                                    : 2 * largest_latency(network, sorted);
+  return pattern == Exchange::kRing ? ring_latency(links, sorted)
+                                    : 2 * largest_latency(links, sorted);
 }
 
 }  // namespace
 
-Seconds two_rings_per_byte(const Network& network, int g, int h) {
-  const cluster::Level& inside = network.level(0);
-  const cluster::Level& between = network.level(1);
+Seconds two_rings_per_byte(const Links& links, int g, int h) {
+  const cluster::Level& inside = links.level(0);
+  const cluster::Level& between = links.level(1);
   const double on_one_link = exchange_share(h) / (between.shared ? 1 : g);
   return Seconds(exchange_share(g) / inside.bandwidth.bytes_per_second +
                  on_one_link / between.bandwidth.bytes_per_second);
 }
 
-Nanos exchange_latency(const Network& network, std::span<const WorkerId> group, Exchange pattern) {
-  return latency_of(network, group, pattern, hosts_of(network, group, pattern));
+Nanos exchange_latency(const Links& links, std::span<const WorkerId> group, Exchange pattern) {
+  return latency_of(links, group, pattern, hosts_of(links, group, pattern));
 }
 
-Seconds exchange_time(const Network& network, std::span<const WorkerId> group, double weights,
+Seconds exchange_time(const Links& links, std::span<const WorkerId> group, double weights,
                       Exchange pattern) {
   if (group.size() < 2) return Seconds(0);
-  const Hosts hosts = hosts_of(network, group, pattern);
-  const Seconds latency = latency_of(network, group, pattern, hosts);
+  const Hosts hosts = hosts_of(links, group, pattern);
+  const Seconds latency = latency_of(links, group, pattern, hosts);
   if (!hosts.empty())
-    return two_rings_per_byte(network, static_cast<int>(hosts.front().size()),
+    return two_rings_per_byte(links, static_cast<int>(hosts.front().size()),
                               static_cast<int>(hosts.size())) *
                weights +
            latency;
   if (pattern == Exchange::kRing) {
     const double volume = exchange_share(static_cast<int>(group.size())) * weights;
-    return ring_time(network, in_worker_order(group), volume) + latency;
+    return ring_time(links, in_worker_order(group), volume) + latency;
   }
-  LinkLoads loads(network);
+  LinkLoads loads(links);
   loads.add_exchange(group, weights, pattern, 1);
   return loads.busiest().time + latency;
 }
 
-LinkLoads::LinkLoads(const Network& network) : network_(network), loads_(network.levels()) {
+LinkLoads::LinkLoads(const Links& links) : links_(links), loads_(links.levels()) {
   for (std::size_t k = 0; k < loads_.size(); ++k) {
-    loads_[k].resize(static_cast<std::size_t>(network.link_count(k)));
+    loads_[k].resize(static_cast<std::size_t>(links.link_count(k)));
   }
-  in_component_.resize(static_cast<std::size_t>(network.workers()));
-  in_group_.resize(static_cast<std::size_t>(network.workers()));
+  in_component_.resize(static_cast<std::size_t>(links.workers()));
+  in_group_.resize(static_cast<std::size_t>(links.workers()));
 }
 
 // Replica i of the senders meets replica j of the receivers exactly when i ≡ j modulo the greatest
@@ -157,18 +157,18 @@ void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> 
   for (std::size_t k = 0; k < loads_.size(); ++k) {
     const auto add = [&](int by) {
       for (std::size_t j = first; j < there.size(); j += step) {
-        in_component_[static_cast<std::size_t>(network_.component(k, there[j].value))] += by;
-        in_group_[network_.group(k, there[j].value)] += by;
+        in_component_[static_cast<std::size_t>(links_.component(k, there[j].value))] += by;
+        in_group_[links_.group(k, there[j].value)] += by;
       }
     };
     add(1);
     for (std::size_t i = first; i < here.size(); i += step) {
       const int worker = here[i].value;
-      const int others = in_group_[network_.group(k, worker)] -
-                         in_component_[static_cast<std::size_t>(network_.component(k, worker))];
+      const int others = in_group_[links_.group(k, worker)] -
+                         in_component_[static_cast<std::size_t>(links_.component(k, worker))];
       if (others == 0) continue;
       const double sent = others * bytes_per_pair;
-      Load& load = loads_[k][network_.link(k, worker)];
+      Load& load = loads_[k][links_.link(k, worker)];
       load.out += sent;
       load.in += sent;
       total_ += sent;
@@ -181,7 +181,7 @@ void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> 
 void LinkLoads::add_exchange(std::span<const WorkerId> group, double weights, Exchange pattern,
                              double rounds) {
   if (group.size() < 2) return;
-  if (const Hosts hosts = hosts_of(network_, group, pattern); !hosts.empty())
+  if (const Hosts hosts = hosts_of(links_, group, pattern); !hosts.empty())
     add_two_rings(hosts, weights * rounds);
   else if (pattern != Exchange::kRing)
     add_all_to_all(group, 2 * weights / static_cast<double>(group.size()) * rounds);
@@ -202,9 +202,9 @@ void LinkLoads::add_ring(std::span<const WorkerId> group, double weights) {
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int from = ring[i].value;
     const int to = ring[(i + 1) % ring.size()].value;
-    const std::size_t k = level_between(network_, from, to);
-    loads_[k][network_.link(k, from)].out += volume;
-    loads_[k][network_.link(k, to)].in += volume;
+    const std::size_t k = level_between(links_, from, to);
+    loads_[k][links_.link(k, from)].out += volume;
+    loads_[k][links_.link(k, to)].in += volume;
     total_ += volume;
   }
 }
@@ -219,7 +219,7 @@ LinkLoads::Busiest LinkLoads::busiest() const {
   for (std::size_t k = 0; k < loads_.size(); ++k)
     for (std::size_t link = 0; link < loads_[k].size(); ++link) {
       const double bytes = std::max(loads_[k][link].out, loads_[k][link].in);
-      const Seconds time(bytes / network_.level(k).bandwidth.bytes_per_second);
+      const Seconds time(bytes / links_.level(k).bandwidth.bytes_per_second);
       if (time > found.time) found = {k, link, bytes, time};
     }
   return found;
@@ -235,17 +235,17 @@ std::vector<LinkUse> LinkLoads::uses() const {
   return uses;
 }
 
-std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from, WorkerId to) {
-  const std::size_t k = level_between(network, from.value, to.value);
-  return {{k, network.link(k, from.value), true, 1}, {k, network.link(k, to.value), false, 1}};
+std::vector<LinkUse> transfer_uses(const Links& links, WorkerId from, WorkerId to) {
+  const std::size_t k = level_between(links, from.value, to.value);
+  return {{k, links.link(k, from.value), true, 1}, {k, links.link(k, to.value), false, 1}};
 }
 
-std::vector<std::vector<LinkUse>> exchange_uses(const Network& network,
-                                                std::span<const WorkerId> group, Exchange pattern) {
-  LinkLoads loads(network);
+std::vector<std::vector<LinkUse>> exchange_uses(const Links& links, std::span<const WorkerId> group,
+                                                Exchange pattern) {
+  LinkLoads loads(links);
   loads.add_exchange(group, 1, pattern, 1);
   std::vector<LinkUse> all = loads.uses();
-  if (hosts_of(network, group, pattern).empty()) return {std::move(all)};
+  if (hosts_of(links, group, pattern).empty()) return {std::move(all)};
   // By level: what is inside hosts, then what is between them.
   const auto outer =
       std::find_if(all.begin(), all.end(), [](const LinkUse& use) { return use.level > 0; });
@@ -264,29 +264,27 @@ void add_use(std::vector<LinkUse>& uses, const LinkUse& added) {
   uses.push_back(added);
 }
 
-std::vector<LinkUse> shard_uses(const Network& network, WorkerId worker,
+std::vector<LinkUse> shard_uses(const Links& links, WorkerId worker,
                                 std::span<const WorkerId> group, bool push) {
   std::vector<LinkUse> uses;
   const double shard = 1 / static_cast<double>(group.size());
   for (const WorkerId other : group) {
     if (other == worker) continue;
-    const std::size_t k = level_between(network, worker.value, other.value);
-    add_use(uses, {k, network.link(k, worker.value), push, shard});
-    add_use(uses, {k, network.link(k, other.value), !push, shard});
+    const std::size_t k = level_between(links, worker.value, other.value);
+    add_use(uses, {k, links.link(k, worker.value), push, shard});
+    add_use(uses, {k, links.link(k, other.value), !push, shard});
   }
   return uses;
 }
 
 }  // namespace
 
-std::vector<LinkUse> push_uses(const Network& network, WorkerId from,
-                               std::span<const WorkerId> group) {
-  return shard_uses(network, from, group, true);
+std::vector<LinkUse> push_uses(const Links& links, WorkerId from, std::span<const WorkerId> group) {
+  return shard_uses(links, from, group, true);
 }
 
-std::vector<LinkUse> pull_uses(const Network& network, WorkerId to,
-                               std::span<const WorkerId> group) {
-  return shard_uses(network, to, group, false);
+std::vector<LinkUse> pull_uses(const Links& links, WorkerId to, std::span<const WorkerId> group) {
+  return shard_uses(links, to, group, false);
 }
 
 }  // namespace pipedream::cost

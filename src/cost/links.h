@@ -22,9 +22,9 @@ using pipedream::Exchange;
 // directions at full speed each; where a level is shared there is one per component (a server's
 // network card), else one per worker. Traffic between two workers uses the links of the innermost
 // level that joins them: that of the sender outwards, that of the receiver inwards. Immutable.
-class Network {
+class Links {
  public:
-  explicit Network(const cluster::Cluster& cluster);
+  explicit Links(const cluster::Cluster& cluster);
 
   [[nodiscard]] int workers() const { return workers_; }
   [[nodiscard]] std::size_t levels() const { return levels_.size(); }
@@ -73,39 +73,38 @@ struct LinkUse {
 };
 
 // One byte from one worker to another.
-[[nodiscard]] std::vector<LinkUse> transfer_uses(const Network& network, WorkerId from,
-                                                 WorkerId to);
+[[nodiscard]] std::vector<LinkUse> transfer_uses(const Links& links, WorkerId from, WorkerId to);
 // One byte of weights, averaged over the group: what goes one after another. A ring of two levels
 // is first within the hosts, then between them; all else is one.
-[[nodiscard]] std::vector<std::vector<LinkUse>> exchange_uses(const Network& network,
+[[nodiscard]] std::vector<std::vector<LinkUse>> exchange_uses(const Links& links,
                                                               std::span<const WorkerId> group,
                                                               Exchange pattern);
 // One byte of weights from a worker to the servers, which are all of the group, a shard each. What
 // it fetches takes the same links the other way.
-[[nodiscard]] std::vector<LinkUse> push_uses(const Network& network, WorkerId from,
+[[nodiscard]] std::vector<LinkUse> push_uses(const Links& links, WorkerId from,
                                              std::span<const WorkerId> group);
-[[nodiscard]] std::vector<LinkUse> pull_uses(const Network& network, WorkerId to,
+[[nodiscard]] std::vector<LinkUse> pull_uses(const Links& links, WorkerId to,
                                              std::span<const WorkerId> group);
 
 // A ring of two levels over g workers in each of h components of the outer level, per byte of
 // weights and without its latencies: inside at 2(g−1)/g·W a worker, then between the components at
 // 2(h−1)/h·W for each of them, or an equal part of that for each worker where they have links of
-// their own. Only where the network has hosts().
-[[nodiscard]] Seconds two_rings_per_byte(const Network& network, int g, int h);
+// their own. Requires a cluster that has hosts().
+[[nodiscard]] Seconds two_rings_per_byte(const Links& links, int g, int h);
 
 // What an averaging takes apart from its bytes: a latency per step. A ring of m has 2(m−1); one of
 // two levels, with g on each of h hosts, 2(g−1) inside and 2(h−1) between.
-[[nodiscard]] Nanos exchange_latency(const Network& network, std::span<const WorkerId> group,
+[[nodiscard]] Nanos exchange_latency(const Links& links, std::span<const WorkerId> group,
                                      Exchange pattern);
 
 // One round of averaging `weights` over the group when nothing else uses the links.
-[[nodiscard]] Seconds exchange_time(const Network& network, std::span<const WorkerId> group,
+[[nodiscard]] Seconds exchange_time(const Links& links, std::span<const WorkerId> group,
                                     double weights, Exchange pattern);
 
 // What a plan asks of the links, in bytes per minibatch.
 class LinkLoads {
  public:
-  explicit LinkLoads(const Network& network);
+  explicit LinkLoads(const Links& links);
 
   // `bytes` of each minibatch go from its replica of the one stage to its replica of the other
   // (replica = minibatch mod count), and as many, as gradients, back. Returns the outermost level
@@ -139,7 +138,7 @@ class LinkLoads {
   void add_two_rings(const std::vector<std::vector<WorkerId>>& hosts, double weights);
   void add_all_to_all(std::span<const WorkerId> group, double bytes_per_pair);
 
-  const Network& network_;
+  const Links& links_;
   std::vector<std::vector<Load>> loads_;  // by level, by link
   std::vector<int> in_component_;         // scratch of count(): zero between calls
   std::vector<int> in_group_;

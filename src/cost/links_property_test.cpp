@@ -125,8 +125,8 @@ std::optional<double> load_of_link(cluster::Cluster cluster, std::size_t level, 
   for (int other = worker / group * group; other < (worker / group + 1) * group; ++other)
     if (other / inside != worker / inside) others.push_back(WorkerId{other});
   if (others.empty()) return std::nullopt;
-  const Network network(cluster);
-  LinkLoads loads(network);
+  const Links links(cluster);
+  LinkLoads loads(links);
   fill(loads);
   (void)loads.add_transfer(std::vector<WorkerId>{WorkerId{worker}}, others, kProbe);
   RC_ASSERT(loads.busiest().level == level);
@@ -136,8 +136,8 @@ std::optional<double> load_of_link(cluster::Cluster cluster, std::size_t level, 
 // The same traffic, put on links by `fill` and message by message by `messages`.
 template <class Fill>
 void expect_same_loads(const cluster::Cluster& cluster, const Messages& messages, Fill fill) {
-  const Network network(cluster);
-  LinkLoads loads(network);
+  const Links links(cluster);
+  LinkLoads loads(links);
   fill(loads);
   RC_ASSERT(is_near(loads.bytes_in_all(), messages.total()));
   const LinkLoads::Busiest busiest = loads.busiest();
@@ -148,7 +148,7 @@ void expect_same_loads(const cluster::Cluster& cluster, const Messages& messages
   for (std::size_t k = 0; k < cluster.levels.size(); ++k)
     for (int worker = 0; worker < cluster.workers(); ++worker) {
       const std::optional<double> load = load_of_link(cluster, k, worker, fill);
-      const int link = static_cast<int>(network.link(k, worker));
+      const int link = static_cast<int>(links.link(k, worker));
       RC_ASSERT(std::abs(load.value_or(0) - messages.load(k, link)) < 1e-6);
     }
 }
@@ -166,7 +166,7 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAreThoseOfTheMinibatchesOfOnePeriod, (
     transfers.push_back(
         {any_workers(cluster), any_workers(cluster), static_cast<double>(any_of_range(0, 1000))});
   Messages all(cluster);
-  const Network network(cluster);
+  const Links links(cluster);
   for (const auto& [from, to, bytes] : transfers) {
     Messages alone(cluster);
     const std::size_t period = std::lcm(from.size(), to.size());
@@ -176,7 +176,7 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAreThoseOfTheMinibatchesOfOnePeriod, (
         messages->send(from[b % from.size()], to[b % to.size()], each);
         messages->send(to[b % to.size()], from[b % from.size()], each);
       }
-    LinkLoads loads(network);
+    LinkLoads loads(links);
     RC_ASSERT(loads.add_transfer(from, to, bytes) == alone.outermost());
   }
   expect_same_loads(cluster, all, [&](LinkLoads& loads) {
@@ -297,10 +297,10 @@ RC_GTEST_PROP(LinkLoadsProperty, AnExchangeSendsTwiceTheWeightsForEachWorkerButO
   const cluster::Cluster cluster = any_cluster();
   const std::vector<WorkerId> group = any_workers(cluster);
   const double weights = any_of_range(0, 1000);
-  const Network network(cluster);
+  const Links links(cluster);
   for (const Exchange pattern :
        {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer}) {
-    LinkLoads loads(network);
+    LinkLoads loads(links);
     loads.add_exchange(group, weights, pattern, 1);
     RC_ASSERT(is_near(loads.bytes_in_all(), 2 * static_cast<double>(group.size() - 1) * weights));
   }
@@ -322,9 +322,9 @@ RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep
     const auto level = messages.outermost();
     return level ? to_seconds(cluster.levels[*level].latency) : 0.0;
   };
-  const Network network(cluster);
+  const Links links(cluster);
   const auto time = [&](Exchange pattern) {
-    return exchange_time(network, group, weights, pattern).count();
+    return exchange_time(links, group, weights, pattern).count();
   };
   double steps = 2 * static_cast<double>(group.size() - 1);
   double steps_between = 0;
@@ -365,7 +365,7 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAndExchangesAddUp, ()) {
 
 RC_GTEST_PROP(LinkUsesProperty, AreTheMessagesOfOneByte, ()) {
   const cluster::Cluster cluster = any_cluster();
-  const Network network(cluster);
+  const Links links(cluster);
   const std::vector<WorkerId> group = any_workers(cluster);
   const WorkerId one = group.front();
   const WorkerId other = group.back();
@@ -379,27 +379,27 @@ RC_GTEST_PROP(LinkUsesProperty, AreTheMessagesOfOneByte, ()) {
   }
   ring.send(cluster, group, 1, 1);
   send_all_to_all(all_to_all, group, 1, 1);
-  if (one != other) RC_ASSERT(transfer.are(transfer_uses(network, one, other)));
-  RC_ASSERT(push.are(push_uses(network, one, group)));
-  RC_ASSERT(pull.are(pull_uses(network, one, group)));
-  const auto in_turn = exchange_uses(network, group, Exchange::kRing);
+  if (one != other) RC_ASSERT(transfer.are(transfer_uses(links, one, other)));
+  RC_ASSERT(push.are(push_uses(links, one, group)));
+  RC_ASSERT(pull.are(pull_uses(links, one, group)));
+  const auto in_turn = exchange_uses(links, group, Exchange::kRing);
   RC_ASSERT(in_turn.size() == (has_two_levels(cluster, group) ? 2U : 1U));
   RC_ASSERT(ring.inside.are(in_turn.front()));
   if (in_turn.size() > 1) RC_ASSERT(ring.between.are(in_turn.back()));
   for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer})
-    RC_ASSERT(all_to_all.are(exchange_uses(network, group, pattern).at(0)));
+    RC_ASSERT(all_to_all.are(exchange_uses(links, group, pattern).at(0)));
 }
 
 // All pushes and fetches of a round together are one averaging through servers.
 RC_GTEST_PROP(LinkUsesProperty, PushesAndFetchesOfAllAreOneExchange, ()) {
   const cluster::Cluster cluster = any_cluster();
-  const Network network(cluster);
+  const Links links(cluster);
   const std::vector<WorkerId> group = any_workers(cluster);
   std::map<std::tuple<std::size_t, std::size_t, bool>, double> sums;
   for (const WorkerId worker : group)
-    for (const auto& uses : {push_uses(network, worker, group), pull_uses(network, worker, group)})
+    for (const auto& uses : {push_uses(links, worker, group), pull_uses(links, worker, group)})
       for (const LinkUse& use : uses) sums[{use.level, use.link, use.outwards}] += use.bytes;
-  const auto together = exchange_uses(network, group, Exchange::kParameterServer).at(0);
+  const auto together = exchange_uses(links, group, Exchange::kParameterServer).at(0);
   RC_ASSERT(together.size() == sums.size());
   for (const LinkUse& use : together)
     RC_ASSERT(is_near(use.bytes, sums.at({use.level, use.link, use.outwards})));

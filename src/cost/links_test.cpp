@@ -47,15 +47,15 @@ const cluster::Cluster kTwoRooms{"two rooms",
                                   {.name = "house", .count = 2, .bandwidth = {1e9}}},
                                  std::vector<cluster::Device>(12)};
 
-TEST(Network, NumbersTheComponentsAndGroupsOfEachLevelFromTheInsideOut) {
-  const Network network(kTwoRooms);
-  EXPECT_EQ(network.workers(), 12);
-  ASSERT_EQ(network.levels(), 3U);
+TEST(Links, NumbersTheComponentsAndGroupsOfEachLevelFromTheInsideOut) {
+  const Links links(kTwoRooms);
+  EXPECT_EQ(links.workers(), 12);
+  ASSERT_EQ(links.levels(), 3U);
   const auto row = [&](int worker) {
     std::vector<int> numbers;
     for (std::size_t k = 0; k < 3; ++k) {
-      numbers.push_back(network.component(k, worker));
-      numbers.push_back(static_cast<int>(network.group(k, worker)));
+      numbers.push_back(links.component(k, worker));
+      numbers.push_back(static_cast<int>(links.group(k, worker)));
     }
     return numbers;
   };
@@ -65,24 +65,24 @@ TEST(Network, NumbersTheComponentsAndGroupsOfEachLevelFromTheInsideOut) {
   EXPECT_EQ(row(11), (std::vector<int>{11, 5, 5, 1, 1, 0}));
 }
 
-TEST(Network, SaysHowManyWorkersAComponentHolds) {
-  const Network network(kTwoRooms);
-  EXPECT_EQ(network.inside(0), 1);
-  EXPECT_EQ(network.inside(1), 2);
-  EXPECT_EQ(network.inside(2), 6);
+TEST(Links, SaysHowManyWorkersAComponentHolds) {
+  const Links links(kTwoRooms);
+  EXPECT_EQ(links.inside(0), 1);
+  EXPECT_EQ(links.inside(1), 2);
+  EXPECT_EQ(links.inside(2), 6);
 }
 
-TEST(Network, HasOneLinkPerComponentWhereTheLevelIsSharedElseOnePerWorker) {
-  const Network network(kTwoRooms);
-  EXPECT_EQ(network.link(0, 7), 7U);
-  EXPECT_EQ(network.link(1, 7), 3U);
-  EXPECT_EQ(network.link(1, 6), 3U);
-  EXPECT_EQ(network.link(2, 7), 7U);
+TEST(Links, HasOneLinkPerComponentWhereTheLevelIsSharedElseOnePerWorker) {
+  const Links links(kTwoRooms);
+  EXPECT_EQ(links.link(0, 7), 7U);
+  EXPECT_EQ(links.link(1, 7), 3U);
+  EXPECT_EQ(links.link(1, 6), 3U);
+  EXPECT_EQ(links.link(2, 7), 7U);
 }
 
-TEST(Network, KeepsTheLevelsOfTheCluster) {
-  const Network network(kTwoRooms);
-  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(network.level(k), kTwoRooms.levels[k]);
+TEST(Links, KeepsTheLevelsOfTheCluster) {
+  const Links links(kTwoRooms);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(links.level(k), kTwoRooms.levels[k]);
 }
 
 // Two servers of two workers: 4 GB/s with 1 ms inside, 1 GB/s with 10 ms between.
@@ -99,7 +99,7 @@ cluster::Cluster servers(bool shared_cards) {
 
 double seconds_of(const cluster::Cluster& cluster, const std::vector<int>& group, double weights,
                   Exchange pattern) {
-  return exchange_time(Network(cluster), workers(group), weights, pattern).count();
+  return exchange_time(Links(cluster), workers(group), weights, pattern).count();
 }
 
 TEST(ExchangeTime, OfARingIsTwiceTheOthersShareAndALatencyForEachStep) {
@@ -204,16 +204,16 @@ void expect_busiest(const LinkLoads& loads, std::size_t level, std::size_t link,
 }
 
 TEST(LinkLoads, WithoutTrafficAreZero) {
-  const Network network(kTwoRooms);
-  const LinkLoads loads(network);
+  const Links links(kTwoRooms);
+  const LinkLoads loads(links);
   EXPECT_EQ(loads.busiest().bytes, 0);
   EXPECT_EQ(loads.busiest().time.count(), 0);
   EXPECT_EQ(loads.bytes_in_all(), 0);
 }
 
 TEST(LinkLoads, ATransferBetweenTwoWorkersLoadsBothDirectionsOnce) {
-  const Network network(kTwoServers);
-  LinkLoads loads(network);
+  const Links links(kTwoServers);
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({1}), workers({0}), 100), 0U);
   expect_busiest(loads, 0, 0, 100);  // not 200: forth and back do not hinder each other
   EXPECT_DOUBLE_EQ(loads.busiest().time.count(), 100 / 2e9);
@@ -221,21 +221,21 @@ TEST(LinkLoads, ATransferBetweenTwoWorkersLoadsBothDirectionsOnce) {
 }
 
 TEST(LinkLoads, ATransferUsesTheInnermostLevelThatJoinsTheWorkers) {
-  const Network network(kTwoRooms);
-  LinkLoads server(network);
+  const Links links(kTwoRooms);
+  LinkLoads server(links);
   EXPECT_EQ(server.add_transfer(workers({6}), workers({7}), 100), 0U);
   expect_busiest(server, 0, 6, 100);
-  LinkLoads room(network);
+  LinkLoads room(links);
   EXPECT_EQ(room.add_transfer(workers({7}), workers({10}), 100), 1U);
   expect_busiest(room, 1, 3, 100);  // the card of the fourth server
-  LinkLoads house(network);
+  LinkLoads house(links);
   EXPECT_EQ(house.add_transfer(workers({5}), workers({6}), 100), 2U);
   expect_busiest(house, 2, 5, 100);
 }
 
 TEST(LinkLoads, ATransferFromAWorkerToItselfIsNone) {
-  const Network network(kTwoServers);
-  LinkLoads loads(network);
+  const Links links(kTwoServers);
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({1}), workers({1}), 100), std::nullopt);
   EXPECT_EQ(loads.add_transfer(workers({2, 0}), workers({2, 0}), 100), std::nullopt);
   EXPECT_EQ(loads.bytes_in_all(), 0);
@@ -243,31 +243,31 @@ TEST(LinkLoads, ATransferFromAWorkerToItselfIsNone) {
 
 // Even minibatches stay on worker 0, odd ones go from 1 to 2.
 TEST(LinkLoads, OnlyMinibatchesThatChangeTheWorkerCount) {
-  const Network network(one_server(3));
-  LinkLoads loads(network);
+  const Links links(one_server(3));
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({0, 2}), 100), 0U);
   expect_busiest(loads, 0, 1, 50);
   EXPECT_EQ(loads.bytes_in_all(), 100);
 }
 
 TEST(LinkLoads, EqualCountsOfReplicasSendOneToOne) {
-  const Network network(slow_cards(2, 2, false));
-  LinkLoads loads(network);
+  const Links links(slow_cards(2, 2, false));
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({2, 3}), 100), 1U);
   expect_busiest(loads, 1, 0, 50);
   EXPECT_EQ(loads.bytes_in_all(), 200);
   // 0 with 1 and 2 with 3: the order of the lists decides.
-  LinkLoads inside(network);
+  LinkLoads inside(links);
   EXPECT_EQ(inside.add_transfer(workers({0, 3}), workers({1, 2}), 100), 0U);
   expect_busiest(inside, 0, 0, 50);
-  LinkLoads across(network);
+  LinkLoads across(links);
   EXPECT_EQ(across.add_transfer(workers({0, 3}), workers({2, 1}), 100), 1U);
   expect_busiest(across, 1, 0, 50);
 }
 
 TEST(LinkLoads, ReplicasOnOneCardAddUp) {
-  const Network network(slow_cards(2, 2, true));
-  LinkLoads loads(network);
+  const Links links(slow_cards(2, 2, true));
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({2, 3}), 100), 1U);
   expect_busiest(loads, 1, 0, 100);
   EXPECT_DOUBLE_EQ(loads.busiest().time.count(), 100);
@@ -276,8 +276,8 @@ TEST(LinkLoads, ReplicasOnOneCardAddUp) {
 
 // Minibatches 0…5 of 2 and 3 replicas: 0-2 1-3 0-4 1-2 0-3 1-4, every pair once.
 TEST(LinkLoads, CoprimeCountsOfReplicasMeetInEveryPair) {
-  const Network network(one_server(5));
-  LinkLoads loads(network);
+  const Links links(one_server(5));
+  LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({2, 3, 4}), 120), 0U);
   expect_busiest(loads, 0, 0, 60);
   EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 240);
@@ -287,8 +287,8 @@ TEST(LinkLoads, CoprimeCountsOfReplicasMeetInEveryPair) {
 }
 
 TEST(LinkLoads, ManyReplicasBeforeOneLoadTheOneWithEveryMinibatch) {
-  const Network network(one_server(16));
-  LinkLoads loads(network);
+  const Links links(one_server(16));
+  LinkLoads loads(links);
   std::vector<int> first;
   for (int worker = 0; worker < 15; ++worker) first.push_back(worker);
   EXPECT_EQ(loads.add_transfer(workers(first), workers({15}), 150), 0U);
@@ -299,11 +299,11 @@ TEST(LinkLoads, ManyReplicasBeforeOneLoadTheOneWithEveryMinibatch) {
 // Servers {0,1,2} and {3,4,5}: a stage on 0 and 3, the next on the other four. With two and four
 // replicas the first meets the first and third of the list, the second the second and fourth.
 TEST(LinkLoads, AnInterleavedListKeepsMinibatchesInsideTheServers) {
-  const Network network(slow_cards(2, 3, true));
-  LinkLoads interleaved(network);
+  const Links links(slow_cards(2, 3, true));
+  LinkLoads interleaved(links);
   EXPECT_EQ(interleaved.add_transfer(workers({0, 3}), workers({1, 4, 2, 5}), 120), 0U);
   expect_busiest(interleaved, 0, 0, 60);
-  LinkLoads blocked(network);  // 0 sends 30 to 4, 3 sends 30 to 2; gradients come back
+  LinkLoads blocked(links);  // 0 sends 30 to 4, 3 sends 30 to 2; gradients come back
   EXPECT_EQ(blocked.add_transfer(workers({0, 3}), workers({1, 2, 4, 5}), 120), 1U);
   expect_busiest(blocked, 1, 0, 60);
   EXPECT_DOUBLE_EQ(interleaved.bytes_in_all(), 240);
@@ -311,8 +311,8 @@ TEST(LinkLoads, AnInterleavedListKeepsMinibatchesInsideTheServers) {
 }
 
 TEST(LinkLoads, TheBusiestLinkIsTheOneThatTakesLongestNotTheOneWithMostBytes) {
-  const Network network(slow_cards(2, 2, true));
-  LinkLoads loads(network);
+  const Links links(slow_cards(2, 2, true));
+  LinkLoads loads(links);
   (void)loads.add_transfer(workers({0}), workers({1}), 900);
   (void)loads.add_transfer(workers({1}), workers({2}), 2);
   expect_busiest(loads, 1, 0, 2);
@@ -325,15 +325,15 @@ TEST(LinkLoads, TheBusiestLinkIsTheOneThatTakesLongestNotTheOneWithMostBytes) {
 TEST(LinkLoads, ExchangesAddToTheSameCardsAsTransfers) {
   for (const Exchange pattern :
        {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer}) {
-    const Network network(slow_cards(2, 2, true));
-    LinkLoads loads(network);
+    const Links links(slow_cards(2, 2, true));
+    LinkLoads loads(links);
     (void)loads.add_transfer(workers({0}), workers({2}), 100);
     loads.add_exchange(workers({1, 3}), 40, pattern, 1);  // 2·1/2·40, by the other two workers
     expect_busiest(loads, 1, 0, 140);
     EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 2 * 100 + 2 * 40);
   }
-  const Network network(slow_cards(2, 2, false));
-  LinkLoads apart(network);  // with a link per worker they do not meet
+  const Links links(slow_cards(2, 2, false));
+  LinkLoads apart(links);  // with a link per worker they do not meet
   (void)apart.add_transfer(workers({0}), workers({2}), 100);
   apart.add_exchange(workers({1, 3}), 40, Exchange::kRing, 1);
   expect_busiest(apart, 1, 0, 100);
@@ -342,8 +342,8 @@ TEST(LinkLoads, ExchangesAddToTheSameCardsAsTransfers) {
 TEST(LinkLoads, AnExchangeCountsAsOftenAsItHappensPerMinibatch) {
   for (const Exchange pattern :
        {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer}) {
-    const Network network(one_server(4));
-    LinkLoads loads(network);
+    const Links links(one_server(4));
+    LinkLoads loads(links);
     loads.add_exchange(workers({0, 1, 2, 3}), 400, pattern, 0.25);
     expect_busiest(loads, 0, 0, 150);
     EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 600);
@@ -354,8 +354,8 @@ TEST(LinkLoads, AnExchangeCountsAsOftenAsItHappensPerMinibatch) {
 }
 
 TEST(LinkLoads, AGroupOfOneExchangesNothing) {
-  const Network network(one_server(4));
-  LinkLoads loads(network);
+  const Links links(one_server(4));
+  LinkLoads loads(links);
   loads.add_exchange(workers({2}), 400, Exchange::kRing, 1);
   loads.add_exchange(workers({2}), 400, Exchange::kAllToAll, 1);
   loads.add_exchange({}, 400, Exchange::kParameterServer, 1);
@@ -365,8 +365,8 @@ TEST(LinkLoads, AGroupOfOneExchangesNothing) {
 // Servers {0,1,2}, {3,4,5} and {6,7,8}. Of the ring 0-1-3 worker 1 leaves its server but is not
 // reached from another; of the ring 1-2-6 it is reached but does not leave.
 TEST(LinkLoads, TheTwoDirectionsOfALinkAreCountedApart) {
-  const Network network(slow_cards(3, 3, false));
-  LinkLoads loads(network);
+  const Links links(slow_cards(3, 3, false));
+  LinkLoads loads(links);
   loads.add_exchange(workers({0, 1, 3}), 30, Exchange::kRing, 1);
   loads.add_exchange(workers({1, 2, 6}), 30, Exchange::kRing, 1);
   EXPECT_DOUBLE_EQ(loads.busiest().bytes, 40);  // 2·2/3·30 on every link that is used
@@ -376,59 +376,58 @@ TEST(LinkLoads, TheTwoDirectionsOfALinkAreCountedApart) {
 using Uses = std::vector<LinkUse>;
 
 TEST(LinkUses, OfATransferAreTheSendersLinkOutwardsAndTheReceiversInwards) {
-  const Network network(kTwoRooms);
-  EXPECT_EQ(transfer_uses(network, WorkerId{0}, WorkerId{1}),
+  const Links links(kTwoRooms);
+  EXPECT_EQ(transfer_uses(links, WorkerId{0}, WorkerId{1}),
             (Uses{{0, 0, true, 1}, {0, 1, false, 1}}));
-  EXPECT_EQ(transfer_uses(network, WorkerId{5}, WorkerId{0}),
+  EXPECT_EQ(transfer_uses(links, WorkerId{5}, WorkerId{0}),
             (Uses{{1, 2, true, 1}, {1, 0, false, 1}}))
       << "the cards of servers 2 and 0";
-  EXPECT_EQ(transfer_uses(network, WorkerId{5}, WorkerId{6}),
+  EXPECT_EQ(transfer_uses(links, WorkerId{5}, WorkerId{6}),
             (Uses{{2, 5, true, 1}, {2, 6, false, 1}}));
 }
 
 // Two workers of one server and one of another; shards of a third. The first sends one shard inside
 // and one through the card.
 TEST(LinkUses, OfAPushAreAShardToEveryOtherServer) {
-  const Network network(kTwoRooms);
+  const Links links(kTwoRooms);
   constexpr double kShard = 1.0 / 3;
-  EXPECT_EQ(push_uses(network, WorkerId{0}, workers({0, 1, 2})), (Uses{{0, 0, true, kShard},
-                                                                       {0, 1, false, kShard},
-                                                                       {1, 0, true, kShard},
-                                                                       {1, 1, false, kShard}}));
-  EXPECT_EQ(push_uses(network, WorkerId{2}, workers({0, 1, 2})),
+  EXPECT_EQ(push_uses(links, WorkerId{0}, workers({0, 1, 2})), (Uses{{0, 0, true, kShard},
+                                                                     {0, 1, false, kShard},
+                                                                     {1, 0, true, kShard},
+                                                                     {1, 1, false, kShard}}));
+  EXPECT_EQ(push_uses(links, WorkerId{2}, workers({0, 1, 2})),
             (Uses{{1, 1, true, 2 * kShard}, {1, 0, false, 2 * kShard}}))
       << "one card on either side";
 }
 
 TEST(LinkUses, OfAFetchAreThoseOfAPushTheOtherWay) {
-  const Network network(kTwoRooms);
+  const Links links(kTwoRooms);
   for (const int worker : {0, 1, 2, 7}) {
-    Uses turned = push_uses(network, WorkerId{worker}, workers({7, 2, 1, 0}));
+    Uses turned = push_uses(links, WorkerId{worker}, workers({7, 2, 1, 0}));
     for (LinkUse& use : turned) use.outwards = !use.outwards;
-    EXPECT_EQ(pull_uses(network, WorkerId{worker}, workers({7, 2, 1, 0})), turned);
+    EXPECT_EQ(pull_uses(links, WorkerId{worker}, workers({7, 2, 1, 0})), turned);
   }
 }
 
 TEST(LinkUses, OfAGroupOfOneAreNone) {
-  const Network network(kTwoRooms);
-  EXPECT_TRUE(push_uses(network, WorkerId{3}, workers({3})).empty());
-  EXPECT_TRUE(pull_uses(network, WorkerId{3}, workers({3})).empty());
-  EXPECT_TRUE(exchange_uses(network, workers({3}), Exchange::kRing).at(0).empty());
+  const Links links(kTwoRooms);
+  EXPECT_TRUE(push_uses(links, WorkerId{3}, workers({3})).empty());
+  EXPECT_TRUE(pull_uses(links, WorkerId{3}, workers({3})).empty());
+  EXPECT_TRUE(exchange_uses(links, workers({3}), Exchange::kRing).at(0).empty());
 }
 
 TEST(ExchangeLatency, IsOneOfTheOutermostLevelForEachStep) {
-  const Network network(kTwoServers);
-  EXPECT_EQ(exchange_latency(network, workers({0, 1}), Exchange::kRing), Nanos(2 * 3));
-  EXPECT_EQ(exchange_latency(network, workers({3, 0, 1}), Exchange::kRing), Nanos(4 * 50));
-  EXPECT_EQ(exchange_latency(network, workers({0, 1, 2, 3}), Exchange::kRing),
-            Nanos(2 * 3 + 2 * 50))
+  const Links links(kTwoServers);
+  EXPECT_EQ(exchange_latency(links, workers({0, 1}), Exchange::kRing), Nanos(2 * 3));
+  EXPECT_EQ(exchange_latency(links, workers({3, 0, 1}), Exchange::kRing), Nanos(4 * 50));
+  EXPECT_EQ(exchange_latency(links, workers({0, 1, 2, 3}), Exchange::kRing), Nanos(2 * 3 + 2 * 50))
       << "inside and between: two levels";
   for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer}) {
-    EXPECT_EQ(exchange_latency(network, workers({0, 1}), pattern), Nanos(2 * 3));
-    EXPECT_EQ(exchange_latency(network, workers({0, 1, 2, 3}), pattern), Nanos(2 * 50));
+    EXPECT_EQ(exchange_latency(links, workers({0, 1}), pattern), Nanos(2 * 3));
+    EXPECT_EQ(exchange_latency(links, workers({0, 1, 2, 3}), pattern), Nanos(2 * 50));
   }
   for (const Exchange pattern : {Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer})
-    EXPECT_EQ(exchange_latency(network, workers({2}), pattern), Nanos(0));
+    EXPECT_EQ(exchange_latency(links, workers({2}), pattern), Nanos(0));
 }
 
 }  // namespace

@@ -3,73 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.h"
-
 namespace pipedream::cost {
-
-std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
-  std::vector<int> depths(replicas.size(), 1);
-  for (std::size_t i = replicas.size(); i-- > 1;) {
-    const std::int64_t behind = std::int64_t{replicas[i]} * depths[i];
-    const std::int64_t here = replicas[i - 1];
-    const std::int64_t depth = (behind + here - 1) / here + slack;
-    depths[i - 1] = static_cast<int>(std::min<std::int64_t>(depth, kMostInFlight));
-  }
-  return depths;
-}
-
-std::vector<int> depths_up_to(std::span<const int> replicas, int most) {
-  std::vector<int> depths = pipeline_depths(replicas, 1);
-  if (replicas.size() < 2) return depths;
-  int low = 1;  // the first stage's depth grows with the slack, by at least as much
-  int high = std::max(1, most);
-  while (low < high) {
-    const int middle = low + (high - low + 1) / 2;
-    if (pipeline_depths(replicas, middle).front() <= most)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  if (low > 1) depths = pipeline_depths(replicas, low);
-  for (int& depth : depths) depth = std::min(depth, most);
-  return depths;
-}
-
-std::vector<int> noam_depths(std::span<const int> replicas) {
-  std::vector<int> depths(replicas.size());
-  int downstream = 0;
-  for (std::size_t i = replicas.size(); i-- > 0; downstream += replicas[i])
-    depths[i] = noam(downstream, replicas[i]);
-  return depths;
-}
-
-Counts peak_counts(Rule rule, int depth, int replicas, int items) {
-  // Replicas average one round while the next is computed.
-  const int gradients = never_flushes(rule) && replicas > 1 ? 2 : 1;
-  const auto in_microbatches = [&](Counts counts) {
-    counts.accumulating = accumulating(counts.in_flight, items, !never_flushes(rule));
-    return with_replicas(counts, replicas, false);
-  };
-  switch (rule) {
-    case Rule::kModelParallel:
-    case Rule::kDataParallel:
-    case Rule::kAsynchronous:
-      return with_replicas({}, replicas, rule == Rule::kAsynchronous);
-    case Rule::kGpipe:
-      return in_microbatches({.in_flight = items});
-    case Rule::kDapple:
-    case Rule::kInterleaved:
-      return in_microbatches({.in_flight = std::min(depth, items)});
-    case Rule::kPipedream:
-      return with_replicas({.versions = depth, .gradients = gradients, .in_flight = depth},
-                           replicas, false);
-    case Rule::kTwoBuffered:  // a third version would be needed for more than a batch and an item
-      return in_microbatches(
-          {.versions = 2, .gradients = gradients, .in_flight = std::min(depth, items + 1)});
-  }
-  PD_CHECK(false && "a rule without counts");
-  return {};
-}
 
 namespace {
 
@@ -88,7 +22,7 @@ Bytes times(Bytes bytes, double factor) {
 // other.
 class Moments {
  public:
-  Moments(const StageSize& size, const Counts& counts, const MemoryRule& rule)
+  Moments(const StageSize& size, const PeakCounts& counts, const MemoryRule& rule)
       : size_(size), counts_(counts), rule_(rule) {}
 
   // With so many items in flight, all at once.
@@ -155,18 +89,18 @@ class Moments {
   }
 
   const StageSize& size_;
-  const Counts& counts_;
+  const PeakCounts& counts_;
   const MemoryRule& rule_;
 };
 
 }  // namespace
 
-MemoryUse stage_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
+MemoryUse stage_memory(const StageSize& size, const PeakCounts& counts, const MemoryRule& rule) {
   const Moments moments(size, counts, rule);
   return size.layers.empty() ? moments.all(counts.in_flight) : moments.peak();
 }
 
-MemoryUse resting_memory(const StageSize& size, const Counts& counts, const MemoryRule& rule) {
+MemoryUse resting_memory(const StageSize& size, const PeakCounts& counts, const MemoryRule& rule) {
   return Moments(size, counts, rule).resting();
 }
 

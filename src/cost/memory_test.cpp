@@ -4,173 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/system_rules_testing.h"
+
 namespace pipedream::cost {
 namespace {
 
-using Depths = std::vector<int>;
-
-std::vector<int> straight(int stages) {
-  return std::vector<int>(static_cast<std::size_t>(stages), 1);
-}
-
-TEST(PipelineDepths, OfAStraightPipelineCountTheStagesFromHereToTheEnd) {
-  EXPECT_EQ(pipeline_depths(straight(4), 1), (Depths{4, 3, 2, 1}));
-  for (int n = 1; n <= 16; ++n) {
-    const Depths depths = pipeline_depths(straight(n), 1);
-    for (int i = 1; i <= n; ++i) EXPECT_EQ(depths[static_cast<std::size_t>(i - 1)], n - i + 1);
-  }
-}
-
-TEST(PipelineDepths, WithSlackTwoGrowByTwoFromStageToStage) {
-  EXPECT_EQ(pipeline_depths(straight(4), 2), (Depths{7, 5, 3, 1}));
-  for (int n = 1; n <= 16; ++n) {
-    const Depths depths = pipeline_depths(straight(n), 2);
-    for (int i = 1; i <= n; ++i)
-      EXPECT_EQ(depths[static_cast<std::size_t>(i - 1)], 2 * (n - i) + 1);
-  }
-}
-
-TEST(PipelineDepths, OfFifteenAndOneIsTwoPerInputReplica) {
-  EXPECT_EQ(pipeline_depths(std::vector<int>{15, 1}, 1), (Depths{2, 1}));
-  EXPECT_EQ(pipeline_depths(std::vector<int>{15, 1}, 2), (Depths{3, 1}));
-}
-
-TEST(PipelineDepths, OfOneStageAreOneHoweverManyReplicasItHas) {
-  EXPECT_EQ(pipeline_depths(std::vector<int>{16}, 1), (Depths{1}));
-  EXPECT_EQ(pipeline_depths(std::vector<int>{16}, 2), (Depths{1}));
-  EXPECT_EQ(pipeline_depths({}, 1), (Depths{}));
-}
-
-TEST(PipelineDepths, OfAnyReplicasShareTheItemsBehindThemRoundedUp) {
-  // 1 + ceil(1·1/2) = 2 in the middle, 1 + ceil(2·2/1) = 5 in front: the paper's 4 is too shallow.
-  EXPECT_EQ(pipeline_depths(std::vector<int>{1, 2, 1}, 1), (Depths{5, 2, 1}));
-  // 1 + ceil(4·1/2) = 3, 1 + ceil(2·3/3) = 3.
-  EXPECT_EQ(pipeline_depths(std::vector<int>{3, 2, 4}, 1), (Depths{3, 3, 1}));
-  // 1 + ceil(3·1/2) = 3: three behind two are one and a half each, rounded up.
-  EXPECT_EQ(pipeline_depths(std::vector<int>{2, 3}, 1), (Depths{3, 1}));
-  // 2 + ceil(3/1) = 5, 2 + ceil(1·5/2) = 5, 2 + ceil(2·5/4) = 5.
-  EXPECT_EQ(pipeline_depths(std::vector<int>{4, 2, 1, 3}, 2), (Depths{5, 5, 5, 1}));
-}
-
-TEST(Noam, IsTheNumberOfWorkersFromTheStageOnOverItsReplicasRoundedUp) {
-  for (int workers = 1; workers <= 32; ++workers)
-    for (int replicas = 1; replicas <= workers; ++replicas) {
-      int rounded_up = workers / replicas;
-      if (rounded_up * replicas < workers) ++rounded_up;
-      EXPECT_EQ(noam(workers - replicas, replicas), rounded_up);
-    }
-}
-
-TEST(Noam, AgreesWithTheRecursionOnStraightPipelinesAndFifteenAndOne) {
-  for (int n = 1; n <= 16; ++n) EXPECT_EQ(noam(n - 1, 1), pipeline_depths(straight(n), 1)[0]);
-  EXPECT_EQ(noam(1, 15), 2);
-  EXPECT_EQ(noam(3, 1), 4) << "of 1-2-1, where the recursion says 5";
-}
-
-// The table of SYSTEMS §1, "bubble and memory": S stages in a line, M microbatches.
-constexpr int kMostStages = 8;
-constexpr int kManyItems = 16;
-
-// Of every stage in turn, the first one first.
-std::vector<Counts> counts_of(Rule rule, int stages, int items) {
-  std::vector<Counts> counts;
-  for (const int depth : pipeline_depths(straight(stages), 1))
-    counts.push_back(peak_counts(rule, depth, 1, items));
-  return counts;
-}
-
-int most_in_flight(const std::vector<Counts>& counts) {
-  int most = 0;
-  for (const Counts& stage : counts) most = std::max(most, stage.in_flight);
-  return most;
-}
-
-TEST(PeakCounts, OfTheSynchronousRulesHaveOneVersionAndOneGradientBuffer) {
-  for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kAsynchronous,
-                          Rule::kGpipe, Rule::kDapple, Rule::kInterleaved})
-    for (int stages = 1; stages <= kMostStages; ++stages)
-      for (int items = 1; items <= kManyItems; ++items)
-        for (const Counts& stage : counts_of(rule, stages, items)) {
-          EXPECT_EQ(stage.versions, 1);
-          EXPECT_EQ(stage.gradients, 1);
-        }
-}
-
-TEST(PeakCounts, OfModelAndDataParallelHaveOneItemInFlight) {
-  for (int stages = 1; stages <= kMostStages; ++stages) {
-    EXPECT_EQ(most_in_flight(counts_of(Rule::kModelParallel, stages, 1)), 1);
-    EXPECT_EQ(most_in_flight(counts_of(Rule::kModelParallel, stages, 4)), 1);
-  }
-  EXPECT_EQ(peak_counts(Rule::kDataParallel, 1, 16, 1).in_flight, 1);
-  EXPECT_EQ(peak_counts(Rule::kAsynchronous, 1, 16, 1).in_flight, 1);
-}
-
-TEST(PeakCounts, OfGpipeHaveEveryItemInFlightOnEveryStage) {
-  for (int stages = 1; stages <= kMostStages; ++stages)
-    for (int items = 1; items <= kManyItems; ++items)
-      for (const Counts& stage : counts_of(Rule::kGpipe, stages, items))
-        EXPECT_EQ(stage.in_flight, items);
-}
-
-TEST(PeakCounts, OfDappleHaveAsManyInFlightAsStagesOrItemsWhicheverIsLess) {
-  for (int stages = 1; stages <= kMostStages; ++stages)
-    for (int items = 1; items <= kManyItems; ++items) {
-      const std::vector<Counts> counts = counts_of(Rule::kDapple, stages, items);
-      EXPECT_EQ(most_in_flight(counts), std::min(stages, items));
-      EXPECT_EQ(counts.back().in_flight, 1);
-    }
-}
-
-TEST(PeakCounts, OfPipedreamHaveAVersionForEachItemInFlight) {
-  for (int n = 1; n <= kMostStages; ++n) {
-    const std::vector<Counts> counts = counts_of(Rule::kPipedream, n, 1);
-    for (int i = 1; i <= n; ++i) {
-      EXPECT_EQ(counts[static_cast<std::size_t>(i - 1)].in_flight, n - i + 1);
-      EXPECT_EQ(counts[static_cast<std::size_t>(i - 1)].versions, n - i + 1);
-      EXPECT_EQ(counts[static_cast<std::size_t>(i - 1)].gradients, 1);
-    }
-  }
-}
-
-TEST(PeakCounts, OfTwoBufferedHaveTwoVersionsAndTheStagesInFlight) {
-  for (int stages = 1; stages <= kMostStages; ++stages) {
-    const std::vector<Counts> counts = counts_of(Rule::kTwoBuffered, stages, stages);
-    EXPECT_EQ(most_in_flight(counts), stages);
-    for (const Counts& stage : counts) {
-      EXPECT_EQ(stage.versions, 2);
-      EXPECT_EQ(stage.gradients, 1);
-    }
-  }
-}
-
-TEST(PeakCounts, OfReplicasThatOverlapTheirRoundsHaveTwoGradientBuffers) {
-  for (const Rule rule : {Rule::kPipedream, Rule::kTwoBuffered}) {
-    EXPECT_EQ(peak_counts(rule, 3, 2, 4).gradients, 2);
-    EXPECT_EQ(peak_counts(rule, 3, 15, 4).gradients, 2);
-    EXPECT_EQ(peak_counts(rule, 3, 2, 4).in_flight, 3);
-  }
-  EXPECT_EQ(peak_counts(Rule::kPipedream, 3, 2, 4).versions, 3);
-  EXPECT_EQ(peak_counts(Rule::kTwoBuffered, 3, 2, 4).versions, 2);
-}
-
-TEST(PeakCounts, GradientsAreAddedUpWithTheFirstItemGoneWhereAllWereInFlight) {
-  EXPECT_EQ(peak_counts(Rule::kGpipe, 1, 1, 4).accumulating, 3);
-  EXPECT_EQ(peak_counts(Rule::kDapple, 4, 1, 4).accumulating, 3);
-  EXPECT_EQ(peak_counts(Rule::kDapple, 3, 1, 4).accumulating, 3) << "another took its place";
-  EXPECT_EQ(peak_counts(Rule::kTwoBuffered, 4, 1, 4).accumulating, 4) << "of the next minibatch";
-  EXPECT_EQ(peak_counts(Rule::kGpipe, 1, 1, 1).accumulating, 0);
-  EXPECT_EQ(peak_counts(Rule::kPipedream, 4, 1, 1).accumulating, 0);
-}
-
-TEST(Rule, OnlyReplicasOfDappleSplitItems) {
-  EXPECT_TRUE(replicas_split_items(Rule::kDapple));
-  for (const Rule rule : {Rule::kModelParallel, Rule::kDataParallel, Rule::kGpipe, Rule::kPipedream,
-                          Rule::kTwoBuffered, Rule::kAsynchronous, Rule::kInterleaved})
-    EXPECT_FALSE(replicas_split_items(rule));
-}
-
 const StageSize kSize{Bytes{100}, Bytes{1000}, Bytes{12}, Bytes{7}};
-const Counts kCounts{.versions = 3, .gradients = 2, .in_flight = 4};
+const PeakCounts kCounts{.versions = 3, .gradients = 2, .in_flight = 4};
 
 // weights, gradients, optimiser, activations, buffers, working
 std::vector<std::int64_t> parts(const MemoryUse& use) {
@@ -205,7 +45,7 @@ TEST(StageMemory, OfAShareOfTheMinibatchDividesAllButTheWeights) {
 }
 
 TEST(StageMemory, OfAllMicrobatchesInFlightIsThatOfTheMinibatch) {
-  const Counts counts = peak_counts(Rule::kGpipe, 1, 1, 8);
+  const PeakCounts counts = peak_counts(kGpipe.traits, 1, 1, 8);
   const MemoryUse use = stage_memory(kSize, counts, {.share = 1.0 / 8});
   EXPECT_EQ(use.activations, Bytes{1000 + 12});
   EXPECT_EQ(use.weights, Bytes{100});
@@ -338,19 +178,6 @@ TEST(StageMemory, OfAServerIsItsShareOfTheWeightsAndOfTheOptimisersState) {
             Bytes{50});
   EXPECT_EQ(stage_memory(kSize, {.buckets = true, .servers = 1}, {}).weights, Bytes{300})
       << "a single worker serves itself";
-}
-
-TEST(PeakCounts, OfReplicasHaveBucketsAndOfAsynchronousOnesServers) {
-  for (const Rule rule :
-       {Rule::kDataParallel, Rule::kDapple, Rule::kPipedream, Rule::kTwoBuffered}) {
-    EXPECT_TRUE(peak_counts(rule, 1, 2, 1).buckets);
-    EXPECT_FALSE(peak_counts(rule, 1, 1, 1).buckets);
-    EXPECT_EQ(peak_counts(rule, 1, 2, 1).servers, 0);
-  }
-  for (const int workers : {1, 2, 16}) {
-    EXPECT_TRUE(peak_counts(Rule::kAsynchronous, 1, workers, 1).buckets);
-    EXPECT_EQ(peak_counts(Rule::kAsynchronous, 1, workers, 1).servers, workers);
-  }
 }
 
 TEST(StageMemory, OfNothingIsNothing) {

@@ -6,7 +6,7 @@
 
 namespace pipedream::cost {
 
-Seconds gpipe_time(std::span<const PipelineStep> steps, int items) {
+Seconds gpipe_latency(std::span<const PipelineStep> steps, int items) {
   PipelineStep sum;
   PipelineStep slowest;
   for (const PipelineStep& step : steps) {
@@ -37,8 +37,8 @@ std::size_t pivot_of(std::span<const PipelineStep> steps, int items) {
 
 }  // namespace
 
-Seconds dapple_time(std::span<const PipelineStep> steps, std::span<const Seconds> exchange,
-                    int items, Seconds loop) {
+Seconds dapple_latency(std::span<const PipelineStep> steps, std::span<const Seconds> exchange,
+                       int items, Seconds loop) {
   PD_CHECK(!steps.empty() && steps.size() == exchange.size());
   const std::size_t pivot = pivot_of(steps, items);
   Seconds warm_up{0};

@@ -17,13 +17,13 @@ struct PipelineStep {
 
 // All forwards of `items`, then all backwards: identical jobs through a line of machines take the
 // sum over the line once and the slowest machine for each further job.
-[[nodiscard]] Seconds gpipe_time(std::span<const PipelineStep> steps, int items);
+[[nodiscard]] Seconds gpipe_latency(std::span<const PipelineStep> steps, int items);
 
 // DAPPLE's latency around the pivot, the step with the least bubble. `exchange` has one entry per
 // step: the averaging of its weights after its last backward (0 for transfers). No step waits
 // longer than `loop` between two items (loop_limit).
-[[nodiscard]] Seconds dapple_time(std::span<const PipelineStep> steps,
-                                  std::span<const Seconds> exchange, int items, Seconds loop);
+[[nodiscard]] Seconds dapple_latency(std::span<const PipelineStep> steps,
+                                     std::span<const Seconds> exchange, int items, Seconds loop);
 
 // An item that stage i holds comes back after passing all that follows, forth and back; with
 // depth d_i per replica no more than r_i·d_i items are on that way. So between two items there is

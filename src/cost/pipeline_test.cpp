@@ -40,7 +40,7 @@ TEST(GpipeTime, OfEqualStagesIdlesForStagesLessOneOfTheSlots) {
     for (int stages = 1; stages <= 8; ++stages)
       for (int items = 1; items <= 64; ++items) {
         const Steps steps(static_cast<std::size_t>(stages), step(1, backward));
-        const double time = gpipe_time(steps, items).count();
+        const double time = gpipe_latency(steps, items).count();
         const double busy = items * (1 + backward);
         EXPECT_NEAR((time - busy) / time, (stages - 1.0) / (items + stages - 1), 1e-15);
       }
@@ -53,20 +53,20 @@ TEST(GpipeTime, IsThatOfEveryItemPassingEveryStep) {
     for (std::size_t s = any() % 8 + 1; s > 0; --s)
       steps.push_back(step(static_cast<double>(any() % 10), static_cast<double>(any() % 10)));
     const int items = static_cast<int>(any() % 12) + 1;
-    EXPECT_EQ(gpipe_time(steps, items).count(), gpipe_by_events(steps, items));
+    EXPECT_EQ(gpipe_latency(steps, items).count(), gpipe_by_events(steps, items));
   }
 }
 
 TEST(GpipeTime, WaitsForTheSlowestStepOfEachDirectionBesidesTheWayOnce) {
   // The slowest forward and the slowest backward are not of the same step.
-  EXPECT_EQ(gpipe_time(Steps{step(1, 7), step(5, 2), step(3, 3)}, 4).count(),
+  EXPECT_EQ(gpipe_latency(Steps{step(1, 7), step(5, 2), step(3, 3)}, 4).count(),
             (1 + 5 + 3) + (7 + 2 + 3) + 3 * (5 + 7));
 }
 
 double dapple(const Steps& steps, const std::vector<double>& exchange, int items, double loop = 0) {
   Times times;
   for (const double time : exchange) times.emplace_back(time);
-  return dapple_time(steps, times, items, Seconds(loop)).count();
+  return dapple_latency(steps, times, items, Seconds(loop)).count();
 }
 
 TEST(DappleTime, OfOneStageIsItsItemsAndItsExchange) {
@@ -79,7 +79,7 @@ TEST(DappleTime, OfEqualStagesIsThatOfGpipe) {
     for (int items = 1; items <= 32; ++items) {
       const Steps steps(static_cast<std::size_t>(stages), step(1, 2));
       const std::vector<double> none(static_cast<std::size_t>(stages), 0);
-      EXPECT_EQ(dapple(steps, none, items), gpipe_time(steps, items).count());
+      EXPECT_EQ(dapple(steps, none, items), gpipe_latency(steps, items).count());
     }
 }
 

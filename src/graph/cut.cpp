@@ -22,8 +22,9 @@ std::vector<ValueId> values_crossing(const Graph& graph, const std::vector<bool>
 std::vector<Bytes> bytes_crossing_each_prefix(const Graph& graph) {
   const std::vector<std::size_t> places = places_in_order(graph);
 
-  // A value crosses the prefixes from just after its producer up to its last consumer: add its
-  // bytes where that range begins, take them off where it ends, and sum up.
+  // A value crosses every prefix that holds its producer but not its last consumer. Its bytes are
+  // added where this range of prefixes begins and subtracted where it ends; a running sum then
+  // gives all entries.
   std::vector<Bytes> bytes(graph.layers().size() + 1);
   for (const Value& value : graph.values()) {
     if (value.consumers.empty() || graph.layer(value.producer).is_input) continue;

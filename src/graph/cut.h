@@ -1,5 +1,5 @@
-// What crosses when a graph is cut: the exact values, and their bytes.
-// Values of input layers never cross: every stage reads the data set itself (graph/graph.h).
+// Which values cross a cut of a graph, and how many bytes they have. Values of input layers never
+// cross, because every stage that uses them reads the data set itself (graph/graph.h).
 #pragma once
 
 #include <vector>
@@ -8,27 +8,29 @@
 
 namespace pipedream::graph {
 
-// The values produced by a layer with before[layer] and used by one without, ascending; each once,
-// however many consumers it has.
+// Returns the values that cross the cut, ascending. `before[l]` says whether layer l is before the
+// cut; a value crosses if its producer is before the cut and at least one of its consumers is not.
+// Requires one entry of `before` per layer.
 [[nodiscard]] std::vector<ValueId> values_crossing(const Graph& graph,
                                                    const std::vector<bool>& before);
 
-// Entry p: the bytes that cross when the first p layers of graph.order() come before the cut;
-// entries 0 and N are zero. Linear in the size of the graph.
+// Returns N + 1 entries for a graph of N layers. Entry p has the bytes that cross if the first p
+// layers of graph.order() are before the cut, so entries 0 and N are zero. Takes time linear in the
+// size of the graph.
 [[nodiscard]] std::vector<Bytes> bytes_crossing_each_prefix(const Graph& graph);
 
-// One value that one stage must send to another.
+// One value that stage `from` must send to stage `to`.
 struct Transfer {
   ValueId value;
   StageId from;
   StageId to;
-  bool is_weight = false;  // Value::is_weight
+  bool is_weight = false;  // as Value::is_weight
   friend auto operator<=>(const Transfer&, const Transfer&) = default;
 };
 
-// All of them for an assignment of layers to stages, ascending by value, then by receiving stage.
-// A value goes directly from its producer to each consuming stage, once, however many layers there
-// use it. stage_of has one entry per layer; input layers' entries do not matter.
+// Returns all transfers between the stages, ascending by value, then by receiving stage. `stage_of`
+// has the stage of each layer; the entries of input layers do not matter. A value goes directly
+// from its producer's stage to every other stage that uses it, once for all layers of that stage.
 [[nodiscard]] std::vector<Transfer> transfers_between(const Graph& graph,
                                                       const std::vector<StageId>& stage_of);
 

@@ -5,7 +5,7 @@
 namespace pipedream::graph {
 namespace {
 
-// A small network with everything that makes cuts hard:
+// A small network with all that makes cuts hard: skips, two outputs, inputs used late.
 //
 //   data ─▶ stem ─▶ fork ─long─▶ ──────────┐
 //     │               └──short─▶ mid ─▶ join ─▶ loss ◀─ labels
@@ -25,7 +25,7 @@ struct Network {
     mid = b.add_layer("mid", "", {{"out", {}, Bytes{40000}}});
     join = b.add_layer("join", "", {{"out", {}, Bytes{500000}}});
     labels = b.add_input("labels", {{"out", {}, Bytes{7}}});
-    loss = b.add_layer("loss", "", {{"out", {}, Bytes{4}}});  // nobody uses its value
+    loss = b.add_layer("loss", "", {{"out", {}, Bytes{4}}});  // no layer uses its value
     b.add_edge(data, 0, stem);
     b.add_edge(data, 0, mid);
     b.add_edge(stem, 0, fork);
@@ -43,7 +43,7 @@ struct Network {
     of_join = graph.layer(join).outputs[0];
   }
 
-  // The layers before the cut, as values_crossing takes them.
+  // Returns the argument `before` of values_crossing() for a cut with only `layers` before it.
   [[nodiscard]] std::vector<bool> only(std::initializer_list<LayerId> layers) const {
     std::vector<bool> before(graph.layers().size());
     for (const LayerId layer : layers) before[layer.index()] = true;
@@ -82,7 +82,7 @@ TEST(BytesCrossingEachPrefix, SumsWhatCrosses) {
             (std::vector{n.data, n.stem, n.fork, n.mid, n.join, n.labels, n.loss}));
   const std::vector<Bytes> wanted{
       Bytes{0},       // nothing before the cut
-      Bytes{0},       // data: every stage reads it itself
+      Bytes{0},       // data, which every stage reads itself
       Bytes{10},      // stem
       Bytes{3210},    // stem, long, short
       Bytes{40210},   // stem, long, mid
@@ -117,7 +117,7 @@ TEST(TransfersBetween, SkipsGoStraightFromProducerToConsumer) {
   std::vector<StageId> stage_of(n.graph.layers().size());
   stage_of[n.fork.index()] = stage_of[n.mid.index()] = StageId{1};
   stage_of[n.join.index()] = stage_of[n.loss.index()] = StageId{2};
-  // Stages of input layers do not matter: their values are never sent.
+  // The stages of input layers do not matter, because their values are never sent.
   stage_of[n.data.index()] = stage_of[n.labels.index()] = StageId{9};
   const std::vector<Transfer> wanted{{n.of_stem, StageId{0}, StageId{1}},
                                      {n.of_stem, StageId{0}, StageId{2}},

@@ -13,7 +13,9 @@ namespace {
 
 std::string shown(std::string_view name) { return "'" + printable(name, 80) + "'"; }
 
-// Follows inputs backwards among the layers that never became ready, until one comes again.
+// Returns the names of the layers of one cycle. `missing` has, for each layer, how many of its
+// inputs have a producer that could not be placed; it is above 0 for layers on and behind a cycle.
+// The search follows such producers backwards until a layer comes again.
 std::string describe_cycle(const Graph& graph, const std::vector<std::size_t>& missing) {
   const auto first = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
   std::vector<LayerId> path{id_at<LayerId>(static_cast<std::size_t>(first - missing.begin()))};
@@ -74,7 +76,7 @@ LayerId Builder::add(Layer layer, std::vector<Output> outputs) {
   if (!graph_.by_name_.emplace(layer.name, id).second)
     throw BadValue("two layers are named " + shown(layer.name));
   for (Output& output : outputs) {
-    if (output.name.empty())  // files say "no name" for "the only output"
+    if (output.name.empty())  // in files, an empty name means the only output
       throw BadValue("layer " + shown(layer.name) + " has an output with an empty name");
     for (const ValueId other : layer.outputs) {
       if (graph_.value(other).name == output.name)
@@ -136,7 +138,8 @@ Graph Builder::build() && {
   return std::move(graph_);
 }
 
-// Kahn's algorithm; the heap makes the order independent of everything but the declarations.
+// Kahn's algorithm. The heap picks the layer that was declared first, so the order depends on the
+// declarations alone, not on the order of the edges.
 void Builder::sort() {
   std::vector<std::size_t> missing(graph_.layers_.size());  // inputs whose producer is not placed
   std::priority_queue<LayerId, std::vector<LayerId>, std::greater<>> ready;

@@ -1,4 +1,5 @@
-// What a network is, without tensors: layers, the values they hand to each other, and their sizes.
+// A network as a graph, without tensors: its layers, the values that they pass to each other, and
+// the sizes of the values (docs/glossary.md: layer, value).
 #pragma once
 
 #include <cstdint>
@@ -17,28 +18,31 @@ namespace pipedream::graph {
 struct Value {
   LayerId producer;
   std::string name;                 // unique among the producer's outputs
-  std::vector<std::int64_t> shape;  // empty where only the size is known
+  std::vector<std::int64_t> shape;  // empty if only the size is known
   Bytes bytes;                      // for the whole minibatch
   std::vector<LayerId> consumers;   // ascending
-  // One of the producer's weights, which its consumers use as well (docs/glossary.md: tied
-  // weights). All items have the same, whole; where it does not cross, it takes no memory.
+  // True if the value is one of the producer's weights, which the consumers use too
+  // (docs/glossary.md: tied weights). Every item carries the whole value, since it has no batch
+  // dimension. On the producer's stage it takes no memory besides the weights themselves.
   bool is_weight = false;
 };
 
-// The smallest unit that is never split. Input layers (data, labels) compute nothing: the stages
-// that use their values read them from the data set, so that these values cross no cut.
+// The smallest unit that is never split between stages. Input layers (data, labels) compute
+// nothing. The stages that use their values read them from the data set, so these values never
+// cross a cut.
 struct Layer {
   std::string name;  // unique in the graph
-  std::string kind;  // for people: "Conv2d(3, 64, kernel 3)"
+  std::string kind;  // description for people, such as "Conv2d(3, 64, kernel 3)"
   bool is_input = false;
   std::vector<ValueId> inputs;   // in the order in which the edges were added
-  std::vector<ValueId> outputs;  // in the order in which they were declared
+  std::vector<ValueId> outputs;  // in the order in which the outputs were declared
 };
 
-// A directed acyclic graph of layers. Immutable: made by Builder alone, which guarantees that
-//  1. names of layers are unique, and names of values within their layer;
-//  2. order() holds each layer once, every producer before its consumers;
-//  3. a layer takes each value at most once, and input layers take none.
+// A directed acyclic graph of layers. Immutable, so any thread may read it. Only Builder makes
+// graphs, and it guarantees that
+//  1. names of layers are unique in the graph, and names of values are unique in their layer;
+//  2. order() holds each layer once, and every producer before its consumers;
+//  3. a layer takes each value at most once, and input layers take no values.
 class Graph {
  public:
   [[nodiscard]] const std::vector<Layer>& layers() const { return layers_; }
@@ -46,13 +50,14 @@ class Graph {
   [[nodiscard]] const Layer& layer(LayerId id) const { return layers_.at(id.index()); }
   [[nodiscard]] const Value& value(ValueId id) const { return values_.at(id.index()); }
 
-  // All layers, producers first; among layers that are ready the first declared comes first, so a
-  // declaration order that is already topological is kept as it is.
+  // Returns all layers in topological order. If several layers could come next, the one that was
+  // declared first does, so a declaration order that is already topological is kept.
   [[nodiscard]] const std::vector<LayerId>& order() const { return order_; }
 
+  // Returns the layer named `name`, or nullopt if there is none.
   [[nodiscard]] std::optional<LayerId> find(std::string_view name) const;
 
-  // The same with other sizes, one per value.
+  // Returns a copy in which value v has `sizes[v]` bytes. Requires one size per value.
   [[nodiscard]] Graph with_sizes(const std::vector<Bytes>& sizes) const;
 
  private:
@@ -63,12 +68,14 @@ class Graph {
   std::unordered_map<std::string, LayerId> by_name_;
 };
 
-// By layer: its place in order().
+// Returns the position in graph.order() of each layer, indexed by LayerId.
 [[nodiscard]] std::vector<std::size_t> places_in_order(const Graph& graph);
 
-inline constexpr std::size_t kMostOutputs = 1000;  // of one layer
+inline constexpr std::size_t kMostOutputs = 1000;  // most outputs of one layer
 
-// Collects layers and edges in any order. All errors are BadValue and name the layers concerned.
+// Builds a Graph from layers and edges. They may be added in any order, except that an edge needs
+// both of its layers. All functions throw BadValue, which names the layers concerned, if the graph
+// would be invalid.
 class Builder {
  public:
   struct Output {
@@ -81,13 +88,12 @@ class Builder {
   LayerId add_layer(std::string name, std::string kind, std::vector<Output> outputs);
   LayerId add_input(std::string name, std::vector<Output> outputs);
 
-  // Output number `output` of `producer` becomes the next input of `consumer`.
+  // Makes output number `output` (from 0) of `producer` the next input of `consumer`.
   void add_edge(LayerId producer, std::size_t output, LayerId consumer);
-  // By names, as files give them; an empty `output` means the producer's only one.
+  // The same by names, as files give them. An empty `output` means the only output of `producer`.
   void add_edge(std::string_view producer, std::string_view output, std::string_view consumer);
 
-  // Checks the whole and orders it, in time linear in layers and edges (times the heap's
-  // logarithm).
+  // Checks the graph and sorts its layers. Takes O((layers + edges)·log(layers)) time.
   [[nodiscard]] Graph build() &&;
 
  private:

@@ -14,8 +14,8 @@ namespace {
 
 using test::any_of_range;
 
-// A random graph: layers of zero to three outputs, some of them inputs, declared in random order.
-// Edges lead from lower to higher rank, so that there is no cycle.
+// Returns a random graph. Its layers have zero to three outputs, some are input layers, and they
+// are declared in random order. Edges lead from lower to higher `rank`, so there is no cycle.
 Graph any_graph() {
   const int count = any_of_range(0, 13);
   std::vector<int> rank(static_cast<std::size_t>(count));
@@ -64,7 +64,8 @@ RC_GTEST_PROP(GraphProperty, OrderIsATopologicalPermutation, ()) {
       RC_ASSERT(position[graph.value(input).producer.index()] < position[i]);
 }
 
-// Of two layers that are both ready, the one declared first comes first.
+// A layer is ready once the producers of all its inputs are placed. No layer is placed while a
+// ready layer that was declared earlier waits.
 RC_GTEST_PROP(GraphProperty, OrderTakesTheFirstDeclaredOfTheReadyLayers, ()) {
   const Graph graph = any_graph();
   std::set<LayerId> placed;
@@ -91,7 +92,8 @@ RC_GTEST_PROP(GraphProperty, InputsAndConsumersAreTheSameEdges, ()) {
   RC_ASSERT(by_layer == by_value);
 }
 
-// One edge back from a layer to one of its ancestors makes a cycle, and the message shows it.
+// An edge from a layer back to itself or to one of its ancestors makes a cycle, and the message
+// shows the edge.
 RC_GTEST_PROP(GraphProperty, AnEdgeBackIsRefusedAsACycle, ()) {
   const int count = any_of_range(1, 20);
   const int from = any_of_range(0, count);
@@ -125,7 +127,7 @@ RC_GTEST_PROP(CutProperty, EachPrefixSumsTheValuesThatCrossIt, ()) {
   }
 }
 
-// Any set of layers, not only those that come first in an order.
+// `before` is any set of layers, not only a prefix of a topological order.
 RC_GTEST_PROP(CutProperty, ValuesCrossingFollowsItsDefinition, ()) {
   const Graph graph = any_graph();
   std::vector<bool> before;

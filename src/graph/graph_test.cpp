@@ -18,7 +18,7 @@ std::string order_of(const Graph& graph) {
   return names;
 }
 
-// The message with which the builder refuses what `make` does to it.
+// Returns the message of the BadValue that the builder throws in `make` or in build().
 template <class Make>
 std::string refusal(Make make) {
   return message_of<BadValue>([&] {
@@ -114,7 +114,7 @@ TEST(Builder, NamesTheLayersOfACycle) {
               b.add_edge("x", "", "y");
               b.add_edge("y", "", "z");
               b.add_edge("z", "", "x");
-              b.add_edge("z", "", "end");  // behind the cycle, not on it
+              b.add_edge("z", "", "end");  // after the cycle, not part of it
             }),
             "the layers form a cycle: 'z' → 'x' → 'y' → 'z'");
 }
@@ -208,7 +208,7 @@ TEST(Builder, AnEdgeMustSayWhichOfSeveralOutputsItTakes) {
             "the edge from 'b' to 'a' must say which of the 0 outputs it takes");
 }
 
-// A chain with skips, declared backwards: the order has to be found anew for each layer.
+// A chain with skip connections, declared backwards, so that sorting has to reverse all of it.
 TEST(Builder, BuildsAHundredThousandLayers) {
   constexpr int kCount = 100'000;
   Builder builder;

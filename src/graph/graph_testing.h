@@ -7,7 +7,8 @@
 
 namespace pipedream::graph {
 
-// data ─▶ a ─▶ b ─▶ c, and a skips to c; layers 0, 1, 2, 3.
+// Returns data ─▶ a ─▶ b ─▶ c with a skip connection from a to c. The layers have ids 0, 1, 2, 3;
+// data is an input layer. Every value has 1 byte.
 [[nodiscard]] inline Graph skipping_graph() {
   Builder builder;
   builder.add_input("data", {{"out", {}, Bytes{1}}});

@@ -1,4 +1,5 @@
-// Builder: layers are tried out as they are added, and joined to a graph at the end.
+// Builder of the public header (docs/library.md, a network). Layers are run on trial when they are
+// added (library/trial.h); build() joins them to a graph.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,10 +24,11 @@ constexpr std::int64_t kMostSamplesOfBatch = std::int64_t{1} << 40;
 }  // namespace
 
 struct Builder::Impl {
-  std::string name;
-  std::vector<Node> nodes;
+  std::string name;         // of the network
+  std::vector<Node> nodes;  // in the order in which they were added
 
-  // The node whose value it is; `who` wants it.
+  // The node that `value` comes from. Throws BadUsage if the value is not of this builder; `who`
+  // says in the message which value is meant.
   const Node& node_of(const Value& value, const std::string& who) const {
     if (value.owner_ != this) throw BadUsage(who + " is no value of the network '" + name + "'");
     return nodes.at(value.layer_);
@@ -54,7 +56,10 @@ struct Builder::Impl {
     return value(nodes.size() - 1);
   }
 
+  // Throws BadUsage unless the loss is a scalar, every node is used, names of tensors are unique
+  // and the network has a parameter.
   void check_whole(const Source& loss) const;
+  // `inputs` are the different sources of `node`: the inputs of its layer in the graph, in order.
   std::shared_ptr<library::Blueprint> blueprint_of(const Node& node, const Source& loss,
                                                    const std::vector<Source>& inputs) const;
 };
@@ -86,7 +91,7 @@ Value Builder::input(const std::string& name, std::vector<std::int64_t> shape,
       .name = name, .shape = std::move(shape), .type = type, .bound = is_whole ? bound : 0};
   try {
     library::try_input(node);
-  } catch (...) {  // libtorch's, for one
+  } catch (...) {  // such as libtorch's exception for a shape that is too large
     runtime::rethrow_at(who);
   }
   return impl_->add(std::move(node));
@@ -140,7 +145,7 @@ void Builder::Impl::check_whole(const Source& loss) const {
                         ? text_of(nodes, loss)
                         : "'" + nodes[loss.node].name + "' " +
                               library::type_text(nodes[loss.node].results[0][loss.number])));
-  std::map<std::string, std::string> owners;  // of parameters and buffers, by their full names
+  std::map<std::string, std::string> owners;  // tensor's full name -> layer's name
   bool learns = false;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
@@ -187,12 +192,14 @@ std::shared_ptr<library::Blueprint> Builder::Impl::blueprint_of(
 
 namespace {
 
+// The type of a value for a whole minibatch, from its type for one sample.
 model::TensorType for_batch(model::TensorType of_sample, std::int64_t batch) {
   of_sample.shape.insert(of_sample.shape.begin(), batch);
   return of_sample;
 }
 
-// The layer's outputs in the graph: what others use, then the weights that they do.
+// The layer's outputs in the graph: first the results that other layers use or that are the loss,
+// then the parameters that other layers share.
 std::vector<graph::Builder::Output> outputs_of(const Node& node, const library::Blueprint& made,
                                                std::int64_t batch) {
   std::vector<graph::Builder::Output> outputs;
@@ -208,13 +215,15 @@ std::vector<graph::Builder::Output> outputs_of(const Node& node, const library::
   return outputs;
 }
 
-// Where in a layer's outputs in the graph a source is.
+// The index of `source` among the outputs that its layer has in the graph. `of` is the blueprint of
+// that layer.
 std::size_t place_of(const Source& source, const library::Blueprint& of) {
   const auto& list = source.is_weight ? of.shared : of.outputs;
   const auto place = std::find(list.begin(), list.end(), source.number) - list.begin();
   return static_cast<std::size_t>(place) + (source.is_weight ? of.outputs.size() : 0);
 }
 
+// The spec of a layer with `inputs` inputs. Names of its tensors begin with the layer's name.
 model::LayerSpec spec_of(const Node& node,
                          const std::shared_ptr<const library::Blueprint>& blueprint,
                          std::size_t inputs, const std::vector<graph::Builder::Output>& outputs) {
@@ -253,7 +262,7 @@ Network Builder::build(const Value& loss, std::int64_t batch) const {
       made->blueprints.push_back(nullptr);
       continue;
     }
-    std::vector<Source> inputs;  // a layer of the graph takes each value once
+    std::vector<Source> inputs;  // without duplicates: a graph's layer takes each value once
     for (const Source& source : node.sources)
       if (std::find(inputs.begin(), inputs.end(), source) == inputs.end()) inputs.push_back(source);
     const auto blueprint = impl_->blueprint_of(node, of_loss, inputs);

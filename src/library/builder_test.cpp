@@ -1,4 +1,4 @@
-// Networks written down: what a builder refuses, and what networks say of themselves.
+// Tests of Builder and Network: what a builder refuses, and what a network tells about itself.
 #include "library/library_testing.h"
 
 namespace pipedream::test {
@@ -76,7 +76,7 @@ TEST(LibraryBuilder, RefusesALayerThatThrowsWhatIsNoException) {
   expect_refused([&] { (void)net.add("odd", throwing, {x}); }, "layer 'odd': it cannot be run on");
 }
 
-// It would wait for itself.
+// Without the refusal, the thread would wait forever for a mutex that it holds (library/seeded.h).
 TEST(LibraryBuilder, RefusesALayerWhoseCodeMakesLayers) {
   const Network other = plain_chain();
   Builder net("n");
@@ -151,7 +151,8 @@ struct JoinImpl : torch::nn::Module {
 };
 TORCH_MODULE(Join);
 
-// A single tensor converts to a list of one: such a layer must not be taken for one of one input.
+// A single tensor converts to a TensorList of length one. A layer that takes a TensorList must not
+// be mistaken for a layer that takes a single tensor.
 TEST(LibraryBuilder, GivesALayerOfATensorListAllItsInputs) {
   Builder net("n");
   const Value x = net.input("x", {4});

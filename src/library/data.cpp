@@ -10,7 +10,8 @@ namespace pipedream {
 namespace library {
 namespace {
 
-// Checks all that it is given: a tensor of another shape would fail somewhere in a layer.
+// Samples that the user's function loads. load() checks the type and shape of every tensor: a wrong
+// one would fail later, somewhere in a layer. Throws BadUsage.
 class CallersData final : public train::DataSet {
  public:
   explicit CallersData(Samples samples) : samples_(std::move(samples)) {}
@@ -34,6 +35,7 @@ class CallersData final : public train::DataSet {
   Samples samples_;
 };
 
+// The data set of these samples. Loads the first sample of every input, so that load() checks it.
 std::unique_ptr<const train::DataSet> checked(const Samples& samples,
                                               const model::Network& network) {
   if (!samples.load) throw BadUsage("there are samples, and no function that loads them");

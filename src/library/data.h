@@ -1,4 +1,4 @@
-// The samples of the library's users as data sets of the program.
+// Adapts the samples of the library's users to train::DataSet (docs/library.md).
 #pragma once
 
 #include <pipedream/pipedream.h>
@@ -7,8 +7,9 @@
 
 namespace pipedream::library {
 
-// Throws BadUsage for training samples that are none, or that do not have what the network's
-// inputs read: the first sample is looked at.
+// Returns the user's samples as data sets; `held_out` is null if the user held none out. Throws
+// BadUsage if there are no training samples, or if the first sample of a data set does not have the
+// types and shapes that the network's inputs read.
 [[nodiscard]] train::Data data_of(const Data& data, const model::Network& network);
 
 }  // namespace pipedream::library

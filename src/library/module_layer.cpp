@@ -12,8 +12,9 @@
 namespace pipedream::library {
 namespace {
 
-// Running averages go to copies while it lives. Not by copying the old ones back: autograd would
-// think that somebody had written over what it kept.
+// Protects buffers (running averages) from changes. While this object lives, the buffers point to
+// copies; its destructor points them back to the originals. Saving the values and copying them back
+// would not do: autograd would report that a tensor it had saved was modified in place.
 class KeptBuffers {
  public:
   explicit KeptBuffers(const model::Tensors& buffers) : buffers_(buffers) {
@@ -33,6 +34,7 @@ class KeptBuffers {
   model::Tensors originals_;
 };
 
+// A user's layer on one worker, used from that worker's thread alone.
 class ModuleLayer final : public model::Layer {
  public:
   ModuleLayer(std::shared_ptr<const Blueprint> blueprint, detail::Computation computation)
@@ -47,7 +49,11 @@ class ModuleLayer final : public model::Layer {
   const model::Tensors& buffers() const override { return buffers_; }
 
  private:
+  // Runs the user's forward. Seeds torch's generator if the layer draws random numbers. Keeps the
+  // buffers unchanged if this pass must not update statistics.
   [[nodiscard]] Tensors compute(const Tensors& arguments, const model::Pass& pass);
+  // Throws Error unless `output`, number `number` of Blueprint::outputs, has the type found in the
+  // trial runs, for `samples` samples.
   void check(const at::Tensor& output, std::size_t number, std::int64_t samples) const;
   [[noreturn]] void fail(const std::string& what) const {
     throw Error("layer '" + blueprint_->name + "': " + what);
@@ -59,7 +65,8 @@ class ModuleLayer final : public model::Layer {
   model::Tensors buffers_;
 };
 
-// Layers are tried out in float; in another precision some return what they compute in.
+// Whether `tensor` has the type that was found in the trial runs. Under autocast a layer that
+// returned Float then may return autocast's lower precision instead.
 bool is_of(const at::Tensor& tensor, at::ScalarType type) {
   const at::DeviceType device = tensor.device().type();
   return tensor.scalar_type() == type ||
@@ -147,7 +154,7 @@ std::unique_ptr<model::Layer> make_module_layer(std::shared_ptr<const Blueprint>
         if (const auto given = blueprint->start.find(name); given != blueprint->start.end())
           at::Tensor(tensor).copy_(given->second);
     if (!device.is_cpu()) computation.module->to(device);
-    computation.module->train();  // all of it, as after any evaluation
+    computation.module->train();  // with all submodules, as forward() sets them after an evaluation
   }
   return std::make_unique<ModuleLayer>(std::move(blueprint), std::move(computation));
 }

@@ -10,13 +10,14 @@
 namespace pipedream::library {
 namespace {
 
-// The generator is the process's, and so is what guards it.
+// Held while an action runs. The generators are global to the process, so this mutex is too.
 std::mutex& turn() {
   static std::mutex mutex;
   return mutex;
 }
 
-// That lock would wait for its own thread for ever.
+// Throws BadUsage if this thread is in run_seeded() already: it would wait forever for a mutex that
+// it holds itself.
 class OneAtATime {
  public:
   OneAtATime() {
@@ -37,7 +38,9 @@ class OneAtATime {
   }
 };
 
-// A generator's own lock is held by whoever draws; so not while the action runs.
+// Seeds a generator, and restores its state when destroyed. Code that draws locks the generator's
+// own mutex, so the member functions here release it before they return: it must be free while the
+// action runs.
 class Seeded {
  public:
   Seeded(const at::Generator& generator, std::uint64_t seed) : generator_(generator) {

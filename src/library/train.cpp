@@ -120,7 +120,7 @@ class Run {
     job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
     job.clip_norm = options_.clip;
     job.stall_folder = options_.stall_folder;
-    job.sharing = train::check_recipe(recipe_, job);
+    job.replicas = train::check_recipe(recipe_, job);
     return job;
   }
   [[nodiscard]] train::Observer observer() {

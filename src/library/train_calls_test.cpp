@@ -83,13 +83,13 @@ TEST(LibraryTraining, RefusesOptionsThatMakeNoSense) {
   expect_refused([&] { with({.epochs = 0}); }, "epochs, found 0");
   expect_refused([&] { with({.minibatches = INT64_MAX}); }, "minibatches, found 92");
   expect_refused([&] { with({.optimiser = {.kind = "adagrad"}}); }, "no optimiser 'adagrad'");
-  expect_refused([&] { with({.no_stash = true}); }, "--no-stash is for pipedream");
+  expect_refused([&] { with({.no_stash = true}); }, "`no_stash` is for pipedream");
   expect_refused([&] { (void)plan(measured, 0); }, "wanted 1 to");
   expect_refused([&] { (void)plan(measured, 2, {.system = "pipedraem"}); },
                  "did you mean 'pipedream'?");
   expect_refused([&] { (void)profile(network, {.seconds = -1}); }, "seconds above 0");
   expect_refused([&] { (void)profile(network, {.device = "gpu"}); }, "no device 'gpu'");
-  expect_refused([&] { (void)plan(measured, 2, {.system = "gpipe", .split = {9}}); }, "--split");
+  expect_refused([&] { (void)plan(measured, 2, {.system = "gpipe", .split = {9}}); }, "`split`");
   EXPECT_THROW((void)plan(measured, 2, {.memory = 1}), CannotMeet);
 }
 

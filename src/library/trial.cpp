@@ -14,7 +14,8 @@ namespace {
 
 const RandomKey kTrialKey{.seed = 1};
 
-// "Linear(in_features=16, out_features=64, bias=true)"; containers by their name alone.
+// The module as torch prints it: "Linear(in_features=16, out_features=64, bias=true)". A container,
+// which torch prints on several lines, by its class name alone.
 std::string kind_of(const torch::nn::Module* module) {
   if (module == nullptr) return "function";
   std::ostringstream text;
@@ -29,6 +30,8 @@ std::string kind_of(const torch::nn::Module* module) {
   return kind;
 }
 
+// The specs of a layer's parameters (`are_learnt`) or buffers. Throws BadUsage for a type that
+// cannot be trained or saved.
 std::vector<model::TensorSpec> specs_of(
     const std::string& layer, const std::vector<std::pair<std::string, at::Tensor>>& tensors,
     bool are_learnt) {
@@ -46,13 +49,15 @@ std::vector<model::TensorSpec> specs_of(
   return specs;
 }
 
+// Makes the layer, always with the same random numbers.
 detail::Computation make_for_trial(const Node& node) {
   detail::Computation made;
   run_seeded(kTrialKey, at::kCPU, [&] { made = node.recipe(); });
   return made;
 }
 
-// Two that were made with the same random numbers must be equal, and apart.
+// Checks two modules that the factory made with the same random numbers. Throws BadUsage unless
+// their tensors have equal values and share no memory.
 void compare_modules(const std::string& layer, const detail::Computation& one,
                      const detail::Computation& other) {
   if (!one.module) return;
@@ -75,7 +80,7 @@ void compare_modules(const std::string& layer, const detail::Computation& one,
   compare(first.buffers, second.buffers);
 }
 
-// What a source is in a trial.
+// The value of a source in trial number `trial`: a result of that trial, or an initial parameter.
 at::Tensor trial_value(const std::vector<Node>& nodes, const Source& source, std::size_t trial) {
   const Node& of = nodes[source.node];
   if (!source.is_weight) return of.results[trial][source.number];
@@ -83,6 +88,7 @@ at::Tensor trial_value(const std::vector<Node>& nodes, const Source& source, std
   return tensors_of(made.module.get()).parameters.at(source.number).second.detach();
 }
 
+// Throws BadUsage if an argument of the layer does not have its samples along dimension 0.
 void check_source(const std::vector<Node>& nodes, const Node& node, std::size_t argument) {
   const Source& source = node.sources[argument];
   if (source.is_weight || type_of(nodes[source.node], source.number)) return;
@@ -91,6 +97,8 @@ void check_source(const std::vector<Node>& nodes, const Node& node, std::size_t 
                         " samples, does not have its samples along dimension 0");
 }
 
+// Runs the layer `made` once. Sets `node.results[trial]`, and `node.draws` if random numbers were
+// drawn. Throws BadUsage if the layer writes into an input.
 void run_trial(const std::vector<Node>& nodes, Node& node, const detail::Computation& made,
                std::size_t trial) {
   const at::NoGradGuard no_grad;

@@ -9,7 +9,7 @@ namespace {
 
 struct Feature {
   Conv conv;
-  bool pool;  // after the ReLU
+  bool pool;  // whether max pooling follows the ReLU
 };
 const Feature kFeatures[] = {{{.in = 3, .out = 64, .kernel = 11, .stride = 4, .padding = 2}, true},
                              {{.in = 64, .out = 192, .kernel = 5, .padding = 2}, true},
@@ -35,7 +35,8 @@ Network make_alexnet(const Options& options, std::int64_t batch) {
   NetworkBuilder net("alexnet", batch);
   Wire x = net.input("image", {batch, 3, image, image}, at::kFloat);
   x = add_alexnet_features(net, x);
-  // 6 × 6 as published from 224 pixels on; smaller images keep the side they have (see vgg.cpp).
+  // 6 × 6, as published, for images of 224 pixels and more. Smaller images keep the side that the
+  // features leave, so that the classifier shrinks with the image.
   const std::int64_t side = std::min<std::int64_t>(6, x.type.shape[2]);
   x = net.add("avgpool", average_pool2d_to(side), {x});
   x = net.add("flatten", flatten(), {x});

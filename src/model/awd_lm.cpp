@@ -1,10 +1,10 @@
-// The AWD language model (Merity, Keskar & Socher 2017): LSTMs with dropped recurrent weights
-// between an embedding and a decoder that share one matrix, with the authors' parameter names. The
-// last LSTM is as wide as the embedding, so that the matrix fits.
+// The AWD language model (Merity, Keskar & Socher 2017), with the authors' parameter names: an
+// embedding, LSTMs with dropped recurrent weights, and a decoder. Embedding and decoder share one
+// matrix. The last LSTM is as wide as the embedding, so that the matrix fits both.
 //
-// The authors carry the LSTMs' states from one minibatch to the next. Here each begins with zeros:
-// samples are independent of each other, and in a pipeline replicas take minibatches in turn, so
-// that the one before may lie elsewhere.
+// The authors carry the LSTMs' states from one minibatch to the next. Here every minibatch begins
+// with states of zero: samples are independent of each other, and replicas take minibatches in
+// turn, so the previous minibatch may have run on another worker.
 #include <ATen/ops/embedding.h>
 
 #include "core/text.h"
@@ -24,15 +24,17 @@ struct AwdSizes {
   std::int64_t vocabulary;
 };
 
+// Dropout probabilities.
 struct Drops {
-  double embedding;  // whole words
-  double input;      // before the first LSTM
-  double hidden;     // after each LSTM
-  double weight;     // recurrent weights
+  double embedding;  // of whole words
+  double input;      // of the first LSTM's inputs
+  double hidden;     // of every LSTM's outputs
+  double weight;     // of recurrent weights
 };
 
-// Drops words: all places where a dropped word stands become zero. The rows that are looked up
-// are scaled, not the whole matrix: the same numbers for a small part of the work.
+// An embedding that drops words: wherever a dropped word stands, its vector is zero. The rows that
+// are looked up are scaled, not the whole matrix, which gives the same numbers for a small part of
+// the work.
 Block embedding_with_dropped_words(std::int64_t words, std::int64_t width, double p) {
   Block block = embedding(words, width, kEmbeddingInit);
   block.shared = {0};
@@ -55,8 +57,8 @@ Block locked_dropout(double p) {
   return block;
 }
 
-// DropConnect (Wan et al. 2013) on the recurrent weights, one mask for all samples and time steps
-// of a pass, so that the LSTM itself is any other's.
+// DropConnect (Wan et al. 2013) on the recurrent weights. One mask serves all samples and time
+// steps of a pass, so an ordinary LSTM runs on the masked weights.
 Block weight_dropped_lstm(std::int64_t in, std::int64_t hidden, double p) {
   constexpr std::size_t kRecurrent = 1;  // weight_hh_l0
   Block block = lstm(in, hidden, /*bidirectional=*/false, default_init(hidden).amount);

@@ -25,7 +25,7 @@ Network awd_lm(Given given) {
   return entry.make(Options(entry.options, given), 4);
 }
 
-// One layer of a network, run alone.
+// Runs the layer `name` of a model alone, and returns its first output.
 at::Tensor run(WholeModel& model, const char* name, const at::Tensor& x, std::int64_t minibatch,
                bool training = true) {
   const LayerId id = model.network().graph.find(name).value();
@@ -60,14 +60,16 @@ TEST(AwdLm, WithoutDropoutIsAnEmbeddingThreeLstmsAndADecoder) {
       at::cross_entropy_loss(x.view({4 * 6, 31}), input(model, "labels", values).view({4 * 6}));
   EXPECT_TRUE(at::allclose(values.at(network.loss), loss, 1e-6, 0));
 
-  // One encoder.weight for both uses, as the authors have it, and its gradient in one piece.
+  // Embedding and decoder use one parameter, encoder.weight, as in the authors' code. Its gradient
+  // is the sum over both uses.
   const at::Tensor whole = torch::autograd::grad({loss}, {w.at("encoder.weight")})[0];
   torch::autograd::backward({values.at(network.loss)}, {});
   EXPECT_TRUE(at::allclose(w.at("encoder.weight").grad(), whole, 1e-5, 1e-7));
   EXPECT_FALSE(w.contains("decoder.weight"));
 }
 
-// The gradient of a dropped weight is exactly zero, which shows the mask from outside.
+// The gradient of the recurrent weights. It is exactly zero for a dropped weight, so it shows the
+// mask.
 at::Tensor recurrent_gradient(WholeModel& model, std::int64_t minibatch, bool training = true) {
   model.clear_gradients();
   run(model, "rnns.1", at::ones({4, 6, 24}), minibatch, training).sum().backward();

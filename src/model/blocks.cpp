@@ -32,8 +32,9 @@ std::int64_t pooled(std::int64_t side, std::int64_t kernel, std::int64_t stride,
   return (side + 2 * padding - kernel) / stride + 1;
 }
 
-// Adaptive average pooling. On a GPU libtorch's own gradient of it has other bits every time; where
-// one side divides the other, what it computes can be had by operations that are not so.
+// Adaptive average pooling to `side` × `side`. On a GPU libtorch's gradient of it is not
+// deterministic. So deterministic operations compute the same where they can: where `side` divides
+// height and width, and where the image is a single pixel.
 at::Tensor pooled_to(const at::Tensor& x, std::int64_t side) {
   const std::int64_t height = x.size(2);
   const std::int64_t width = x.size(3);
@@ -130,7 +131,8 @@ Block batch_norm2d(std::int64_t channels) {
                       {"num_batches_tracked", {}, {}, at::kLong}},
           .infer = same_as_first,
           .forward = [](const Tensors& x, const Weights& w, const Pass& pass) {
-            // Without running averages to move, training mode uses the batch's own alone.
+            // In training mode at::batch_norm normalises with the batch's own mean and variance.
+            // Called without running averages, it updates none.
             const bool averages = !pass.training || pass.update_statistics;
             if (pass.training && pass.update_statistics) w.buffers[2].add_(1);
             return at::batch_norm(x[0], w.parameters[0], w.parameters[1],

@@ -1,48 +1,50 @@
-// The kinds of layers that networks of the zoo share. Initial weights follow torchvision's.
+// Kinds of layers for the networks of the zoo. Initial weights follow torchvision's.
 #pragma once
 
 #include "model/network_builder.h"
 
 namespace pipedream::model {
 
-// For Block::infer.
+// For Block::infer: the output has the type of the first input.
 [[nodiscard]] TensorType same_as_first(std::span<const TensorType> inputs);
 
-// ±1/√fan_in, torch's default for convolutions, linear layers and their biases.
+// Uniform in ±1/√fan_in, torch's default for convolutions, linear layers and their biases.
 [[nodiscard]] Init default_init(std::int64_t fan_in);
-// N(0, 2/fan_out): He et al. 2015, as torchvision initialises convolutions before ReLU.
+// Normal with variance 2/fan_out: He et al. 2015, as torchvision initialises convolutions before
+// ReLU.
 [[nodiscard]] Init he_normal(std::int64_t fan_out);
 
 struct Conv {
-  std::int64_t in = 0;
-  std::int64_t out = 0;
+  std::int64_t in = 0;   // channels
+  std::int64_t out = 0;  // channels
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
   std::int64_t padding = 0;
   bool bias = true;
-  bool he_init = false;  // else torch's default
+  bool he_init = false;  // true: he_normal() and a bias of 0; false: default_init()
 };
 [[nodiscard]] Block conv2d(const Conv& conv);
 
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out);
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out, Init weight, Init bias);
 [[nodiscard]] Block linear_without_bias(std::int64_t in, std::int64_t out, Init weight);
-// With a bias of its own and the weight of another layer, its second input
+// A linear layer with a bias of its own and the weight of another layer, which is its second input
 // (NetworkBuilder::weight).
 [[nodiscard]] Block tied_linear(std::int64_t in, std::int64_t out, Init bias);
 [[nodiscard]] Block batch_norm2d(std::int64_t channels);
 [[nodiscard]] Block layer_norm(std::int64_t width);
 [[nodiscard]] Block embedding(std::int64_t words, std::int64_t width, Init weight);
+// One LSTM layer over [N, T, in]. All its weights begin uniform in ±`bound`.
 [[nodiscard]] Block lstm(std::int64_t in, std::int64_t hidden, bool bidirectional, float bound);
 
 [[nodiscard]] Block relu();
 [[nodiscard]] Block max_pool2d(std::int64_t kernel, std::int64_t stride, std::int64_t padding = 0);
 [[nodiscard]] Block average_pool2d_to(std::int64_t side);  // adaptive: any image to side × side
-[[nodiscard]] Block flatten();                             // all dimensions after the first
+[[nodiscard]] Block flatten();                             // joins all dimensions after the first
 [[nodiscard]] Block dropout_block(double p);
-[[nodiscard]] Block add();          // of two equal shapes
-[[nodiscard]] Block concatenate();  // along the last dimension
-// Mean cross-entropy of logits [N, …, C] and class numbers [N, …].
+[[nodiscard]] Block add();          // the sum of two inputs of equal shape
+[[nodiscard]] Block concatenate();  // joins two inputs along the last dimension
+// The mean cross-entropy of logits [N, …, C] and class numbers [N, …], a scalar.
 [[nodiscard]] Block cross_entropy();
 
 }  // namespace pipedream::model

@@ -24,7 +24,7 @@ struct ConvShape {
 
 class Convolution : public testing::TestWithParam<ConvShape> {};
 
-// Whatever computes the gradients, they are those of at::conv2d.
+// convolve() has the gradients of at::conv2d, by whichever code they are computed.
 TEST_P(Convolution, HasTheGradientsOfLibtorch) {
   const ConvShape s = GetParam();
   at::Tensor x = at::randn({s.batch, s.in, s.side, s.side}).requires_grad_();
@@ -42,7 +42,8 @@ TEST_P(Convolution, HasTheGradientsOfLibtorch) {
         << "gradient " << i;
 }
 
-// One product for many samples and one for each, both also in slices of the batch.
+// Small images take one matrix product for many samples, large ones a product per sample. The last
+// shape is computed in several slices of the batch.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Convolution,
     testing::Values(ConvShape{2, 3, 8, 4, 3, 1, 1}, ConvShape{1, 4, 9, 2, 1, 2, 0},
@@ -87,7 +88,7 @@ TEST(Dropout, DependsOnItsKeyAloneAndKeepsTheMean) {
   EXPECT_TRUE(at::equal(dropout(x, 0.25, pass), x));
 }
 
-// Three layers with one matrix, as plain libtorch would have it.
+// Three layers use one matrix. Its gradient equals that of plain libtorch code.
 TEST(TiedLinear, LearnsWithTheLayerWhoseWeightsItHas) {
   NetworkBuilder net("three", 2);
   Wire x = net.input("x", {2, 4}, at::kFloat);
@@ -117,7 +118,7 @@ TEST(TiedLinear, LearnsWithTheLayerWhoseWeightsItHas) {
   EXPECT_TRUE(at::equal(p.at("a.weight").grad(), wanted));
 }
 
-// Whichever operation does it.
+// The sizes cover all operations that compute the pooling.
 TEST(AveragePool, IsLibtorchsAdaptiveOne) {
   for (const auto& [from, to] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {6, 2}, {6, 1}, {7, 7}, {1, 7}, {5, 3}, {3, 5}}) {

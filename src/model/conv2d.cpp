@@ -21,29 +21,33 @@ namespace {
 
 constexpr bool kOneDnnBackwardIsSlow = kIsArm64;
 
-// The matrix products need each input patch copied out into a column; this bounds those copies.
+// The matrix products need a copy of each input patch as a row or column of a matrix. This bounds
+// the size of that matrix.
 constexpr std::int64_t kMostColumnBytes = 64 << 20;
-// Up to so many pixels of a sample, one product is made for many samples: libtorch's, one for each,
-// would read all weights for a few columns.
+// If the output of a sample has at most this many pixels, one matrix product computes many samples.
+// libtorch computes one product per sample, which would read all weights for a few columns.
 constexpr std::int64_t kFewPixels = 128;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// All that the gradients of one convolution are computed from.
 struct Convolution {
   at::Tensor input;   // N × C × height × width
   at::Tensor weight;  // out × C × kernel × kernel
-  at::Tensor grad;    // N × out × rows × columns: of the result
+  at::Tensor grad;    // N × out × rows × columns: gradient of the result
   std::int64_t stride = 1;
   std::int64_t padding = 0;
-  std::array<bool, 3> wanted{};  // gradients of input, weight, bias
+  std::array<bool, 3> wanted{};  // whether to compute the gradients of input, weight, bias
 
   [[nodiscard]] Convolution slice(std::int64_t begin, std::int64_t end) const {
     return {input.slice(0, begin, end), weight, grad.slice(0, begin, end), stride, padding, wanted};
   }
+  // Output pixels of one sample.
   [[nodiscard]] std::int64_t pixels() const { return grad.size(2) * grad.size(3); }
 };
-using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor>;  // of input, weight, bias
+// Of input, weight and bias; those that are not wanted are undefined.
+using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 std::int64_t samples_per_slice(const Convolution& of) {
   const std::int64_t patch = of.weight.size(1) * of.weight.size(2) * of.weight.size(3);
@@ -57,7 +61,8 @@ Gradients one_product_per_sample(const Convolution& of) {
                                    {of.stride, of.stride}, {of.padding, of.padding}, of.wanted);
 }
 
-// Pixels by rows, channels innermost: patches of all samples are the rows of one matrix.
+// The gradients of many samples by one matrix product each. Channels are the innermost dimension,
+// and the patches of all samples are the rows of one matrix.
 class OneProduct {
  public:
   explicit OneProduct(const Convolution& of)
@@ -103,11 +108,12 @@ class OneProduct {
     return padded.narrow(1, of_.padding, of_.input.size(2))
         .narrow(2, of_.padding, of_.input.size(3));
   }
-  // What the kernel's element (i, j) meets: one input pixel for each output pixel.
+  // The input pixels that the kernel's element (i, j) is multiplied with, one per output pixel.
   [[nodiscard]] at::Tensor shifted(const at::Tensor& padded, std::int64_t i, std::int64_t j) const {
     return padded.slice(1, i, i + (of_.grad.size(2) - 1) * of_.stride + 1, of_.stride)
         .slice(2, j, j + (of_.grad.size(3) - 1) * of_.stride + 1, of_.stride);
   }
+  // The kernel's element (i, j) in all patches.
   static at::Tensor tap(const at::Tensor& patches, std::int64_t i, std::int64_t j) {
     return patches.select(3, i).select(3, j);
   }
@@ -125,7 +131,8 @@ Gradients one_product(const Convolution& of) {
           bias ? product.of_bias() : at::Tensor()};
 }
 
-// Slices of the batch in ascending order; their weight gradients are summed in that order.
+// Computes the gradients slice by slice of the batch. The slices' weight and bias gradients are
+// summed in ascending order of the slices.
 Gradients gradients_of(const Convolution& of) {
   Gradients sum;
   auto& [grad_input, grad_weight, grad_bias] = sum;
@@ -143,6 +150,7 @@ Gradients gradients_of(const Convolution& of) {
   return sum;
 }
 
+// libtorch's convolution, with a backward by matrix products.
 struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
                             const at::Tensor& weight, const std::optional<at::Tensor>& bias,

@@ -1,4 +1,4 @@
-// Convolution with a backward pass that is fast on every CPU we meet.
+// Convolution with a backward pass that is fast on x86-64 and on 64-bit Arm.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace pipedream::model {
 
-// at::conv2d on square kernels, one group, no dilation; `bias` may be undefined. On 64-bit Arm the
-// gradients are computed by matrix products over slices of the batch: oneDNN, which libtorch would
-// choose, has no fast path there and needs about twice as long (`./run bench conv`).
+// at::conv2d with a square kernel, one group and no dilation; `bias` may be undefined. On a 64-bit
+// Arm CPU, gradients in float are computed by matrix products over slices of the batch. libtorch
+// would choose oneDNN, which has no fast path there and takes about twice as long (measured by
+// `./run bench conv`).
 [[nodiscard]] at::Tensor convolve(const at::Tensor& input, const at::Tensor& weight,
                                   const at::Tensor& bias, std::int64_t stride,
                                   std::int64_t padding);

@@ -20,7 +20,7 @@ at::Device device_named(const std::string& name) {
   try {
     const at::Device device(name);
     if (device.is_cpu() || device.is_cuda()) return device;
-  } catch (const c10::Error&) {  // told below
+  } catch (const c10::Error&) {  // reported by the throw below
   }
   throw BadUsage("there is no device '" + name + "': wanted cpu, cuda, or one like cuda:0");
 }
@@ -32,7 +32,7 @@ void require_device(at::Device device) {
   const int wanted = device.has_index() ? device.index() : 0;
   if (wanted >= count)
     throw CannotMeet("device " + device.str() + " was asked for, and " + std::to_string(count) +
-                     " CUDA devices were found: use --device cpu, or one that exists");
+                     " CUDA devices were found: use `device` cpu, or one that exists");
 }
 
 at::Device device_of_worker(at::Device asked, int place) {

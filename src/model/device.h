@@ -1,5 +1,5 @@
-// The devices that networks run on: the CPU, and GPUs where libtorch knows them. No header of CUDA
-// is needed: libtorch's device-independent half does all that is done here.
+// The devices that networks run on: the CPU, and GPUs that libtorch supports (docs/gpu.md). No CUDA
+// header is needed: everything here goes through libtorch's device-independent interface.
 #pragma once
 
 #include <optional>
@@ -13,35 +13,38 @@
 
 namespace pipedream::model {
 
-// "cpu", "cuda:1", or "cuda" for any of them. Throws BadUsage for anything else.
+// The device called "cpu", "cuda:1", or "cuda", which has no index and means any GPU. Throws
+// BadUsage for any other name.
 [[nodiscard]] at::Device device_named(const std::string& name);
 
-// Throws CannotMeet where there is no such device.
+// Throws CannotMeet if this machine does not have `device`.
 void require_device(at::Device device);
 
-// Where worker number `place` of its machine works when `asked` was asked for: workers take the
-// machine's devices in turn where no index was named. Throws CannotMeet as require_device.
+// The device of worker number `place` of a machine when the user asked for `asked`. If `asked` has
+// no index, workers take the machine's GPUs in turn. Throws CannotMeet as require_device() does.
 [[nodiscard]] at::Device device_of_worker(at::Device asked, int place);
 
-// How many GPUs of this machine that names.
+// The number of GPUs of this machine that `asked` names: 0 for the CPU, 1 with an index, else all.
 [[nodiscard]] int gpus_of(at::Device asked);
 
-// Lets libtorch try which of a GPU's algorithms for convolutions is fastest, for the whole process.
+// On a GPU, lets libtorch try out which algorithm is fastest for each convolution (cuDNN's
+// benchmark mode), unless deterministic algorithms are on. Holds for the whole process.
 void prepare(at::Device device);
 
-// What one of `workers` workers on such devices of this machine has of their memory: an even share
-// of one. None for the CPU, whose memory is the machine's.
+// The memory of a GPU per worker when `workers` workers of this machine run on `asked`: all of it,
+// divided by the number of workers that share the GPU. None for the CPU, whose memory is the
+// machine's. Throws CannotMeet as require_device() does.
 [[nodiscard]] std::optional<Bytes> memory_of_worker(at::Device asked, int workers);
 
-// A stream of work beside those given out before (libtorch has 32 of them, and then begins again);
-// none on CPU.
+// A stream of `device` other than those returned before; none on CPU. libtorch has 32 streams, and
+// returns the first again after the last.
 [[nodiscard]] std::optional<c10::Stream> new_stream(at::Device device);
 
-// Where what the calling thread gives that device goes.
+// The stream on which the calling thread queues its work for `device`.
 [[nodiscard]] c10::Stream current_stream(at::Device device);
 
-// What the calling thread gives the device goes to that stream as long as this lives; nothing
-// changes without one.
+// While this lives, the calling thread queues its work for the stream's device on `stream`. Without
+// a stream nothing changes.
 class UseStream {
  public:
   explicit UseStream(const std::optional<c10::Stream>& stream) {

@@ -1,7 +1,8 @@
-// GNMT (Wu et al. 2016): LSTM encoder–decoder with attention, in the form PipeDream's authors
-// profiled: half of the LSTM layers encode, the first of them in both directions; residual
-// connections from the third layer on; attention over the encoder's outputs is computed from the
-// bottom decoder layer and its context feeds every decoder layer above.
+// GNMT (Wu et al. 2016): an LSTM encoder–decoder with attention, in the form that PipeDream's
+// authors profiled. Half of the LSTM layers are the encoder, and the first of them is
+// bidirectional. Residual connections begin with the third layer of each half. Attention over the
+// encoder's outputs is computed from the bottom decoder layer, and its context is an input of every
+// decoder layer above.
 #include <cmath>
 
 #include <ATen/ops/bmm.h>
@@ -48,14 +49,15 @@ struct GnmtSizes {
   std::int64_t hidden;
   std::int64_t vocabulary;
   double dropout;
-  std::int64_t layers;  // of each half
+  std::int64_t layers;  // LSTM layers in each half
 };
 
 std::string layer_name(const std::string& half, std::int64_t index) {
   return half + ".rnn_layers." + std::to_string(index);
 }
 
-// Dropout, LSTM and, if wanted, the residual connection around both.
+// Adds dropout, an LSTM and, if `residual` holds a wire, the sum of the LSTM's output and that
+// wire.
 Wire add_lstm(NetworkBuilder& net, const std::string& name, const GnmtSizes& sizes, Wire x,
               const std::vector<Wire>& residual, bool bidirectional = false) {
   x = net.add(name + ".dropout", dropout_block(sizes.dropout), {x});

@@ -20,7 +20,7 @@ namespace {
 constexpr Init kGptInit{Init::Kind::kNormal, 0.02F};
 constexpr Init kOne{Init::Kind::kConstant, 1};
 
-// Words plus positions, then dropout.
+// dropout(word embedding + position embedding)
 Block embed(std::int64_t words, std::int64_t context, std::int64_t width, double p) {
   return {.kind = "Embedding(" + std::to_string(words) + " + " + std::to_string(context) + ", " +
                   std::to_string(width) + ")",
@@ -95,9 +95,9 @@ Network make_gpt(const Options& options, std::int64_t batch) {
   const std::int64_t context = options.whole("context");
   const double p = options.real("dropout");
   if (width % heads != 0)
-    throw BadUsage("--hidden " + std::to_string(width) + " cannot be split over --heads " +
+    throw BadUsage("`hidden` " + std::to_string(width) + " cannot be split over `heads` " +
                    std::to_string(heads) + ": choose a multiple");
-  // GPT-2 scales the projections into the residual stream by the depth.
+  // GPT-2 scales the initial weights of projections into the residual stream by 1/√(2·layers).
   const float deviation = 0.02F / std::sqrt(2 * static_cast<float>(layers));
 
   NetworkBuilder net("gpt", batch);

@@ -17,10 +17,10 @@ void keep_mimalloc(char** arguments) {
   constexpr const char* kSetting = "MIMALLOC_PURGE_DELAY";
   if (std::getenv(kSetting) != nullptr) return;
   if (setenv(kSetting, "-1", /*overwrite=*/0) == 0) execv("/proc/self/exe", arguments);
-  // Where that does not work, all is only slower.
+  // If execv fails, the program goes on as it is, only slower.
 }
 
-// Whoever starts the program has settings of his own.
+// Whether the user has set options of malloc, which then hold.
 bool is_tuned() {
   const char* const tunables = std::getenv("GLIBC_TUNABLES");
   return tunables != nullptr &&
@@ -29,10 +29,11 @@ bool is_tuned() {
 
 void keep_heap() {
   if (is_tuned()) return;
-  // Threads still have heaps of their own, which go when they are empty: with a single one for all
-  // (M_ARENA_MAX) nothing would, but eight workers with small layers wait for each other then.
-  mallopt(M_MMAP_MAX, 0);         // large pieces come from heaps too,
-  mallopt(M_TRIM_THRESHOLD, -1);  // which do not shrink
+  // Threads still have heaps of their own, which go back to the system when they are empty. A
+  // single heap for all threads (M_ARENA_MAX) would never go back, but eight workers with small
+  // layers would wait for each other at its lock.
+  mallopt(M_MMAP_MAX, 0);         // large allocations come from heaps too
+  mallopt(M_TRIM_THRESHOLD, -1);  // heaps do not shrink
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
-// Memory that a program frees, and will need again.
+// Keeps freed memory in the process, because training needs it again (docs/measurements.md).
 #pragma once
 
 namespace pipedream::model {
 
-// Called first thing in main, by programs that train or profile: lets the allocator that libtorch
-// uses keep the memory that it frees. A training frees and takes the same all the time, and where
-// that is handed back to the system meanwhile, new pages take time (docs/measurements.md).
+// Lets the allocator that libtorch uses keep the memory that it frees. Programs that train or
+// profile call this first thing in main. A training frees and allocates the same sizes all the
+// time; if freed memory goes back to the system in between, getting new pages takes time.
 //
-// On Arm that allocator is mimalloc, which reads its settings before main: the process begins
-// again, with them. Elsewhere it is the C library's, which is told to keep its heaps. Does nothing
-// where somebody has set MIMALLOC_PURGE_DELAY, or glibc.malloc in GLIBC_TUNABLES.
+// On 64-bit Arm the allocator is mimalloc, which reads its settings before main. So the process
+// executes itself again with MIMALLOC_PURGE_DELAY set, unless that is set already. Elsewhere the
+// allocator is the C library's, which is told to keep its heaps, unless GLIBC_TUNABLES sets an
+// option of glibc.malloc.
 void keep_memory(char** arguments);
 
 }  // namespace pipedream::model

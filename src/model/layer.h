@@ -1,5 +1,6 @@
-// The Layer interface: the one place where a network meets the rest of the program. It knows
-// tensors and nothing of torch::nn, so that imported networks and plain functions are layers too.
+// The Layer interface: the one place where a network meets the rest of the program
+// (ARCHITECTURE.md, Layers). It knows tensors and nothing of torch::nn, so that imported networks
+// and plain functions are layers too.
 #pragma once
 
 #include <functional>
@@ -16,13 +17,15 @@ namespace pipedream::model {
 using Tensors = std::vector<at::Tensor>;
 using Shape = std::vector<std::int64_t>;
 
-// What one run of a layer is to know besides its inputs.
+// What a layer is told about one forward pass, besides its inputs.
 struct Pass {
   bool training = true;
-  // False when a forward is run again for its activations: running averages must not move twice.
+  // False when recomputation repeats a forward: running averages (as of batch norm) must not be
+  // updated a second time.
   bool update_statistics = true;
-  // Names the layer's stream of random numbers in this pass; a layer that draws several times
-  // counts `draw` up. Global generators are never used (docs/glossary.md: random key).
+  // Key of the layer's random numbers in this pass (docs/glossary.md: random key). A layer that
+  // draws several times increments `draw`. Layers of the zoo never use a global generator; those of
+  // the library's users do, and it is then seeded from this key.
   RandomKey random;
 };
 
@@ -31,28 +34,31 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // One tensor per name in LayerSpec::outputs, for one per name in LayerSpec::inputs. Must not
-  // write into its inputs: they may be needed by another layer, or be leaves of autograd. An output
-  // that the graph calls a weight is one of parameters() itself.
+  // Takes one tensor per name in LayerSpec::inputs and returns one per name in LayerSpec::outputs.
+  // Must not write into `inputs`: another layer may need them, or they may be leaves of autograd.
+  // For an output that the graph marks as a weight (graph::Value::is_weight), the tensor returned
+  // is the one in parameters(), not a copy.
   [[nodiscard]] virtual Tensors forward(const Tensors& inputs, const Pass& pass) = 0;
 
-  // The leaf tensors that take gradients, in the order of LayerSpec::parameters. Callers may
-  // exchange the storage behind them (Tensor::set_data) between passes.
+  // The leaf tensors that require gradients, in the order of LayerSpec::parameters. Callers may
+  // replace the storage behind them (Tensor::set_data) between passes.
   [[nodiscard]] virtual const Tensors& parameters() const = 0;
 
   // State without gradients (running averages), in the order of LayerSpec::buffers.
   [[nodiscard]] virtual const Tensors& buffers() const = 0;
 };
 
-// How a parameter or buffer begins.
+// How a parameter or buffer is initialised.
 struct Init {
   enum class Kind { kConstant, kUniform, kNormal };
   Kind kind = Kind::kConstant;
-  float amount = 0;  // the constant; the bound of ±uniform; the standard deviation
+  // The constant, the bound of a uniform distribution in ±amount, or the standard deviation.
+  float amount = 0;
 };
 
+// A parameter or buffer before it is allocated.
 struct TensorSpec {
-  std::string name;  // as torchvision would call it: "features.0.weight"
+  std::string name;  // in torchvision's style: "features.0.weight"
   Shape shape;
   Init init;
   at::ScalarType type = at::kFloat;
@@ -61,13 +67,14 @@ struct TensorSpec {
 // A layer before it exists: enough to count, plan and initialise it without allocating weights.
 struct LayerSpec {
   std::vector<std::string> inputs;   // names, in the order in which forward() takes them
-  std::vector<std::string> outputs;  // and in the order in which it returns them
+  std::vector<std::string> outputs;  // names, in the order in which forward() returns them
   std::vector<TensorSpec> parameters;
   std::vector<TensorSpec> buffers;
-  // Builds the layer around tensors of these specs.
+  // Builds the layer around tensors that match `parameters` and `buffers` above.
   std::function<std::unique_ptr<Layer>(Tensors parameters, Tensors buffers)> make;
-  // Instead, for layers that know themselves how they begin: builds one whose tensors are as these
-  // specs say and depend on the key alone. May be called from several threads.
+  // Used instead of `make` unless empty, for layers that initialise their own tensors. The tensors
+  // match `parameters` and `buffers` above, and their values depend on `key` alone. May be called
+  // from several threads at once.
   std::function<std::unique_ptr<Layer>(const RandomKey& key, at::Device device)> make_whole;
 };
 

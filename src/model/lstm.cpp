@@ -11,8 +11,9 @@ namespace {
 
 constexpr bool kOneDnnIsSlow = kIsArm64;
 
-// As sequences of different lengths, which here happen to be equal: for those libtorch has no
-// oneDNN path. (Its switch for oneDNN is global, and so not ours to turn.)
+// Runs the LSTM on a packed sequence (samples of different lengths), in which all lengths happen to
+// be equal, because libtorch has no oneDNN path for packed sequences. libtorch's switch for oneDNN
+// is not used: it is global.
 at::Tensor unroll_packed(const at::Tensor& x, const at::Tensor& state, const Tensors& weights,
                          bool bidirectional, bool training) {
   const std::int64_t samples = x.size(0);
@@ -25,9 +26,10 @@ at::Tensor unroll_packed(const at::Tensor& x, const at::Tensor& state, const Ten
   return out.view({steps, samples, out.size(1)}).transpose(0, 1);
 }
 
-// cuDNN wants all weights of an LSTM in one piece of memory in an order of its own; libtorch copies
-// them there in every pass, and warns of it every time. Ours lie with those of other layers, by
-// versions.
+// Silences libtorch's warnings on the calling thread while it lives. cuDNN wants all weights of an
+// LSTM in one piece of memory, in an order of its own. Ours lie together with other layers' weights
+// in one buffer per weight version, so libtorch copies them for cuDNN in every pass, and warns of
+// it every time.
 class Unwarned {
  private:
   class Silence : public c10::WarningHandler {

@@ -11,7 +11,7 @@ namespace {
 
 class UnrollLstm : public testing::TestWithParam<bool> {};
 
-// Whatever kernels compute it, values and gradients are those of at::lstm.
+// Values and gradients are those of at::lstm, by whichever kernels they are computed.
 TEST_P(UnrollLstm, IsLibtorchsLstm) {
   const bool bidirectional = GetParam();
   const std::int64_t directions = bidirectional ? 2 : 1;

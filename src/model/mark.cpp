@@ -11,7 +11,7 @@ Mark::Mark(at::Device device) {
     time_ = std::chrono::steady_clock::now();
     return;
   }
-  // BACKEND_DEFAULT is the flag that leaves timing on.
+  // BACKEND_DEFAULT is the flag that enables timing.
   event_.emplace(device.type(), c10::EventFlag::BACKEND_DEFAULT);
   event_->record(current_stream(device));
 }

@@ -1,4 +1,4 @@
-// Moments in the work of a device: the clock on CPU, events in a stream on accelerators.
+// Moments in the work of a device: on CPU times of the clock, on accelerators events in a stream.
 #pragma once
 
 #include <chrono>
@@ -11,29 +11,31 @@
 
 namespace pipedream::model {
 
-// When all is done that was given so far to the calling thread's stream of a device. Marking does
-// not wait. On CPU that is at once.
+// The moment at which a device has done all work that was queued on the calling thread's current
+// stream before the mark was made. Making a mark does not wait. On CPU the moment is at once.
 class Mark {
  public:
   explicit Mark(at::Device device);
 
-  [[nodiscard]] bool has_come() const;
-  void wait() const;
-  // What the calling thread gives its stream of that device from now on is not begun before.
+  [[nodiscard]] bool has_come() const;  // whether the device has reached the mark
+  void wait() const;                    // until the device has reached the mark
+  // Work that the calling thread queues on its current stream of the mark's device from now on does
+  // not begin before the mark is reached.
   void hold_back() const;
-  // Waits until it has come. Requires that the other is earlier, and of the same device.
+  // The time from `earlier` to this mark. Waits until this mark is reached. Requires that `earlier`
+  // was made earlier, on the same device.
   [[nodiscard]] Nanos since(const Mark& earlier) const;
 
  private:
-  std::chrono::steady_clock::time_point time_;  // CPU
-  std::optional<c10::Event> event_;             // others
+  std::chrono::steady_clock::time_point time_;  // used on CPU
+  std::optional<c10::Event> event_;             // used on other devices
 };
 
-// From one mark to a later one.
+// The time between two marks of one device.
 struct Interval {
   Mark start;
   Mark end;
-  // Waits for the end, if it has not come yet.
+  // Waits until the device has reached `end`.
   [[nodiscard]] Nanos length() const { return end.since(start); }
 };
 

@@ -11,7 +11,7 @@ namespace pipedream::model {
 
 class MemoryLedger {
  public:
-  // What one meter has counted.
+  // The bytes that one meter counts. Safe to use from any thread.
   class Count {
    public:
     void add(std::int64_t size) {
@@ -38,6 +38,8 @@ class MemoryLedger {
     std::int64_t peak_ = 0;
   };
 
+  // The allocator reports an allocation with its size, and a free with a negative size. `count` is
+  // that of the calling thread's meter.
   void report(const void* memory, std::int64_t size, const std::shared_ptr<Count>& count) {
     if (size >= 0) {
       count->add(size);
@@ -47,20 +49,22 @@ class MemoryLedger {
       take_off(memory, /*lives_on=*/false);
     }
   }
-  // Nobody counts it from now on.
+  // No meter counts `memory` from now on.
   void give_away(const void* memory) { take_off(memory, /*lives_on=*/true); }
 
  private:
   struct Piece {
-    std::shared_ptr<Count> owner;  // null: given away
+    std::shared_ptr<Count> owner;  // null if given away
     std::int64_t size = 0;
   };
+  // Subtracts `memory` from its owner's count, once. Forgets it unless it stays allocated
+  // (`lives_on`).
   void take_off(const void* memory, bool lives_on) {
     Piece piece;
     {
       const std::lock_guard lock(mutex_);
       const auto found = pieces_.find(memory);
-      if (found == pieces_.end()) return;  // older than any meter
+      if (found == pieces_.end()) return;  // allocated under no meter
       piece = found->second;
       found->second.owner = nullptr;
       if (!lives_on) pieces_.erase(found);
@@ -101,7 +105,7 @@ class MemoryMeter::Hook : public c10::MemoryReportingInfoBase {
     return {nullptr, [count = count_, bytes](std::nullptr_t) { count->add(-bytes); }};
   }
 
-  // The calling thread's; null where it has none.
+  // The hook of the calling thread's meter; null if the thread has no meter.
   static Hook* current() {
     return dynamic_cast<Hook*>(c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE));
   }

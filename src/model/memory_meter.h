@@ -1,4 +1,4 @@
-// Counts the bytes of one kind of device that libtorch allocates and frees on the calling thread.
+// Counts the bytes that libtorch allocates and frees on the calling thread, on one kind of device.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace pipedream::model {
 
-// Who allocated what, for meters of several threads that hand memory to each other: what one
-// allocates and another frees is taken off the first one's count, unless it was given away. Safe
-// from any thread.
+// Remembers which meter counts which memory, for several threads that hand memory to each other.
+// Memory that one thread allocates and another frees is subtracted from the allocating thread's
+// count, unless it was given away before. Safe to use from any thread.
 class MemoryLedger;
 [[nodiscard]] std::shared_ptr<MemoryLedger> make_memory_ledger();
 
-// Counts from construction to destruction, on the thread that constructed it and, while autograd
-// works for that thread, on autograd's. Bytes freed that were allocated before count as negative,
-// or, with a ledger, not.
+// Counts from its construction to its destruction, on the thread that constructed it and on threads
+// of autograd while they work for that thread. Freeing memory that was allocated before the meter
+// existed makes the count smaller, down to negative numbers; with a ledger it does not count.
 class MemoryMeter {
  public:
   explicit MemoryMeter(std::shared_ptr<MemoryLedger> ledger = nullptr,
@@ -25,16 +25,16 @@ class MemoryMeter {
   MemoryMeter(const MemoryMeter&) = delete;
   MemoryMeter& operator=(const MemoryMeter&) = delete;
 
-  [[nodiscard]] std::int64_t live() const;
-  [[nodiscard]] std::int64_t peak() const;
-  // From here on, peak() says what was most since.
+  [[nodiscard]] std::int64_t live() const;  // bytes allocated and not freed
+  [[nodiscard]] std::int64_t peak() const;  // the largest live() since restart_peak()
+  // Lets peak() begin anew with the bytes that are live now.
   void restart_peak();
 
-  // For the calling thread's meter, if it has one. Memory that was allocated under it counts no
-  // longer, though it lives on: somebody else has it now. Needs a ledger, else nothing changes.
+  // Subtracts `memory`, which is still allocated, from the count of the meter that counts it: from
+  // now on somebody else owns it. Does nothing unless the calling thread has a meter with a ledger.
   static void give_away(const void* memory);
-  // Memory of that kind of device that somebody else allocated counts here too, until the result is
-  // destroyed.
+  // Adds `bytes` that somebody else allocated to the count of the calling thread's meter until the
+  // result is destroyed. Returns null and counts nothing unless the thread has a meter for `kind`.
   [[nodiscard]] static std::shared_ptr<void> take_over(std::int64_t bytes,
                                                        at::DeviceType kind = at::kCPU);
 

@@ -8,7 +8,8 @@
 namespace pipedream::model {
 namespace {
 
-// Minibatches count from 0, so −1 keeps the draws of the initial weights apart from all others.
+// Minibatches are numbered from 0, so −1 keeps the random numbers of the initial weights apart from
+// all others.
 constexpr std::int64_t kBeforeTraining = -1;
 
 RandomKey initial_key(std::uint64_t seed, LayerId layer, std::size_t position) {

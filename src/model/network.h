@@ -1,5 +1,5 @@
-// A network: its graph and, for every layer, how to make it. It holds no weights, so a worker
-// builds just the layers of its own stage.
+// A network: its graph and, for every layer, how to make it (ARCHITECTURE.md, Layers). It holds no
+// weights, so a worker builds just the layers of its own stage.
 #pragma once
 
 #include <memory>
@@ -11,34 +11,36 @@
 
 namespace pipedream::model {
 
-// What a network reads from the data set. Dimension 0 is the sample.
+// One input that a network reads from the data set. Dimension 0 of `shape` counts the samples.
 struct InputSpec {
   LayerId layer;  // the input layer of the graph, which has one output
   std::string name;
   Shape shape;
   at::ScalarType type = at::kFloat;
-  std::int64_t bound = 0;  // integers lie in [0, bound); 0 for real numbers
+  std::int64_t bound = 0;  // integers lie in [0, `bound`); 0 for real numbers
 };
 
 // Immutable once built; safe to share between threads.
 struct Network {
   std::string name;
-  std::int64_t batch = 0;  // the samples per minibatch for which the graph's sizes hold
+  std::int64_t batch = 0;  // samples per minibatch, on which the graph's sizes are based
   graph::Graph graph;
-  std::vector<LayerSpec> specs;  // one per layer of the graph; empty for input layers
+  std::vector<LayerSpec> specs;  // one per layer of the graph; input layers have empty ones
   std::vector<InputSpec> inputs;
   ValueId loss;  // a scalar: the mean over the samples of the pass
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };
 
-// The numbers that are learnt.
+// The number of trainable values, of one layer or of all. Tied weights count once, for the layer
+// that owns them.
 [[nodiscard]] std::int64_t parameter_count(const LayerSpec& spec);
 [[nodiscard]] std::int64_t parameter_count(const Network& network);
-// The memory of a layer's parameters.
+// The memory of a layer's parameters; buffers are not counted.
 [[nodiscard]] Bytes weight_bytes(const LayerSpec& spec);
 
-// The layer with its initial weights, which depend on (seed, layer, parameter) alone.
+// Makes a layer with its initial weights, which depend on (`seed`, `layer`, parameter) alone.
+// Requires that `layer` is not an input layer.
 [[nodiscard]] std::unique_ptr<Layer> make_layer(const Network& network, LayerId layer,
                                                 std::uint64_t seed, at::Device device);
 

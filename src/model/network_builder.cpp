@@ -6,6 +6,7 @@
 namespace pipedream::model {
 namespace {
 
+// A layer made from a block: its function, its tensors, and the parameters that it shares.
 class FunctionLayer final : public Layer {
  public:
   FunctionLayer(ForwardFunction function, std::vector<std::size_t> shared, Tensors parameters,
@@ -36,15 +37,15 @@ void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
 
 }  // namespace
 
-// Computed in floating point first, so that no product of sizes overflows unseen.
+// The size is computed in floating point first, so that an overflow is noticed.
 graph::Builder::Output output_of(const std::string& layer, std::string name,
                                  const TensorType& type) {
-  constexpr double kLargest = 0x1p53;  // what a profile file can say exactly
+  constexpr double kLargest = 0x1p53;  // up to here, JSON numbers in a profile file are exact
   double bytes = static_cast<double>(c10::elementSize(type.type));
   for (const std::int64_t side : type.shape) bytes *= static_cast<double>(side);
   if (bytes > kLargest)
     throw BadUsage("the output of layer '" + layer +
-                   "' would be larger than 8 PiB: choose a smaller --batch or smaller sizes");
+                   "' would be larger than 8 PiB: choose a smaller `batch` or smaller sizes");
   return {std::move(name), type.shape, Bytes{static_cast<std::int64_t>(bytes)}};
 }
 
@@ -100,7 +101,7 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
 
 Wire NetworkBuilder::weight(const Wire& of) const {
   const auto found = shared_.find(of.layer);
-  PD_CHECK(found != shared_.end());  // Block::shared
+  PD_CHECK(found != shared_.end());  // Block::shared must not be empty
   return found->second;
 }
 

@@ -1,4 +1,4 @@
-// How the zoo writes networks down: blocks joined by wires, each block one layer of the graph.
+// Builds the zoo's networks from blocks joined by wires; each block becomes one layer of the graph.
 //   Wire x = net.input("image", {batch, 3, 32, 32}, at::kFloat);
 //   x = net.add("fc", linear(3072, 10), {x});
 #pragma once
@@ -19,26 +19,27 @@ struct TensorType {
   at::ScalarType type = at::kFloat;
 };
 
-// The computation of a layer, given its own tensors.
+// A layer's own tensors, as its computation sees them.
 struct Weights {
   const Tensors& parameters;
   const Tensors& buffers;
 };
+// Computes a layer's output. Weights that the layer shares with others are not part of the result.
 using ForwardFunction =
     std::function<at::Tensor(const Tensors& inputs, const Weights& weights, const Pass& pass)>;
 
-// A kind of layer with one output: its tensors, the type of its output for given inputs, and its
-// computation. A test runs every block of the zoo and compares the type promised with the result.
-// Parameters that other layers use too are further outputs of the layer, for
-// NetworkBuilder::weight.
+// A kind of layer that computes one output: its tensors, the type of its output for given inputs,
+// and its computation. A test runs every block of the zoo and compares the promised type with the
+// result. Parameters listed in `shared` are further outputs of the layer, for other layers to use
+// (NetworkBuilder::weight).
 struct Block {
   std::string kind;
   std::vector<std::string> inputs{"input"};
   std::string output = "output";
-  std::vector<TensorSpec> parameters;  // named relative to the layer
+  std::vector<TensorSpec> parameters;  // names are relative to the layer's
   std::vector<TensorSpec> buffers;
-  std::vector<std::size_t> shared;  // positions of the parameters that other layers use too
-  std::function<TensorType(std::span<const TensorType>)> infer;
+  std::vector<std::size_t> shared;  // indices into `parameters`: those that other layers use too
+  std::function<TensorType(std::span<const TensorType>)> infer;  // from input types to output type
   ForwardFunction forward;
 };
 
@@ -46,38 +47,41 @@ struct Block {
 struct Wire {
   LayerId layer;
   TensorType type;
-  std::size_t output = 0;
+  std::size_t output = 0;  // index of the output in the layer
 };
 
-// An output of that layer as the graph has it. Throws BadUsage for one larger than any profile
-// can say.
+// Describes an output of the layer called `layer` for the graph. Throws BadUsage if the output is
+// larger than 2^53 bytes, the most that a profile file can express exactly.
 [[nodiscard]] graph::Builder::Output output_of(const std::string& layer, std::string name,
                                                const TensorType& type);
 
+// Builds one network: it cannot be used any more after build(). Used from one thread.
 class NetworkBuilder {
  public:
   NetworkBuilder(std::string name, std::int64_t batch);
 
-  // A value read from the data set; integers lie in [0, bound).
+  // Adds an input layer and returns its value, which is read from the data set. Integers lie in
+  // [0, `bound`); for real numbers `bound` is 0.
   Wire input(const std::string& name, Shape shape, at::ScalarType type, std::int64_t bound = 0);
 
-  // The next layer. Its parameters are called PREFIX.NAME; the prefix is the layer's own
-  // name unless another is given.
+  // Adds a layer that takes `inputs`, and returns its output. Its parameters are called
+  // PREFIX.NAME; PREFIX is the layer's own name unless `prefix` is given.
   Wire add(const std::string& name, Block block, const std::vector<Wire>& inputs);
   Wire add(const std::string& name, const std::string& prefix, Block block,
            const std::vector<Wire>& inputs);
 
-  // The weights that the layer `of` shares (Block::shared, the first of them), as an input of
-  // another: then both learn one matrix, wherever they run.
+  // The weight that the layer of `of` shares (the first in Block::shared), to be an input of
+  // another layer. Both layers then learn one matrix, on whichever stages they run. Requires that
+  // the layer shares a weight.
   [[nodiscard]] Wire weight(const Wire& of) const;
 
-  // The finished network; `loss` is a scalar.
+  // Returns the finished network. Requires that `loss` is a scalar.
   [[nodiscard]] Network build(const Wire& loss) &&;
 
  private:
   Network network_;
   graph::Builder graph_;
-  std::unordered_map<LayerId, Wire> shared_;  // the first of the weights that a layer shares
+  std::unordered_map<LayerId, Wire> shared_;  // by layer: the first weight that it shares
 };
 
 }  // namespace pipedream::model

@@ -23,7 +23,7 @@ double read(const OptionSpec& spec, const std::string& text) {
   const bool reads = error == std::errc{} && end == text.data() + text.size();
   if (!reads || !(number >= spec.least && number <= spec.most) ||
       (spec.whole && number != std::floor(number)))
-    throw BadUsage("--" + spec.name + ": wanted " + range_of(spec) + ", found '" + text + "'");
+    throw BadUsage("`" + spec.name + "`: wanted " + range_of(spec) + ", found '" + text + "'");
   return number;
 }
 
@@ -55,8 +55,8 @@ Options::Options(const std::vector<OptionSpec>& specs,
                                    [&](const OptionSpec& s) { return s.name == name; });
     if (spec == specs.end()) {
       std::vector<std::string> known;
-      for (const OptionSpec& s : specs) known.push_back("--" + s.name);
-      throw BadUsage("the model has no option --" + name + suggestion("--" + name, known));
+      for (const OptionSpec& s : specs) known.push_back(s.name);
+      throw BadUsage("the model has no option `" + name + "`" + suggestion(name, known));
     }
     values_[name] = read(*spec, text);
   }

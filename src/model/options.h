@@ -1,4 +1,4 @@
-// The sizes that a network takes as options: "--image-size 32 --classes 10".
+// The options of a network, mostly sizes: "--image-size 32 --classes 10".
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,31 @@ namespace pipedream::model {
 
 // One option as the network declares it.
 struct OptionSpec {
-  std::string name;  // "image-size"
-  double value = 0;  // the default
-  double least = 0;
-  double most = 0;
+  std::string name;   // "image-size"
+  double value = 0;   // the default
+  double least = 0;   // smallest value allowed
+  double most = 0;    // largest value allowed
   bool whole = true;  // whole numbers only
   std::string help;
 };
 
-// Declares a whole-number option, or a probability below one; "dropout" is the most usual of those.
+// Declares a whole-number option.
 [[nodiscard]] OptionSpec whole_option(std::string name, std::int64_t value, std::int64_t least,
                                       std::int64_t most, std::string help);
+// Declares a probability from 0 to 0.99.
 [[nodiscard]] OptionSpec share_option(std::string name, double value, std::string help);
+// Declares the probability "dropout", with `value` as its default.
 [[nodiscard]] OptionSpec dropout_option(double value);
 
 // Values for all options of one network.
 class Options {
  public:
-  // The defaults, overridden by `given` (name → what the user wrote). Throws BadUsage for a name
-  // that is not declared (with the nearest) and for a value that does not fit.
+  // The defaults in `specs`, overridden by `given` (name → what the user wrote). Throws BadUsage
+  // for a name that is not declared, with the nearest declared name in the message, and for a value
+  // that its option does not allow.
   Options(const std::vector<OptionSpec>& specs, const std::map<std::string, std::string>& given);
 
-  // The value of a declared option.
+  // The value of the option `name`, which must be declared.
   [[nodiscard]] std::int64_t whole(const std::string& name) const;
   [[nodiscard]] double real(const std::string& name) const;
 

@@ -23,11 +23,11 @@ TEST(Options, DefaultsHoldUntilAValueIsGiven) {
 
 TEST(Options, AnUnknownNameIsAnsweredWithTheNearest) {
   EXPECT_EQ(refusal({{"imagesize", "64"}}),
-            "the model has no option --imagesize (did you mean '--image-size'?)");
+            "the model has no option `imagesize` (did you mean 'image-size'?)");
 }
 
 TEST(Options, ValuesOutsideTheRangeAreRefusedWithTheRange) {
-  const std::string wanted = "--image-size: wanted a whole number from 32 to 4096, found ";
+  const std::string wanted = "`image-size`: wanted a whole number from 32 to 4096, found ";
   for (const std::string text : {"31", "4097", "64.5", "-1", "nan", "inf", "", "64px", "1e99"})
     EXPECT_EQ(refusal({{"image-size", text}}), wanted + "'" + text + "'");
 }

@@ -24,8 +24,9 @@ ComputeIn::ComputeIn(Precision precision, at::DeviceType device)
   type_before_ = at::autocast::get_autocast_dtype(device);
   at::autocast::set_autocast_dtype(device, at::kBFloat16);
   at::autocast::set_autocast_enabled(device, true);
-  // libtorch would keep weights in bfloat16 for all threads of the process together: another worker
-  // could empty that store, and a weight that is used twice would be cast once or twice by chance.
+  // libtorch's cache of weights cast to bfloat16 is one for all threads of the process. Another
+  // worker could clear it, so chance would decide whether a weight that is used twice is cast once
+  // or twice.
   at::autocast::set_autocast_cache_enabled(false);
 }
 

@@ -49,7 +49,7 @@ at::Tensor drop_scale(at::IntArrayRef shape, double p, const Pass& pass, const a
 
 at::Tensor dropout(const at::Tensor& x, double p, const Pass& pass) {
   if (!pass.training || p == 0) return x;
-  return x * drop_scale(x.sizes(), p, pass, x);  // the scale is all that backward needs
+  return x * drop_scale(x.sizes(), p, pass, x);  // backward needs the scale alone
 }
 
 }  // namespace pipedream::model

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kExpansion = 4;
 constexpr std::array kBlocksPerGroup{3, 4, 6, 3};
 
-// A convolution without bias, then batch norm: "conv1" and "bn1" of a block.
+// Adds a convolution without bias, then batch norm, such as "conv1" and "bn1" of a block.
 Wire add_conv_norm(NetworkBuilder& net, const std::string& conv_name, const std::string& norm_name,
                    Conv conv, Wire x) {
   conv.bias = false;
@@ -19,7 +19,8 @@ Wire add_conv_norm(NetworkBuilder& net, const std::string& conv_name, const std:
   return net.add(norm_name, batch_norm2d(conv.out), {x});
 }
 
-// 1×1 to `width`, 3×3, 1×1 to 4·width, plus the input (projected where its shape changes).
+// Adds a bottleneck block: convolutions 1×1 to `width` channels, 3×3, and 1×1 to 4·width channels.
+// Their result is added to the block's input, which is projected where its shape changes.
 Wire add_bottleneck(NetworkBuilder& net, const std::string& name, Wire x, std::int64_t width,
                     std::int64_t stride) {
   const std::int64_t in = x.type.shape[1];

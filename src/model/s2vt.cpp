@@ -3,10 +3,11 @@
 //
 //   step             1 …     F      F+1 …   F+T
 //   lstm1 reads      frame 1 … F    zeros
-//   lstm2 reads      zeros          word 1 … T     each beside lstm1's output of that step
+//   lstm2 reads      zeros          word 1 … T     and lstm1's output of the same step
 //   output predicts                 label 1 … T
 //
-// How long the padding is follows from the words of the pass, so samples of any lengths run.
+// The length of the padding follows from the number of words in the pass, so samples of any length
+// run.
 #include <ATen/ops/cat.h>
 
 #include "model/blocks.h"
@@ -21,12 +22,13 @@ constexpr Init kS2vtInit{Init::Kind::kUniform, kS2vtBound};
 
 using Types = std::span<const TensorType>;
 
-// Zeros for `steps` time steps, for the rest like x [N, …, W].
+// Zeros [N, steps, W], of the type and device of x [N, …, W].
 at::Tensor padding_like(const at::Tensor& x, std::int64_t steps) {
   return x.new_zeros({x.size(0), steps, x.size(2)});
 }
 
-// Inputs: frames [N, F, E], words [N, T], whose number alone counts. Output: [N, F + T, H].
+// An LSTM that reads the frames and then T steps of zeros. Inputs: frames [N, F, E], and words
+// [N, T], used for their number T alone. Output: [N, F + T, H].
 Block lstm_over_frames_then_padding(std::int64_t in, std::int64_t hidden) {
   Block block = lstm(in, hidden, /*bidirectional=*/false, kS2vtBound);
   block.inputs = {"frames", "words"};
@@ -40,8 +42,8 @@ Block lstm_over_frames_then_padding(std::int64_t in, std::int64_t hidden) {
   return block;
 }
 
-// Inputs: states [N, F + T, H], words [N, T, E]. Output: [N, F + T, H + E], zeros for words during
-// the frames.
+// Joins lstm1's states with the words of the same step, or with zeros while frames are read.
+// Inputs: states [N, F + T, H], words [N, T, E]. Output: [N, F + T, H + E].
 Block join_padding_then_words() {
   Block block = concatenate();
   block.inputs = {"states", "words"};
@@ -52,8 +54,8 @@ Block join_padding_then_words() {
   return block;
 }
 
-// Inputs: states [N, F + T, H], words [N, T], whose number alone counts. Output: the states of the
-// caption [N, T, H], after dropout.
+// Selects the last T states, those of the caption, and applies dropout.
+// Inputs: states [N, F + T, H], and words [N, T], used for their number T alone. Output: [N, T, H].
 Block caption_states(double p) {
   Block block = dropout_block(p);
   block.kind = "Caption" + block.kind;

@@ -1,4 +1,4 @@
-// What is particular to S2VT: who reads padding when.
+// What is particular to S2VT: which LSTM reads padding at which steps.
 #include <gtest/gtest.h>
 
 #include <ATen/ops/lstm.h>

@@ -10,7 +10,7 @@ at::Tensor sample_input(const InputSpec& input, std::uint64_t seed, std::int64_t
   if (input.bound == 0) return numbers.mul_(2).sub_(1).to(input.type);
   return numbers.mul_(static_cast<double>(input.bound))
       .to(at::kLong)
-      .clamp_max_(input.bound - 1)  // rounding may lift a number just below the bound to it
+      .clamp_max_(input.bound - 1)  // rounding may turn a number just below `bound` into `bound`
       .to(input.type);
 }
 

@@ -5,8 +5,8 @@
 
 namespace pipedream::model {
 
-// Random values for one input: real numbers uniform in [−1, 1), or integers below the bound. They
-// depend on (seed, input, minibatch) alone.
+// Random values for one input: real numbers uniform in [−1, 1), or integers in [0, input.bound).
+// They depend on (`seed`, `input`, `minibatch`) alone.
 [[nodiscard]] at::Tensor sample_input(const InputSpec& input, std::uint64_t seed,
                                       std::int64_t minibatch);
 

@@ -8,7 +8,8 @@ namespace pipedream::model {
 
 void use_threads(int count) {
   at::set_num_threads(count);
-  // Of the OpenMP that libtorch brought along; we are linked with none.
+  // The function belongs to the OpenMP runtime that libtorch brings along. We link with none, so it
+  // is looked up by name. With 0 active levels every parallel region runs on one thread.
   using SetLevels = void (*)(int);
   const auto set_levels =
       reinterpret_cast<SetLevels>(::dlsym(RTLD_DEFAULT, "omp_set_max_active_levels"));

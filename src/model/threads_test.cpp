@@ -18,7 +18,7 @@ std::ptrdiff_t threads_of_this_process() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
-// Run by the test below.
+// Disabled because the test OneMeansOne runs it in another process.
 TEST(UseThreads, DISABLED_StartsNone) {
   std::ptrdiff_t before = 0;
   std::ptrdiff_t after = 0;
@@ -32,8 +32,8 @@ TEST(UseThreads, DISABLED_StartsNone) {
   EXPECT_EQ(after, before);
 }
 
-// In a process that begins with more, as ours do for users. Without omp_set_max_active_levels it
-// fails on 64-bit Arm.
+// The process starts with four OpenMP threads, since users' processes start with several too.
+// Without omp_set_max_active_levels in use_threads() this fails on 64-bit Arm.
 TEST(UseThreads, OneMeansOne) {
   EXPECT_EQ(std::system("OMP_NUM_THREADS=4 GTEST_TOTAL_SHARDS=1 GTEST_SHARD_INDEX=0 "
                         "\"$(readlink /proc/$PPID/exe)\" --gtest_brief=1 "

@@ -31,10 +31,12 @@ Wire add_vgg_features(NetworkBuilder& net, Wire x) {
   return x;
 }
 
-// 4096-4096-classes; `side` is the image's side after the features.
+// Adds the classifier: linear layers of widths hidden, hidden and classes. `side` is the side of
+// the image after the features and the pooling.
 Wire add_classifier(NetworkBuilder& net, Wire x, const Options& options, std::int64_t side) {
   const std::int64_t hidden = options.whole("hidden");
-  // torchvision's 0.01 at the published widths; narrower layers pass on as much of their input.
+  // Torchvision's standard deviation of 0.01 at the published input widths. Narrower inputs get a
+  // larger one, so that outputs have the same variance.
   const auto weight = [](std::int64_t published, std::int64_t width) {
     return Init{Init::Kind::kNormal,
                 0.01F * std::sqrt(static_cast<float>(published) / static_cast<float>(width))};
@@ -53,8 +55,9 @@ Wire add_classifier(NetworkBuilder& net, Wire x, const Options& options, std::in
 
 Network make_vgg(const Options& options, std::int64_t batch) {
   const std::int64_t image = options.whole("image-size");
-  // 7 × 7 as published from 224 pixels on; smaller images keep what the five poolings leave, so
-  // that the head shrinks with the image instead of working on copies of one pixel.
+  // 7 × 7, as published, for images of 224 pixels and more. Smaller images keep the side that the
+  // five poolings leave, so that the classifier shrinks with the image instead of working on copies
+  // of one pixel.
   const std::int64_t side = std::min<std::int64_t>(7, image / 32);
   NetworkBuilder net("vgg16", batch);
   Wire x = net.input("image", {batch, 3, image, image}, at::kFloat);

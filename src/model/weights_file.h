@@ -11,10 +11,12 @@ namespace pipedream::model {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
-// All tensors of a file, copied to memory. Throws IoError, or BadFile with file and place.
+// All tensors of a file, copied to memory. Throws IoError if the file cannot be read, and BadFile,
+// with file and place, if its content is wrong.
 [[nodiscard]] NamedTensors read_weights(const std::filesystem::path& path);
 
-// Writes CPU tensors of any strides; atomically, like all our files.
+// Writes CPU tensors, which may have any strides. A reader sees the old file or the whole new one.
+// Throws IoError.
 void write_weights(const std::filesystem::path& path, const NamedTensors& tensors);
 
 }  // namespace pipedream::model

@@ -1,4 +1,5 @@
-// A network with all its layers on one device: for profiling, tests and plain reference training.
+// A network with all its layers on one device, for profiling, tests and plain training loops that
+// pipelines are compared with.
 #pragma once
 
 #include <map>
@@ -13,7 +14,7 @@ namespace pipedream::model {
 
 using Values = std::map<ValueId, at::Tensor>;
 
-// Used from one thread. The network must outlive it.
+// Owns the layers and their weights. Used from one thread. The network must outlive it.
 class WholeModel {
  public:
   WholeModel(const Network& network, at::Device device, std::uint64_t seed,
@@ -21,16 +22,18 @@ class WholeModel {
 
   [[nodiscard]] const Network& network() const { return network_; }
   [[nodiscard]] at::Device device() const { return device_; }
-  // While the result lives, layers compute as forward() lets them.
+  // While the result lives, the calling thread computes in the model's precision. For callers that
+  // run single layers; forward() does this itself.
   [[nodiscard]] ComputeIn compute() const { return {precision_, device_.type()}; }
   [[nodiscard]] Layer& layer(LayerId id) { return *layers_.at(id.index()); }
-  // What a layer is to know in that minibatch.
+  // The argument `pass` for running `layer` on `minibatch`.
   [[nodiscard]] Pass pass(LayerId layer, std::int64_t minibatch, bool training = true) const;
 
-  // Made-up inputs for one minibatch, on the device (model/sample_inputs.h).
+  // Made-up inputs for `minibatch`, on the model's device (model/sample_inputs.h).
   [[nodiscard]] Values sample_inputs(std::int64_t minibatch) const;
 
-  // Runs all layers in order. The result has every value of the graph, the inputs too.
+  // Runs all layers in order. Returns all values of the graph, `inputs` included. `minibatch`
+  // selects the random numbers of dropout.
   [[nodiscard]] Values forward(Values inputs, std::int64_t minibatch, bool training = true);
 
   // Parameters and buffers by name.
@@ -43,7 +46,7 @@ class WholeModel {
   at::Device device_;
   Precision precision_;
   std::uint64_t seed_;
-  std::vector<std::unique_ptr<Layer>> layers_;  // by layer; null for inputs
+  std::vector<std::unique_ptr<Layer>> layers_;  // by layer; null for input layers
 };
 
 }  // namespace pipedream::model

@@ -1,4 +1,4 @@
-// The networks that come with the program, by name.
+// The networks that come with the program, by name. `pipedream models` lists them.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,21 @@
 
 namespace pipedream::model {
 
+// One network with its options. `make` builds it for minibatches of `batch` samples.
 struct ZooEntry {
   std::string name;   // "vgg16"
-  std::string about;  // one line for people
+  std::string about;  // one line of description for users
   std::vector<OptionSpec> options;
-  std::int64_t batch = 1;  // a usual minibatch
+  std::int64_t batch = 1;  // samples per minibatch if the user does not say
   std::function<Network(const Options& options, std::int64_t batch)> make;
 };
 
-// All of them, in the order of `pipedream models`. One function per file of networks makes its
-// entries; to add a network, write such a file and name it in zoo.cpp.
+// All networks, in the order in which `pipedream models` lists them. To add one, write a file with
+// a function that returns its entry, declare the function below and call it in zoo.cpp.
 [[nodiscard]] const std::vector<ZooEntry>& zoo();
 
-// The entry of that name; throws BadUsage with the nearest name.
+// The network called `name`. Throws BadUsage if there is none, with the nearest name in the
+// message.
 [[nodiscard]] const ZooEntry& zoo_entry(std::string_view name);
 
 [[nodiscard]] ZooEntry vgg16_entry();

@@ -15,7 +15,7 @@
 namespace pipedream::model {
 namespace {
 
-// Every network small enough for a test. Real sizes differ in these options alone.
+// Options that make every network small enough for a test. Only they differ from the defaults.
 const std::map<std::string, std::map<std::string, std::string>> kSmall{
     {"vgg16", {{"image-size", "32"}, {"classes", "5"}, {"hidden", "64"}}},
     {"resnet50", {{"image-size", "32"}, {"classes", "5"}}},
@@ -43,7 +43,7 @@ const std::map<std::string, std::map<std::string, std::string>> kSmall{
 
 using Given = std::map<std::string, std::string>;
 
-// With the options in `other` instead of the small ones.
+// The network with the options of kSmall, overridden by `other`.
 Network small(const ZooEntry& entry, std::int64_t batch = 4, Given other = {}) {
   other.insert(kSmall.at(entry.name).begin(), kSmall.at(entry.name).end());
   return entry.make(Options(entry.options, other), batch);
@@ -60,8 +60,8 @@ TEST(Zoo, ParameterCountsAreThoseOfThePublishedNetworks) {
   EXPECT_EQ(parameter_count(full("alexnet")), 61'100'840);
 }
 
-// Embeddings 2·V·H, classifier V·H + V, and LSTMs 4·H·(in + H + 2), as PipeDream's authors
-// profiled.
+// The sizes are those in the profile that PipeDream's authors published: the two embeddings have
+// V·H weights each, the classifier V·H + V, an LSTM 4·H·(in + H + 2) for each direction.
 TEST(Zoo, Gnmt8HasTheWeightsOfItsPublishedProfile) {
   const Network network = full("gnmt8");
   const auto bytes = [&](const char* layer) {
@@ -76,7 +76,8 @@ TEST(Zoo, GptWithItsDefaultsIsGpt2SmallPlusItsOwnOutputWeights) {
   EXPECT_EQ(parameter_count(full("gpt")), 124'439'808 + 50257 * 768);
 }
 
-// Embedding V·E, LSTMs 4·out·(in + out + 2), bias V; the decoder's weights are the embedding's.
+// The embedding has V·E weights, an LSTM 4·out·(in + out + 2) and the decoder a bias of V; the
+// decoder's matrix is the embedding's.
 //   33278·400 + 4600·(400 + 1150 + 2) + 4600·(1150 + 1150 + 2) + 1600·(1150 + 400 + 2) + 33278
 // = 13,311,200 + 7,139,200 + 10,589,200 + 2,483,200 + 33,278
 TEST(Zoo, AwdLmCountsItsTiedWeightsOnce) {
@@ -89,8 +90,8 @@ TEST(Zoo, AwdLmCountsItsTiedWeightsOnce) {
   EXPECT_EQ(bytes("decoder"), 4 * 33278);
 }
 
-// Frames 4096·500 + 500, first LSTM 4000·(500 + 1000 + 2), words 12594·500, second LSTM
-// 4000·(1500 + 1000 + 2), output 12594·1000 + 12594:
+// Frame embedding 4096·500 + 500, first LSTM 4000·(500 + 1000 + 2), word embedding 12594·500,
+// second LSTM 4000·(1500 + 1000 + 2), output 12594·1000 + 12594:
 //   2,048,500 + 6,008,000 + 6,297,000 + 10,008,000 + 12,606,594
 TEST(Zoo, S2vtHasTheParametersOfItsDefaults) {
   EXPECT_EQ(parameter_count(full("s2vt")), 36'968'094);
@@ -109,7 +110,8 @@ TEST(Zoo, TheContextOfGnmtsAttentionReachesEveryDecoderLayerAbove) {
 
 class EachNetwork : public testing::TestWithParam<ZooEntry> {};
 
-// Graphs are declared without running anything; this compares each promise with the computation.
+// A graph's shapes are declared without running a layer. This test compares them with what the
+// layers compute.
 TEST_P(EachNetwork, LayersComputeTheShapesThatTheGraphPromises) {
   const Network network = small(GetParam());
   WholeModel model(network, at::kCPU, 3);
@@ -128,14 +130,14 @@ TEST_P(EachNetwork, LearnsAMinibatchInAFewSteps) {
   const Network network = small(GetParam());
   WholeModel model(network, at::kCPU, 3);
   const Values inputs = model.sample_inputs(0);
-  // Dropout draws anew in each step, so the loss is compared without it.
+  // Dropout draws a new mask in each step, so losses are compared without dropout.
   const auto loss = [&] {
     const at::NoGradGuard no_grad;
-    const bool batch_norm = GetParam().name == "resnet50";  // its averages lag behind a few steps
+    const bool batch_norm = GetParam().name == "resnet50";  // its running averages lag behind
     return model.forward(inputs, 0, batch_norm).at(network.loss).item<double>();
   };
   const double enough = 0.8 * loss();
-  // Adam: steps of the same size for small and large gradients, so that one rate serves all.
+  // Adam's steps are equally large for small and large gradients, so one rate serves all networks.
   std::map<std::string, std::pair<at::Tensor, at::Tensor>> moments;
   for (std::int64_t step = 1; step <= 60; ++step) {
     if (step % 5 == 0 && loss() < enough) break;
@@ -180,8 +182,8 @@ TEST_P(EachNetwork, ParameterNamesAreUnique) {
   EXPECT_EQ(WholeModel(network, at::kCPU, 0).parameters().size(), count);
 }
 
-// On the inputs of `other`, `declared` computes what `other` does: the sizes of minibatches and
-// sequences are those of the pass, not those of the declaration.
+// Expects that `declared` computes the same as `other` on the inputs of `other`: the sizes of
+// minibatches and sequences are taken from the inputs, not from the declaration.
 void expect_runs_like(const Network& declared, const Network& other) {
   WholeModel model(declared, at::kCPU, 3);
   WholeModel wanted(other, at::kCPU, 3);
@@ -196,7 +198,8 @@ TEST_P(EachNetwork, RunsASmallerMinibatchThanDeclared) {
   expect_runs_like(small(GetParam(), 4), small(GetParam(), 3));
 }
 
-// The options that say how long a sample is, made smaller; empty for networks without sequences.
+// Small values for the options that set the length of a sample; empty for networks without
+// sequences.
 Given shorter(const ZooEntry& entry) {
   Given lengths;
   for (const OptionSpec& option : entry.options)
@@ -218,7 +221,7 @@ TEST_P(EachSequenceNetwork, RunsShorterSamplesThanDeclared) {
   expect_runs_like(small(GetParam()), small(GetParam(), 4, shorter(GetParam())));
 }
 
-// GoogleTest takes letters, digits and _ only.
+// GoogleTest allows only letters, digits and _ in the names of tests.
 std::string test_name(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

@@ -7,7 +7,7 @@ namespace pipedream::plan {
 
 // With the best cut; a refusal where there is one worker only, or nothing fits.
 [[nodiscard]] inline Outcome plan_all_but_one(const Predictor& predictor) {
-  const int workers = predictor.network().workers();
+  const int workers = predictor.links().workers();
   std::optional<std::pair<Rank, Layout>> best;
   for (std::size_t cut = 1; workers > 1 && cut < predictor.cuts().last(); ++cut) {
     Layout layout;

@@ -28,7 +28,7 @@ std::vector<std::size_t> fill(std::span<const std::int64_t> sizes, int blocks, s
 std::vector<std::int64_t> sizes_of(const Predictor& predictor, Balance balance) {
   std::vector<std::int64_t> sizes;
   const profile::Profile& profile = predictor.cuts().profile();
-  const int copies = 2 + predictor.conditions().optimiser_copies;  // weights, gradients, state
+  const int copies = 2 + predictor.setting().optimiser_copies;  // weights, gradients, state
   const Cuts& cuts = predictor.cuts();
   for (const LayerId layer : cuts.layers(0, cuts.last())) {
     const profile::LayerCost& cost = profile.cost(layer);
@@ -75,7 +75,7 @@ std::vector<std::size_t> balanced_ends(const Predictor& predictor, Balance balan
 
 Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange range) {
   const int layers = static_cast<int>(predictor.cuts().unit_count());
-  const int most = std::min({range.most, layers, predictor.network().workers()});
+  const int most = std::min({range.most, layers, predictor.links().workers()});
   const int fewest = std::min(range.fewest, most);
   std::optional<std::pair<Rank, Layout>> best;
   for (int stages = fewest; stages <= most; ++stages) {
@@ -89,14 +89,14 @@ Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange ra
 
 Outcome plan_split(const Predictor& predictor, std::span<const int> split) {
   const int layers = static_cast<int>(predictor.cuts().unit_count());
-  if (static_cast<int>(split.size()) + 1 > predictor.network().workers())
-    throw BadValue("--split: wanted at most " + std::to_string(predictor.network().workers()) +
+  if (static_cast<int>(split.size()) + 1 > predictor.links().workers())
+    throw BadValue("`split`: wanted at most " + std::to_string(predictor.links().workers()) +
                    " stages, one per worker, found " + std::to_string(split.size() + 1));
   std::vector<std::size_t> ends{0};
   int before = 0;
   for (const int layer : split) {
     if (layer <= before || layer >= layers)
-      throw BadValue("--split: wanted ascending numbers of layers from 1 to " +
+      throw BadValue("`split`: wanted ascending numbers of layers from 1 to " +
                      std::to_string(layers - 1) + ", found " + std::to_string(layer) +
                      (before > 0 ? " after " + std::to_string(before) : ""));
     ends.push_back(static_cast<std::size_t>(layer));

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/testing.h"
+#include "cost/system_rules_testing.h"
 
 namespace pipedream::plan {
 namespace {
@@ -60,12 +61,13 @@ struct Layer {
 
 // A chain on some workers that each send a byte in a nanosecond, and all that a planner needs.
 struct Problem {
-  Problem(const std::vector<Layer>& layers, int workers, Conditions conditions = {})
+  Problem(const std::vector<Layer>& layers, int workers,
+          Setting setting = {.rules = cost::kPipedream})
       : profile(chain(layers)),
         cluster{"test",
                 {{"level", workers, Bandwidth{1e9}}},
                 std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{1 << 30}})},
-        predictor(cuts, cluster, conditions) {}
+        predictor(cuts, cluster, setting) {}
 
   static profile::Profile chain(const std::vector<Layer>& layers) {
     profile::Profile profile;
@@ -111,9 +113,10 @@ TEST(BalancedEnds, CountLayersThatTakeNoTimeAsLayers) {
 
 TEST(BalancedEnds, BySizeHoldWeightsTheirGradientsAndStateAndWhatIsKept) {
   const std::vector<Layer> layers{{9, 10}, {9, 0, 25}, {1, 0, 0, 25}};
-  const Problem plain(layers, 2, {.optimiser_copies = 0});  // 20, 25, 25
+  const Problem plain(layers, 2, {.rules = cost::kPipedream, .optimiser_copies = 0});  // 20, 25, 25
   EXPECT_EQ(balanced_ends(plain.predictor, Balance::kSize, 2), (Ends{0, 2, 3}));
-  const Problem momentum(layers, 2, {.optimiser_copies = 1});  // 30, 25, 25
+  const Problem momentum(layers, 2,
+                         {.rules = cost::kPipedream, .optimiser_copies = 1});  // 30, 25, 25
   EXPECT_EQ(balanced_ends(momentum.predictor, Balance::kSize, 2), (Ends{0, 1, 3}));
   EXPECT_EQ(balanced_ends(plain.predictor, Balance::kTime, 2), (Ends{0, 1, 3}));
 }
@@ -163,8 +166,8 @@ TEST(PlanBalanced, BalancesTimesOrSizes) {
 
 // One minibatch at a time, so that fewer stages are faster; weights and gradients are all there is
 // to keep.
-Conditions one_at_a_time(int memory) {
-  return {.rule = cost::Rule::kModelParallel, .memory = Bytes{memory}, .optimiser_copies = 0};
+Setting one_at_a_time(int memory) {
+  return {.rules = cost::kModelParallel, .memory = Bytes{memory}, .optimiser_copies = 0};
 }
 const std::vector<Layer> kHeavy{{1, 100, 0}, {1, 100, 0}, {1, 100, 0}, {1, 100, 0}};
 
@@ -204,13 +207,13 @@ TEST(PlanSplit, RefusesNumbersThatDoNotAscendOrAreOutOfRange) {
   const auto refusal = [&](const std::vector<int>& split) {
     return message_of<BadValue>([&] { (void)plan_split(problem.predictor, split); });
   };
-  EXPECT_EQ(refusal({0}), "--split: wanted ascending numbers of layers from 1 to 4, found 0");
-  EXPECT_EQ(refusal({-3}), "--split: wanted ascending numbers of layers from 1 to 4, found -3");
-  EXPECT_EQ(refusal({5}), "--split: wanted ascending numbers of layers from 1 to 4, found 5");
+  EXPECT_EQ(refusal({0}), "`split`: wanted ascending numbers of layers from 1 to 4, found 0");
+  EXPECT_EQ(refusal({-3}), "`split`: wanted ascending numbers of layers from 1 to 4, found -3");
+  EXPECT_EQ(refusal({5}), "`split`: wanted ascending numbers of layers from 1 to 4, found 5");
   EXPECT_EQ(refusal({2, 2}),
-            "--split: wanted ascending numbers of layers from 1 to 4, found 2 after 2");
+            "`split`: wanted ascending numbers of layers from 1 to 4, found 2 after 2");
   EXPECT_EQ(refusal({1, 3, 2}),
-            "--split: wanted ascending numbers of layers from 1 to 4, found 2 after 3");
+            "`split`: wanted ascending numbers of layers from 1 to 4, found 2 after 3");
 }
 
 TEST(PlanSplit, RefusesMoreStagesThanWorkers) {
@@ -219,7 +222,7 @@ TEST(PlanSplit, RefusesMoreStagesThanWorkers) {
   EXPECT_EQ(message_of<BadValue>([&] {
               (void)plan_split(problem.predictor, std::vector{1, 2});
             }),
-            "--split: wanted at most 2 stages, one per worker, found 3");
+            "`split`: wanted at most 2 stages, one per worker, found 3");
 }
 
 TEST(PlanSplit, RefusesASplitThatDoesNotFitTheMemory) {

@@ -13,14 +13,14 @@ class Filling {
  public:
   explicit Filling(const Predictor& predictor)
       : cuts_(predictor.cuts()),
-        network_(predictor.network()),
-        workers_(predictor.network().workers()),
-        machine_(predictor.network().inside(1)),
-        inside_(predictor.network().level(0).bandwidth.bytes_per_second),
+        network_(predictor.links()),
+        workers_(predictor.links().workers()),
+        machine_(predictor.links().inside(1)),
+        inside_(predictor.links().level(0).bandwidth.bytes_per_second),
         between_(std::numeric_limits<double>::infinity()),
         speed_(predictor.weakest_of_all().speed) {
-    for (std::size_t k = 1; k < predictor.network().levels(); ++k)
-      between_ = std::min(between_, predictor.network().level(k).bandwidth.bytes_per_second);
+    for (std::size_t k = 1; k < predictor.links().levels(); ++k)
+      between_ = std::min(between_, predictor.links().level(k).bandwidth.bytes_per_second);
   }
 
   // Stages that take at most `time` per minibatch, with as few workers as that needs; no stages
@@ -98,7 +98,7 @@ class Filling {
   }
 
   const Cuts& cuts_;
-  const cost::Network& network_;
+  const cost::Links& network_;
   int workers_;
   int machine_;
   double inside_;  // bytes per second
@@ -110,7 +110,7 @@ class Filling {
 
 std::vector<Draft> drafts_by_machine(const Predictor& predictor, double fastest, double slowest) {
   std::vector<Draft> found;
-  if (predictor.network().levels() < 2) return found;
+  if (predictor.links().levels() < 2) return found;
   const Filling filling(predictor);
   for (int i = 0; i < kBisections && fastest < slowest; ++i) {
     const double middle = (fastest + slowest) / 2;

@@ -22,7 +22,7 @@ Draft from_steps(const std::vector<Relaxation::Step>& steps, int copies) {
 // Several workers on a first stage and one on what remains, and the other way round: with all
 // workers, and where that is not too much with fewer.
 void offer_two_stages(Search& search, const Predictor& predictor) {
-  const int workers = predictor.network().workers();
+  const int workers = predictor.links().workers();
   const std::size_t last = predictor.cuts().last();
   const std::size_t step = 1 + last / kMostSweep;
   const bool few = last * static_cast<std::size_t>(workers) <= kMostTwoStagePlans;
@@ -36,7 +36,7 @@ void offer_two_stages(Search& search, const Predictor& predictor) {
 // A straight pipeline of each length, as even as can be.
 void offer_straight(Search& search, const Predictor& predictor) {
   const Cuts& cuts = predictor.cuts();
-  const int most = std::min(predictor.network().workers(), static_cast<int>(cuts.unit_count()));
+  const int most = std::min(predictor.links().workers(), static_cast<int>(cuts.unit_count()));
   const int step = 1 + most / kMostLengths;
   for (int stages = 1; stages <= most; stages += step) {
     Draft draft;
@@ -61,7 +61,7 @@ void offer_straight(Search& search, const Predictor& predictor) {
 
 void offer_candidates(Search& search, const Predictor& predictor, const Relaxation& relaxation,
                       const std::vector<int>& copies, bool straight) {
-  const int workers = predictor.network().workers();
+  const int workers = predictor.links().workers();
   const std::size_t last = predictor.cuts().last();
   for (const int c : copies) {
     search.offer(Draft{c, {{last, workers / c}}});

@@ -10,6 +10,7 @@
 
 #include "core/file.h"
 #include "core/testing.h"
+#include "cost/system_rules_testing.h"
 #include "plan/hierarchical.h"
 #include "plan/units.h"
 #include "profile/graph_text.h"
@@ -414,7 +415,7 @@ Seconds best_time_on_four(const profile::Profile& profile, std::size_t most) {
       "four", {{"server", 4, Bandwidth{1e10}}}, std::vector<cluster::Device>(4, {Bytes{1}})};
   const Cuts cuts(profile, most);
   EXPECT_TRUE(cuts.complete());
-  const Predictor predictor(cuts, cluster, {});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   return std::get<Answer>(plan_hierarchical(predictor, {.limit_memory = false})).objective;
 }
 

@@ -1,23 +1,28 @@
-// DAPPLE's planner (SYSTEMS §2): the partition, replicas and placement with the shortest pipeline
-// latency around the pivot stage. A stage takes machines that nobody uses yet, fills up those in
-// use, or is spread over them; replicas share every microbatch.
+// DAPPLE's planner: the partition, replicas and placement with the shortest pipeline latency around
+// the pivot stage (docs/planner.md). The workers of a stage are taken from machines that no stage
+// uses yet (fresh first), from machines in use (append first), or from all machines evenly (scatter
+// first). Replicas share every microbatch.
 #pragma once
 
 #include "plan/planner.h"
 
 namespace pipedream::plan {
 
-// The predictor's rule must be Rule::kDapple. Microbatches, warm-up depth and recomputation are
-// the prediction's choice, within the memory.
-[[nodiscard]] Outcome plan_dapple(const Predictor& predictor, std::int64_t budget = 5'000);
+// Requires a predictor for a system that flushes and whose replicas share items. The prediction
+// chooses microbatches, warm-up depth and recomputation, within the memory.
+struct DappleOptions {
+  bool straight = false;        // no replicas
+  std::int64_t budget = 5'000;  // predictions; the answer depends on it, never on a clock
+};
+[[nodiscard]] Outcome plan_dapple(const Predictor& predictor, const DappleOptions& options = {});
 
-// The same with the plans that come next: the latency is a formula, and whoever can simulate may
-// find another of them to be the fastest.
+// The best plan and the ones that come next. The latency is a formula, so a simulation may find
+// another of these plans to be the fastest.
 struct DappleAnswers {
   Outcome best;
-  std::vector<Answer> few;  // the best among them, the best first; none where nothing fits
+  std::vector<Answer> few;  // in ascending order of latency, `best` first; empty if nothing fits
 };
 [[nodiscard]] DappleAnswers plan_dapple_few(const Predictor& predictor,
-                                            std::int64_t budget = 5'000);
+                                            const DappleOptions& options = {});
 
 }  // namespace pipedream::plan

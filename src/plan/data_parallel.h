@@ -9,7 +9,7 @@ namespace pipedream::plan {
 [[nodiscard]] inline Outcome plan_data_parallel(const Predictor& predictor) {
   Layout layout;
   layout.ends.push_back(predictor.cuts().last());
-  const int workers = predictor.network().workers();
+  const int workers = predictor.links().workers();
   layout.workers.push_back(workers_in_order(0, workers, 1, workers));
   return as_outcome(predictor, std::move(layout));
 }

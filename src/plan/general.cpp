@@ -33,8 +33,8 @@ void offer_hierarchical(Search& search, const Predictor& predictor, bool straigh
 }  // namespace
 
 Outcome plan_general(const Predictor& predictor, const GeneralOptions& options) {
-  PD_CHECK(predictor.conditions().rule == cost::Rule::kPipedream);
-  const int workers = predictor.network().workers();
+  PD_CHECK(!predictor.traits().flushes);
+  const int workers = predictor.links().workers();
   Space space;
   space.straight = options.straight;
   if (!options.straight) space.copies = divisors(workers);

@@ -14,7 +14,7 @@ struct GeneralOptions {
   std::int64_t budget = 10'000;  // predictions; the answer depends on it, never on a clock
 };
 
-// The conditions' rule must be Rule::kPipedream. The bound is for plans of the form above.
+// Requires a predictor for a system that does not flush. The bound is for plans of the form above.
 [[nodiscard]] Outcome plan_general(const Predictor& predictor, const GeneralOptions& options = {});
 
 }  // namespace pipedream::plan

@@ -27,7 +27,8 @@ class LevelProgramme {
         options_(options),
         measure_(measure),
         limited_(limit_memory),
-        optimiser_copies_(predictor.conditions().optimiser_copies),
+        traits_(predictor.traits()),
+        optimiser_copies_(predictor.setting().optimiser_copies),
         weakest_(predictor.weakest_of_all()),
         n_(cuts_.count()) {
     joins_.push_back({});
@@ -126,8 +127,7 @@ class LevelProgramme {
   [[nodiscard]] double one_worker(const Key& key, std::size_t a, std::size_t b) const {
     const double time = cuts_.compute(a, b) / weakest_.speed;
     if (!place_matters()) return time;
-    const auto counts =
-        cost::peak_counts(cost::Rule::kPipedream, key.downstream + 1, key.replicated ? 2 : 1, 1);
+    const auto counts = cost::peak_counts(traits_, key.downstream + 1, key.replicated ? 2 : 1, 1);
     const Bytes used =
         cost::stage_memory(cuts_.size(a, b), counts, {optimiser_copies_, 1, false}).total();
     if (measure_ == Measure::kMemory) return static_cast<double>(used.count);
@@ -298,6 +298,7 @@ class LevelProgramme {
   HierarchicalOptions options_;
   Measure measure_;
   bool limited_;
+  cost::Traits traits_;
   int optimiser_copies_;
   cluster::Device weakest_;
   std::size_t n_;
@@ -313,9 +314,9 @@ class LevelProgramme {
 double hierarchical_work(const Predictor& predictor) {
   const auto cuts = static_cast<double>(predictor.cuts().count());
   double work = 0;
-  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
-    const double count = predictor.network().level(k).count;
-    const bool top = k + 1 == predictor.network().levels();
+  for (std::size_t k = 0; k < predictor.links().levels(); ++k) {
+    const double count = predictor.links().level(k).count;
+    const bool top = k + 1 == predictor.links().levels();
     work += (top ? 1 : cuts / 6) * cuts * cuts * count * count / 2;
   }
   return work;

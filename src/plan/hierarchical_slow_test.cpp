@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "cost/system_rules_testing.h"
 #include "plan/hierarchical.h"
 #include "plan/plan_testing.h"
 
@@ -45,7 +46,7 @@ class AllPlans {
     for (std::size_t s = a + 1; s < b; ++s) {
       if (!cuts_.precedes(a, s) || !cuts_.precedes(s, b)) continue;
       for (int left = 1; left < m; ++left) {
-        const int inside = predictor_.network().inside(level - 1);
+        const int inside = predictor_.links().inside(level - 1);
         const auto ahead =
             group(level, a, s, left, (m - left) * inside, downstream, replicated, first);
         const auto rest = sequences(level, s, b, m - left, downstream, replicated, false);
@@ -75,9 +76,9 @@ class AllPlans {
 
   double one_worker(std::size_t a, std::size_t b, int downstream, bool replicated) const {
     const auto counts =
-        cost::peak_counts(cost::Rule::kPipedream, downstream + 1, replicated ? 2 : 1, 1);
+        cost::peak_counts(cost::kPipedream.traits, downstream + 1, replicated ? 2 : 1, 1);
     const Bytes used = cost::stage_memory(cuts_.size(a, b), counts,
-                                          {predictor_.conditions().optimiser_copies, 1, false})
+                                          {predictor_.setting().optimiser_copies, 1, false})
                            .total();
     if (options_.limit_memory && used > predictor_.weakest_of_all().memory) return kNever;
     return cuts_.compute(a, b) / slowest_;
@@ -94,9 +95,9 @@ RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm
   const profile::Profile profile = any_profile(limits);
   const cluster::Cluster cluster = any_cluster(limits);
   const Cuts cuts(profile);
-  Conditions conditions;
-  conditions.memory = any_memory();
-  const Predictor predictor(cuts, cluster, conditions);
+  Setting setting{.rules = cost::kPipedream};
+  setting.memory = any_memory();
+  const Predictor predictor(cuts, cluster, setting);
   const HierarchicalOptions options{static_cast<cost::Variant>(any_of_range(0, 3)),
                                     any_of_range(0, 4) == 0, any_of_range(0, 2) == 0,
                                     any_of_range(0, 4) != 0};
@@ -127,7 +128,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TheAnswersTimeIsThatOfItsSlowestStageWithout
   for (cluster::Level& level : cluster.levels) level.bandwidth = {1e18};
   for (cluster::Device& device : cluster.devices) device.speed = 1;
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster, {});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   const Outcome outcome = plan_hierarchical(predictor, {.limit_memory = false});
   const auto& answer = std::get<Answer>(outcome);
   double slowest = 0;

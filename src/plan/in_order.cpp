@@ -19,7 +19,7 @@ class OrderProgramme {
       : predictor_(predictor),
         cuts_(predictor.cuts()),
         copies_(copies),
-        block_(predictor.network().workers() / copies),
+        block_(predictor.links().workers() / copies),
         most_(most),
         shallow_(shallow),
         width_(static_cast<std::size_t>(most) + 1) {
@@ -61,14 +61,14 @@ class OrderProgramme {
   [[nodiscard]] Place place_at(int offset, int r, Sender sender) const {
     const std::vector<WorkerId> here = workers_in_order(offset, r, copies_, block_);
     Place place{offset, r, predictor_.weakest(here), 0, 0, 0};
-    const cost::Network& network = predictor_.network();
-    const cost::Exchange pattern = predictor_.conditions().exchange;
-    place.fixed = cost::exchange_time(network, here, 0, pattern).count();
+    const cost::Links& links = predictor_.links();
+    const cost::Exchange pattern = predictor_.setting().exchange;
+    place.fixed = cost::exchange_time(links, here, 0, pattern).count();
     place.exchange =
-        (cost::exchange_time(network, here, kUnit, pattern).count() - place.fixed) / kUnit;
+        (cost::exchange_time(links, here, kUnit, pattern).count() - place.fixed) / kUnit;
     const int senders = sender == Sender::kOneWorker ? 1 : r;
     if (offset >= senders) {
-      cost::LinkLoads loads(network);
+      cost::LinkLoads loads(links);
       (void)loads.add_transfer(workers_in_order(offset - senders, senders, copies_, block_), here,
                                kUnit);
       place.cut = loads.busiest().time.count() / kUnit;
@@ -106,12 +106,12 @@ class OrderProgramme {
 
   // As if all workers behind were in use, unless the pipeline may be shallow.
   [[nodiscard]] bool fits(const cost::StageSize& size, const Place& place) const {
-    if (predictor_.conditions().rule != cost::Rule::kPipedream) return true;
+    if (predictor_.traits().versions != cost::WeightVersions::kStashed) return true;
     const int behind = most_ - place.offset - place.replicas;
     const int total = place.replicas * copies_;
     const int depth = shallow_ ? 1 : cost::noam(behind, place.replicas);
-    const auto counts = cost::peak_counts(cost::Rule::kPipedream, depth, total, 1);
-    return cost::stage_memory(size, counts, {predictor_.conditions().optimiser_copies, 1, false})
+    const auto counts = cost::peak_counts(predictor_.traits(), depth, total, 1);
+    return cost::stage_memory(size, counts, {predictor_.setting().optimiser_copies, 1, false})
                .total() <= place.weakest.memory;
   }
 
@@ -144,10 +144,10 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
                                    Sender sender) {
   std::vector<Draft> found;
   const auto cuts = static_cast<double>(predictor.cuts().count());
-  const int block = predictor.network().workers() / copies;
+  const int block = predictor.links().workers() / copies;
   const double places = block * (straight ? 1 : block / 2.0);
   if (cuts * cuts / 2 * places > kMostPairs) return found;
-  if (places * predictor.network().workers() > kMostPlaceWork) return found;
+  if (places * predictor.links().workers() > kMostPlaceWork) return found;
   const auto add = [&](int most, bool shallow) {
     OrderProgramme programme(predictor, copies, straight, sender, most, shallow);
     for (Draft& draft : programme.drafts()) found.push_back(std::move(draft));

@@ -1,35 +1,89 @@
 #include "plan/interleaved.h"
 
 #include <algorithm>
+#include <set>
 
 #include "plan/balance.h"
+#include "plan/dealing.h"
 
 namespace pipedream::plan {
+namespace {
 
-Outcome plan_interleaved(const Cuts& cuts, const cluster::Cluster& cluster,
-                         const Conditions& conditions) {
-  const int layers = static_cast<int>(cuts.unit_count());
-  const int workers = std::clamp(layers / 2, 1, cluster.workers());
-  const int fewest = workers == 1 ? 1 : 2;
-  const int most = workers == 1 ? 1 : std::min(kMostChunks, layers / workers);
-  std::optional<std::pair<Layout, Prediction>> best;
+constexpr int kMostForEveryCount = 16;
+
+struct Deal {
+  int workers = 1;
+  int chunks = 1;
+};
+
+std::set<int> worker_counts(const cost::Links& links) {
+  const int all = links.workers();
+  std::set<int> counts{all};
+  for (int n = 2; n <= std::min(all, kMostForEveryCount); ++n) counts.insert(n);
+  for (int n = 2; n <= all; n *= 2) counts.insert(n);
+  for (std::size_t k = 1; k < links.levels(); ++k) counts.insert(links.inside(k));
+  counts.erase(1);
+  return counts;
+}
+
+std::vector<Deal> deals(const Predictor& predictor, std::optional<int> stages) {
+  const int layers = static_cast<int>(predictor.cuts().unit_count());
+  std::vector<Deal> all;
+  for (const int workers : worker_counts(predictor.links())) {
+    if (stages) {
+      if (*stages % workers == 0 && *stages > workers && *stages <= layers)
+        all.push_back({workers, *stages / workers});
+      continue;
+    }
+    for (int chunks = 2; chunks <= kMostChunks && workers * chunks <= layers; ++chunks)
+      all.push_back({workers, chunks});
+  }
+  // Too few layers or workers for several stages each: a pipeline of one stage.
+  if (all.empty() && stages.value_or(1) == 1) all.push_back({});
+  return all;
+}
+
+Layout layout_of(const Predictor& predictor, const Deal& deal) {
+  Layout layout;
+  const int stages = deal.workers * deal.chunks;
+  layout.ends = balanced_ends(predictor, Balance::kTime, stages);
+  layout.workers = deal_out(stages, deal.workers);
+  return layout;
+}
+
+}  // namespace
+
+InterleavedAnswers plan_interleaved(const Predictor& predictor, std::optional<int> stages) {
+  const std::vector<Deal> tried = deals(predictor, stages);
+  if (tried.empty())
+    return Refusal{
+        "`stages` " + std::to_string(*stages) +
+            ": wanted a multiple of a number of workers, at least twice as large, and no "
+            "more than the " +
+            std::to_string(predictor.cuts().unit_count()) + " layers",
+        {}};
+  std::vector<Answer> fitting;
+  std::optional<MemoryMiss> nearest;
   for (const Recompute recompute : {Recompute::kNever, Recompute::kAlways}) {
-    if (conditions.recompute == Recompute::kNever && recompute == Recompute::kAlways) continue;
-    Conditions tried = conditions;
-    tried.recompute = recompute;
-    const Predictor predictor(cuts, cluster, tried);
-    for (int chunks = fewest; chunks <= most; ++chunks) {
-      Layout layout;
-      layout.ends = balanced_ends(predictor, Balance::kTime, workers * chunks);
-      for (int s = 0; s < workers * chunks; ++s) layout.workers.push_back({WorkerId{s % workers}});
-      Prediction prediction = predictor.predict(layout);
-      if (!best || rank(prediction) < rank(best->second))
-        best.emplace(std::move(layout), std::move(prediction));
+    Setting setting = predictor.setting();
+    if (setting.recompute == Recompute::kNever && recompute == Recompute::kAlways) continue;
+    setting.recompute = recompute;
+    const Predictor with(predictor.cuts(), predictor.cluster(), setting);
+    for (const Deal& deal : tried) {
+      Layout layout = layout_of(with, deal);
+      Prediction prediction = with.predict(layout);
+      if (!prediction.miss) {
+        const Seconds time = prediction.per_minibatch;
+        fitting.push_back({std::move(layout), std::move(prediction), time, {}});
+      } else if (!nearest || prediction.miss->bytes < nearest->bytes) {
+        nearest = prediction.miss;
+      }
     }
   }
-  if (best->second.miss) return out_of_memory(*best->second.miss);
-  const Seconds time = best->second.per_minibatch;
-  return Answer{std::move(best->first), std::move(best->second), time, {}};
+  if (fitting.empty()) return out_of_memory(*nearest);
+  std::stable_sort(fitting.begin(), fitting.end(),
+                   [](const Answer& a, const Answer& b) { return a.objective < b.objective; });
+  return fitting;
 }
 
 }  // namespace pipedream::plan

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/system_rules_testing.h"
+#include "plan/dealing.h"
+
 namespace pipedream::plan {
 namespace {
 
@@ -32,28 +35,66 @@ cluster::Cluster fast_room(int workers, std::int64_t memory = 1 << 30) {
           std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{memory}, 1})};
 }
 
-Outcome plan_with(const profile::Profile& profile, const cluster::Cluster& cluster,
-                  Conditions conditions = {}) {
-  conditions.rule = cost::Rule::kInterleaved;
-  return plan_interleaved(Cuts::in_declared_order(profile), cluster, conditions);
+InterleavedAnswers plan_with(const profile::Profile& profile, const cluster::Cluster& cluster,
+                             Setting setting = {}, std::optional<int> stages = {}) {
+  setting.rules = cost::kInterleaved;
+  const Cuts cuts = Cuts::in_declared_order(profile);
+  return plan_interleaved(Predictor(cuts, cluster, setting), stages);
+}
+
+std::vector<Answer> answers_of(const profile::Profile& profile, const cluster::Cluster& cluster,
+                               const Setting& setting = {}, std::optional<int> stages = {}) {
+  InterleavedAnswers answers = plan_with(profile, cluster, setting, stages);
+  if (const auto* refusal = std::get_if<Refusal>(&answers)) throw std::runtime_error(refusal->why);
+  return std::get<std::vector<Answer>>(std::move(answers));
+}
+
+std::vector<std::vector<WorkerId>> workers_of(const Answer& answer) {
+  return answer.layout.workers;
 }
 
 Answer answer_of(const profile::Profile& profile, const cluster::Cluster& cluster,
-                 const Conditions& conditions = {}) {
-  const Outcome outcome = plan_with(profile, cluster, conditions);
-  if (const auto* refusal = std::get_if<Refusal>(&outcome)) throw std::runtime_error(refusal->why);
-  return std::get<Answer>(outcome);
+                 const Setting& setting = {}) {
+  return answers_of(profile, cluster, setting).front();
 }
 
 TEST(PlanInterleaved, DealsItsStagesOutToTheWorkersInTurn) {
   for (const int workers : {2, 3, 4}) {
     const Layout layout = answer_of(equal_layers(24), fast_room(workers)).layout;
-    ASSERT_GE(layout.stages(), static_cast<std::size_t>(2 * workers));
-    EXPECT_EQ(layout.stages() % static_cast<std::size_t>(workers), 0U);
-    for (std::size_t s = 0; s < layout.stages(); ++s)
-      EXPECT_EQ(layout.workers[s],
-                std::vector{id_at<WorkerId>(s % static_cast<std::size_t>(workers))});
+    EXPECT_EQ(dealt_out_to(layout.workers), workers) << "without transfers all are of use";
+    EXPECT_GE(layout.stages(), static_cast<std::size_t>(2 * workers));
   }
+}
+
+TEST(PlanInterleaved, TriesEveryNumberOfWorkersAndChunksThatThereAreLayersFor) {
+  std::set<std::pair<int, int>> tried;
+  for (const Answer& answer : answers_of(equal_layers(9), fast_room(4))) {
+    const int workers = dealt_out_to(workers_of(answer)).value();
+    tried.emplace(workers, static_cast<int>(answer.layout.stages()) / workers);
+  }
+  EXPECT_EQ(tried, (std::set<std::pair<int, int>>{{2, 2}, {2, 3}, {2, 4}, {3, 2}, {3, 3}, {4, 2}}));
+}
+
+TEST(PlanInterleaved, OfSoManyStagesTriesTheNumbersOfWorkersThatDivideThem) {
+  std::set<int> tried;
+  for (const Answer& answer : answers_of(equal_layers(12), fast_room(8), {}, 12)) {
+    EXPECT_EQ(answer.layout.stages(), 12U);
+    tried.insert(dealt_out_to(workers_of(answer)).value());
+  }
+  EXPECT_EQ(tried, (std::set<int>{2, 3, 4, 6}));
+}
+
+TEST(PlanInterleaved, RefusesStagesThatCannotBeDealtOut) {
+  for (const int stages : {5, 2, 14})
+    EXPECT_TRUE(
+        std::holds_alternative<Refusal>(plan_with(equal_layers(12), fast_room(4), {}, stages)))
+        << stages;
+}
+
+TEST(PlanInterleaved, BringsTheBestPredictedFirst) {
+  const std::vector<Answer> answers = answers_of(equal_layers(16), fast_room(4));
+  for (std::size_t i = 1; i < answers.size(); ++i)
+    EXPECT_LE(answers[i - 1].objective, answers[i].objective);
 }
 
 // Without transfers more stages per worker only shorten filling and draining: v·M + n − 1 steps of
@@ -94,9 +135,10 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   const Bytes needed = std::max(used[0], used[1]);
   EXPECT_GT(needed.count, 4 * 3 * 1000);
   EXPECT_GT(needed, largest);
-  EXPECT_TRUE(std::holds_alternative<Answer>(
+  EXPECT_TRUE(std::holds_alternative<std::vector<Answer>>(
       plan_with(profile, fast_room(2, needed.count), {.microbatches = 4})));
-  const Outcome less = plan_with(profile, fast_room(2, 4 * 3 * 1000), {.microbatches = 4});
+  const InterleavedAnswers less =
+      plan_with(profile, fast_room(2, 4 * 3 * 1000), {.microbatches = 4});
   ASSERT_TRUE(std::holds_alternative<Refusal>(less));
   EXPECT_TRUE(std::get<Refusal>(less).nearest.has_value());
 }
@@ -104,12 +146,12 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
 // Eight microbatches of 1,000 bytes in flight, or one and what came in.
 TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
   const profile::Profile profile = equal_layers(8, 0, 8000);
-  const Conditions never{.recompute = Recompute::kNever, .microbatches = 8};
-  const Conditions needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
+  const Setting never{.recompute = Recompute::kNever, .microbatches = 8};
+  const Setting needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
   const cluster::Cluster small = fast_room(2, 10'000);
   EXPECT_TRUE(std::holds_alternative<Refusal>(plan_with(profile, small, never)));
-  for (const StagePrediction& stage : answer_of(profile, small, needed).prediction.stages)
-    EXPECT_TRUE(stage.recompute);
+  for (const Answer& answer : answers_of(profile, small, needed))
+    for (const StagePrediction& stage : answer.prediction.stages) EXPECT_TRUE(stage.recompute);
   for (const StagePrediction& stage : answer_of(profile, fast_room(2), needed).prediction.stages)
     EXPECT_FALSE(stage.recompute) << "elsewhere it would only take longer";
 }

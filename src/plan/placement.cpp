@@ -14,9 +14,9 @@ std::vector<WorkerId> workers_in_order(int offset, int count, int copies, int bl
   return workers;
 }
 
-Places::Places(const cost::Network& network)
-    : size_(network.levels() > 1 ? network.inside(1) : network.workers()),
-      used_(static_cast<std::size_t>(network.workers() / size_), 0) {}
+Places::Places(const cost::Links& links)
+    : size_(links.levels() > 1 ? links.inside(1) : links.workers()),
+      used_(static_cast<std::size_t>(links.workers() / size_), 0) {}
 
 std::vector<WorkerId> Places::take(int count, Placement placement) {
   std::vector<WorkerId> taken;

@@ -19,7 +19,7 @@ enum class Placement { kInOrder, kFreshFirst, kAppendFirst, kScatterFirst };
 // A machine is a component of the second level; all workers, where there is only one level.
 class Places {
  public:
-  explicit Places(const cost::Network& network);
+  explicit Places(const cost::Links& links);
 
   // `count` free workers, ascending; there must be as many.
   [[nodiscard]] std::vector<WorkerId> take(int count, Placement placement);

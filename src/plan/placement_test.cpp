@@ -9,7 +9,7 @@ constexpr auto kPolicies = {Placement::kInOrder, Placement::kFreshFirst, Placeme
                             Placement::kScatterFirst};
 
 // So many workers in a machine, so many machines, and so on.
-cost::Network machines(const std::vector<int>& counts) {
+cost::Links machines(const std::vector<int>& counts) {
   cluster::Cluster cluster;
   int workers = 1;
   for (const int count : counts) {
@@ -17,7 +17,7 @@ cost::Network machines(const std::vector<int>& counts) {
     workers *= count;
   }
   cluster.devices.resize(static_cast<std::size_t>(workers));
-  return cost::Network(cluster);
+  return cost::Links(cluster);
 }
 
 // The machines of 4 that most tests use, as a picture of which stage each worker belongs to:

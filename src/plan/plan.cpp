@@ -18,6 +18,11 @@ void sort_layers(Plan& plan, const graph::Graph& graph) {
               [&](LayerId a, LayerId b) { return places[a.index()] < places[b.index()]; });
 }
 
+bool has_replicas(const Plan& plan) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(),
+                     [](const Stage& stage) { return stage.workers.size() > 1; });
+}
+
 std::string config_text(const Plan& plan) {
   std::string text;
   for (const Stage& stage : plan.stages)

@@ -27,12 +27,15 @@ struct Plan {
   [[nodiscard]] const Stage& stage(StageId id) const { return stages.at(id.index()); }
 };
 
-// The worker that runs `stage` for a minibatch: replicas take turns, and a minibatch's backward
-// goes where its forward went (SYSTEMS: 1F1B-RR).
+// The worker that runs `stage` for a minibatch where replicas take turns. A minibatch's backward
+// runs where its forward ran.
 [[nodiscard]] WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch);
 
 // Puts each stage's layers, which must be the graph's, into its order, producers first.
 void sort_layers(Plan& plan, const graph::Graph& graph);
+
+// Whether some stage has several workers.
+[[nodiscard]] bool has_replicas(const Plan& plan);
 
 // The replicas of each stage: "15-1".
 [[nodiscard]] std::string config_text(const Plan& plan);

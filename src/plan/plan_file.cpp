@@ -12,7 +12,7 @@
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/text.h"
-#include "cost/memory.h"
+#include "cost/depths.h"
 #include "profile/device_names.h"
 
 namespace pipedream::plan {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "cost/system_rules_testing.h"
 #include "plan/balance.h"
 #include "plan/dapple.h"
 #include "plan/general.h"
@@ -14,13 +15,13 @@ namespace {
 
 using test::any_of_range;
 
-Conditions any_conditions(cost::Rule rule) {
-  Conditions conditions;
-  conditions.rule = rule;
-  conditions.memory = any_memory();
-  conditions.optimiser_copies = any_of_range(0, 3);
-  conditions.exchange = static_cast<cost::Exchange>(any_of_range(0, 3));
-  return conditions;
+Setting any_setting(const cost::SystemRules& rules) {
+  Setting setting;
+  setting.rules = rules;
+  setting.memory = any_memory();
+  setting.optimiser_copies = any_of_range(0, 3);
+  setting.exchange = static_cast<cost::Exchange>(any_of_range(0, 3));
+  return setting;
 }
 
 // Workers in order, the pipelines of all copies alike; written out anew, apart from place().
@@ -40,7 +41,7 @@ Layout in_order(const std::vector<std::size_t>& ends, const std::vector<int>& re
 }
 
 void look_at_all(const Predictor& predictor, bool straight, Best& best) {
-  const int workers = predictor.network().workers();
+  const int workers = predictor.links().workers();
   for_each_partition(predictor.cuts(), [&](const std::vector<std::size_t>& ends) {
     for (int copies = 1; copies <= (straight ? 1 : workers); ++copies) {
       if (workers % copies != 0) continue;
@@ -56,7 +57,7 @@ RC_GTEST_PROP(SlowPlannersProperty, GeneralPlannerFindsTheBestPlanOfItsSpace, ()
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster, any_conditions(cost::Rule::kPipedream));
+  const Predictor predictor(cuts, cluster, any_setting(cost::kPipedream));
   const bool straight = any_of_range(0, 4) == 0;
   Best best(predictor);
   look_at_all(predictor, straight, best);
@@ -76,7 +77,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TheBoundHoldsWhateverTheBudget, ()) {
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster, any_conditions(cost::Rule::kPipedream));
+  const Predictor predictor(cuts, cluster, any_setting(cost::kPipedream));
   Best best(predictor);
   look_at_all(predictor, false, best);
   RC_PRE(best.fits());
@@ -94,10 +95,10 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
   const profile::Profile profile = any_profile(limits);
   const cluster::Cluster cluster = any_cluster(limits);
   const Cuts cuts(profile);
-  Conditions conditions = any_conditions(cost::Rule::kDapple);
-  if (any_of_range(0, 2) == 0) conditions.recompute = Recompute::kWhereNeeded;
-  if (any_of_range(0, 2) == 0) conditions.microbatches = any_of_range(1, 9);
-  const Predictor predictor(cuts, cluster, conditions);
+  Setting setting = any_setting(cost::kDapple);
+  if (any_of_range(0, 2) == 0) setting.recompute = Recompute::kWhereNeeded;
+  if (any_of_range(0, 2) == 0) setting.microbatches = any_of_range(1, 9);
+  const Predictor predictor(cuts, cluster, setting);
   constexpr Placement kPolicies[] = {Placement::kFreshFirst, Placement::kAppendFirst,
                                      Placement::kScatterFirst};
   Best best(predictor);
@@ -106,7 +107,7 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
       for (int code = 0; code < static_cast<int>(std::pow(3, counts.size())); ++code) {
         Layout layout;
         layout.ends = ends;
-        Places places(predictor.network());
+        Places places(predictor.links());
         for (int rest = code; const int count : counts) {
           layout.workers.push_back(places.take(count, kPolicies[rest % 3]));
           rest /= 3;
@@ -115,7 +116,7 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
       }
     });
   });
-  expect_best(plan_dapple(predictor, 1'000'000), best);
+  expect_best(plan_dapple(predictor, {.budget = 1'000'000}), best);
 }
 
 RC_GTEST_PROP(SlowPlannersProperty, BalancedSplitHasTheSmallestLargestBlock, ()) {
@@ -152,9 +153,9 @@ RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAnd
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});
   const Cuts cuts = Cuts::in_declared_order(profile);
-  Conditions conditions = any_conditions(cost::Rule::kTwoBuffered);
-  conditions.recompute = Recompute::kWhereNeeded;
-  const Outcome outcome = plan_two_buffered(cuts, cluster, conditions);
+  Setting setting = any_setting(cost::kTwoBuffered);
+  setting.recompute = Recompute::kWhereNeeded;
+  const Outcome outcome = plan_two_buffered(cuts, cluster, setting);
   double best = std::numeric_limits<double>::infinity();
   std::int64_t miss = std::numeric_limits<std::int64_t>::max();
   const int most = std::min(cluster.workers(), static_cast<int>(cuts.unit_count()));
@@ -162,9 +163,9 @@ RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAnd
     for (int depth = 1; depth <= most; ++depth)
       for (int microbatches = depth; microbatches <= 8 * depth; microbatches *= 2) {
         if (microbatches > depth && microbatches / 2 >= kMicrobatchesPerStage * depth) break;
-        conditions.recompute = recompute;
-        conditions.microbatches = microbatches;
-        const Predictor predictor(cuts, cluster, conditions);
+        setting.recompute = recompute;
+        setting.microbatches = microbatches;
+        const Predictor predictor(cuts, cluster, setting);
         const auto ends = balanced_ends(predictor, Balance::kTime, depth);
         for (int width = 1; width * depth <= cluster.workers(); ++width)
           for (const bool side_by_side : {true, false}) {

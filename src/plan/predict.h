@@ -9,9 +9,10 @@
 
 #include "cluster/cluster.h"
 #include "cost/compute.h"
+#include "cost/depths.h"
 #include "cost/links.h"
 #include "cost/memory.h"
-#include "cost/pipeline.h"
+#include "cost/pipeline_costs.h"
 #include "plan/cuts.h"
 #include "plan/plan.h"
 
@@ -29,19 +30,17 @@ struct Layout {
 
 enum class Recompute { kNever, kAlways, kWhereNeeded };
 
-// Items in flight (cost/memory.h): the better of slack 1 and 2, the paper's NOAM, or as many as a
-// number allows. Where memory is short, stages have fewer.
-enum class Depth { kBest, kNoam, kUpTo };
-
 // What holds for all plans that are compared with each other.
-struct Conditions {
-  cost::Rule rule = cost::Rule::kPipedream;
+struct Setting {
+  cost::SystemRules rules;      // of the system that the plans are for
   std::optional<Bytes> memory;  // the most a worker may use; its device's, where that is less
   int optimiser_copies = 1;     // of the weights: 0 plain SGD, 1 momentum, 2 Adam
   cost::Exchange exchange = cost::Exchange::kRing;
   Recompute recompute = Recompute::kNever;
-  std::optional<int> microbatches;  // else the best of 1, 2, 4, … up to kMicrobatchesPerStage·S
-  Depth depth = Depth::kBest;
+  // Microbatches of a minibatch. If not set: the best of 1, 2, 4, … up to kMicrobatchesPerStage·S.
+  std::optional<int> microbatches;
+  // Items in flight. Where memory is short, stages have fewer.
+  cost::Depth depth = cost::Depth::kBest;
   int most_depth = 0;  // for Depth::kUpTo: of the first stage
 };
 
@@ -49,13 +48,8 @@ struct Conditions {
 // batches lose, so more are taken only when asked for.
 inline constexpr int kMicrobatchesPerStage = 4;
 
-enum class Limit {
-  kCompute,   // of one stage
-  kExchange,  // of one stage's gradients
-  kLink,      // one link carries more than anything else takes
-  kLoop,      // too few items in flight to hide the transfers
-  kLatency,   // a synchronous pipeline fills and drains for every update
-};
+using cost::Depth;
+using cost::Limit;
 
 struct StagePrediction {
   Seconds forward{0};     // one minibatch on one replica, in parts as large as its items
@@ -94,7 +88,7 @@ using Rank = std::pair<std::int64_t, double>;
 // arguments; immutable, so thread-safe.
 class Predictor {
  public:
-  Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Conditions conditions);
+  Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Setting setting);
 
   // With the microbatches, depths and recomputation that make it fastest within the memory, of
   // those that are tried: the depths of a slack; less where a stage does not fit; one limit for all
@@ -104,50 +98,40 @@ class Predictor {
 
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }
   [[nodiscard]] const cluster::Cluster& cluster() const { return cluster_; }
-  [[nodiscard]] const cost::Network& network() const { return network_; }
-  [[nodiscard]] const Conditions& conditions() const { return conditions_; }
+  [[nodiscard]] const cost::Links& links() const { return links_; }
+  [[nodiscard]] const Setting& setting() const { return setting_; }
+  [[nodiscard]] const cost::Traits& traits() const { return setting_.rules.traits; }
   // The smallest memory that a worker of the group may use, and the lowest speed: what a stage on
   // all of them can count on. The group has at least one worker.
   [[nodiscard]] cluster::Device weakest(std::span<const WorkerId> group) const;
   [[nodiscard]] cluster::Device weakest_of_all() const;
 
  private:
-  struct Part;  // this and the next: of a shape
-  struct Sent;
   struct Shape;
   struct Choice;
   [[nodiscard]] Shape shape_of(const Layout& layout) const;
   [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
   [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;
+  // Predicts the layout with the choices made.
   [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
-  [[nodiscard]] cost::ItemShare item_share(const Shape& shape, std::size_t stage,
-                                           int microbatches) const;
-  [[nodiscard]] Part part_of(const Layout& layout, std::size_t stage) const;
-  [[nodiscard]] std::optional<Sent> sent_by(const Layout& layout, const Cuts::Flow& flow,
-                                            cost::LinkLoads& loads) const;
+  [[nodiscard]] cost::ItemShare share_of(const Shape& shape, std::size_t stage,
+                                         int microbatches) const;
+  // Predicts stage `s` with at most `depth` items in flight. If that exceeds the worker's memory,
+  // tries recomputation and smaller depths, as far as `choice` permits.
   [[nodiscard]] StagePrediction fitted(const Shape& shape, std::size_t s, const Choice& choice,
                                        int depth) const;
+  // Adds depth, recomputation, memory and compute of every stage to `prediction`.
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
-  void time_steady(const Shape& shape, Prediction& prediction) const;
-  void time_loops(const Shape& shape, Prediction& prediction) const;
-  void time_inner_loops(const Shape& shape, Prediction& prediction) const;
-  void time_synchronous(const Shape& shape, Prediction& prediction) const;
-  [[nodiscard]] Seconds dapple_time(const Shape& shape, const Prediction& prediction,
-                                    const std::vector<cost::PipelineStep>& steps,
-                                    const std::vector<Seconds>& exchange) const;
-  void time_data_parallel(const Shape& shape, Prediction& prediction) const;
-  void time_asynchronous(const Shape& shape, Prediction& prediction) const;
-  void time_interleaved(const Shape& shape, Prediction& prediction) const;
-  // A backward whose buckets are averaged, or pushed, as they are released.
-  // `share` of a minibatch is what it is the backward of.
-  [[nodiscard]] Seconds step_with(const Shape& shape, const StagePrediction& stage, double volume,
-                                  double share = 1) const;
+  // All that the system's time depends on.
+  [[nodiscard]] cost::PipelineCosts costs_of(const Shape& shape,
+                                             const Prediction& prediction) const;
+  // Where a worker has several stages, their memory adds up: notes a miss where it is too much.
   void check_workers(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;
   const cluster::Cluster& cluster_;
-  cost::Network network_;
-  Conditions conditions_;
+  cost::Links links_;
+  Setting setting_;
 };
 
 // The plan that a prediction describes.

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/system_rules_testing.h"
+
 namespace pipedream::plan {
 namespace {
-
-using cost::Rule;
 
 struct LayerOf {
   int forward;
@@ -78,9 +78,10 @@ std::vector<int> up_to(int end) {
 }
 
 Prediction predict(const profile::Profile& profile, const cluster::Cluster& cluster,
-                   const Layout& layout, const Conditions& conditions = {}) {
+                   const Layout& layout, Setting setting = {}) {
+  if (setting.rules.time == nullptr) setting.rules = cost::kPipedream;
   const Cuts cuts(profile);
-  return Predictor(cuts, cluster, conditions).predict(layout);
+  return Predictor(cuts, cluster, setting).predict(layout);
 }
 
 std::vector<int> depths_of(const Prediction& prediction) {
@@ -89,7 +90,7 @@ std::vector<int> depths_of(const Prediction& prediction) {
   return depths;
 }
 
-// SYSTEMS' example for the loop limit: F = 1, B = 2, transfers of 1.
+// A pipeline that waits for its loop: F = 1, B = 2, transfers of 1.
 profile::Profile four_equal(std::int64_t weights = 0) {
   return chain(
       std::vector<LayerOf>(4, {.forward = 1, .backward = 2, .weights = weights, .out = 1}));
@@ -306,12 +307,12 @@ TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
   Layout layout;
   layout.ends = {0, 2};
   layout.workers = {{WorkerId{0}, WorkerId{1}}};
-  const Conditions conditions{.rule = Rule::kDataParallel};
-  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, conditions);
+  const Setting setting{.rules = cost::kDataParallel};
+  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, setting);
   EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 13 / 2.0);
   EXPECT_EQ(slow.limit, Limit::kExchange);
   EXPECT_EQ(slow.minibatches_per_update, 2);
-  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, conditions);
+  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, setting);
   EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004) / 2);  // one bucket at the end
   EXPECT_EQ(fast.limit, Limit::kCompute);
 }
@@ -326,10 +327,10 @@ TEST(PredictDataParallel, AnUpdateComesOnTopOfEverything) {
   Layout layout;
   layout.ends = {0, 2};
   layout.workers = {{WorkerId{0}, WorkerId{1}}};
-  const Conditions conditions{.rule = Rule::kDataParallel};
-  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, conditions);
+  const Setting setting{.rules = cost::kDataParallel};
+  const Prediction slow = predict(profile, flat(2, kBucket / 2.0), layout, setting);
   EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), (13 + 5) / 2.0);
-  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, conditions);
+  const Prediction fast = predict(profile, flat(2, kBucket * 250.0), layout, setting);
   EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004 + 5) / 2);
 }
 
@@ -342,7 +343,7 @@ TEST(PredictDataParallel, SmallLayersAreAveragedTogetherAtTheEnd) {
   layout.ends = {0, 2};
   layout.workers = {{WorkerId{0}, WorkerId{1}}};
   const Prediction found =
-      predict(profile, flat(2, 1, std::chrono::seconds(1)), layout, {.rule = Rule::kDataParallel});
+      predict(profile, flat(2, 1, std::chrono::seconds(1)), layout, {.rules = cost::kDataParallel});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (7 + 16 + 2) / 2.0);
 }
 
@@ -352,7 +353,7 @@ TEST(PredictAsynchronous, PushesAndFetchesAreOneExchangeAfterTheBackward) {
   const profile::Profile profile = chain({{.forward = 1, .backward = 5, .weights = 16}});
   const Prediction found =
       predict(profile, flat(2), layer_by_layer({{0, 1}}),
-              {.rule = Rule::kAsynchronous, .exchange = cost::Exchange::kParameterServer});
+              {.rules = cost::kAsynchronous, .exchange = cost::Exchange::kParameterServer});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (6 + 8 + 8) / 2.0);
   EXPECT_EQ(found.limit, Limit::kExchange);
   EXPECT_EQ(found.minibatches_per_update, 1);
@@ -362,14 +363,14 @@ TEST(PredictDataParallel, TheSlowestWorkerHoldsUpAll) {
   cluster::Cluster cluster = flat(2);
   cluster.devices[1].speed = 0.5;
   const Prediction found = predict(chain({{.forward = 1, .backward = 2}}), cluster,
-                                   layer_by_layer({{0, 1}}), {.rule = Rule::kDataParallel});
+                                   layer_by_layer({{0, 1}}), {.rules = cost::kDataParallel});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6 / 2.0);
 }
 
 TEST(PredictModelParallel, AMinibatchPassesAllStagesForthAndBackAlone) {
   const Prediction found =
       predict(chain({{.forward = 1, .backward = 2, .out = 2}, {.forward = 2, .backward = 3}}),
-              flat(2), straight(2), {.rule = Rule::kModelParallel});
+              flat(2), straight(2), {.rules = cost::kModelParallel});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 2 + 2 + 3 + 2 + 2);
   EXPECT_EQ(found.limit, Limit::kLatency);
   EXPECT_EQ(found.microbatches, 1);
@@ -384,7 +385,7 @@ profile::Profile two_stages() {
 // A quarter of a minibatch: 1 + 2 on stage 0, 1/2 on the link each way, 1/2 + 1 on stage 1.
 TEST(PredictGpipe, FillsAndDrainsForEveryMinibatch) {
   const Prediction found =
-      predict(two_stages(), flat(2), straight(2), {.rule = Rule::kGpipe, .microbatches = 4});
+      predict(two_stages(), flat(2), straight(2), {.rules = cost::kGpipe, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 0.5 + 0.5) + (1 + 0.5 + 2) + 3 * (1 + 2));
   EXPECT_EQ(found.limit, Limit::kLatency);
   EXPECT_EQ(found.microbatches, 4);
@@ -398,7 +399,7 @@ TEST(PredictGpipe, FillsAndDrainsForEveryMinibatch) {
 TEST(PredictGpipe, RecomputationRunsForwardsTwiceAndKeepsOnlyWhatCameIn) {
   const Prediction found =
       predict(two_stages(), flat(2), straight(2),
-              {.rule = Rule::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
+              {.rules = cost::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 0.5 + 0.5) + (1.5 + 0.5 + 3) + 3 * (1 + 3));
   EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4);
   EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 12);
@@ -409,7 +410,7 @@ TEST(PredictGpipe, RecomputationRunsForwardsTwiceAndKeepsOnlyWhatCameIn) {
 }
 
 TEST(PredictGpipe, TakesFourMicrobatchesPerStageWhereNothingSpeaksAgainstIt) {
-  const Prediction found = predict(two_stages(), flat(2), straight(2), {.rule = Rule::kGpipe});
+  const Prediction found = predict(two_stages(), flat(2), straight(2), {.rules = cost::kGpipe});
   EXPECT_EQ(found.microbatches, 8);
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 1.75 + 7 * 1.5);
 }
@@ -417,14 +418,14 @@ TEST(PredictGpipe, TakesFourMicrobatchesPerStageWhereNothingSpeaksAgainstIt) {
 TEST(PredictGpipe, DoesNotCutAMinibatchIntoMoreThanItsSamples) {
   profile::Profile profile = two_stages();
   profile.batch = 3;
-  const Prediction found = predict(profile, flat(2), straight(2), {.rule = Rule::kGpipe});
+  const Prediction found = predict(profile, flat(2), straight(2), {.rules = cost::kGpipe});
   EXPECT_EQ(found.microbatches, 2);
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 + 7 + 6);
 }
 
 TEST(PredictGpipe, LatencySpeaksForFewMicrobatches) {
   const Prediction found = predict(two_stages(), flat(2, 1, std::chrono::seconds(10)), straight(2),
-                                   {.rule = Rule::kGpipe});
+                                   {.rules = cost::kGpipe});
   EXPECT_EQ(found.microbatches, 1);
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 18 + 2 * 12);
 }
@@ -439,7 +440,7 @@ profile::Profile two_stages_with_fixed() {
 
 TEST(PredictGpipe, EveryMicrobatchTakesWhatIsFixed) {
   const Prediction found = predict(two_stages_with_fixed(), flat(2), straight(2),
-                                   {.rule = Rule::kGpipe, .microbatches = 4});
+                                   {.rules = cost::kGpipe, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4 + 3);
   EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 8 + 6);
   EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 2);
@@ -451,7 +452,7 @@ TEST(PredictGpipe, EveryMicrobatchTakesWhatIsFixed) {
 TEST(PredictGpipe, RecomputationTakesWhatIsFixedOfTheForwardAgain) {
   const Prediction found =
       predict(two_stages_with_fixed(), flat(2), straight(2),
-              {.rule = Rule::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
+              {.rules = cost::kGpipe, .recompute = Recompute::kAlways, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), (8 + 6) + (4 + 3));
   EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 4 + 2);
 }
@@ -462,7 +463,7 @@ TEST(PredictGpipe, WhatIsFixedSpeaksForFewMicrobatches) {
     cost.fixed_forward = cost.forward;
     cost.fixed_backward = cost.backward;
   }
-  EXPECT_EQ(predict(profile, flat(2), straight(2), {.rule = Rule::kGpipe}).microbatches, 1);
+  EXPECT_EQ(predict(profile, flat(2), straight(2), {.rules = cost::kGpipe}).microbatches, 1);
 }
 
 TEST(PredictPipedream, WhatIsFixedChangesNothingForWholeMinibatches) {
@@ -476,7 +477,7 @@ TEST(PredictPipedream, WhatIsFixedChangesNothingForWholeMinibatches) {
 TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
   const Prediction found =
       predict(chain({{.forward = 4, .backward = 8}, {.forward = 8, .backward = 12}}), flat(2),
-              straight(2), {.rule = Rule::kDapple, .microbatches = 4});
+              straight(2), {.rules = cost::kDapple, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 2) + 3 * (2 + 3) + (3 + 2));
   EXPECT_EQ(found.limit, Limit::kLatency);
   EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
@@ -487,7 +488,7 @@ TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
 TEST(PredictDapple, AnEarlierStageIsThePivotWhereItIsTheSlowest) {
   const Prediction found =
       predict(chain({{.forward = 8, .backward = 16}, {.forward = 4, .backward = 4}}), flat(2),
-              straight(2), {.rule = Rule::kDapple, .microbatches = 4});
+              straight(2), {.rules = cost::kDapple, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 * (2 + 4));
 }
 
@@ -496,7 +497,7 @@ TEST(PredictDapple, ReplicasShareEveryMicrobatch) {
   const Prediction found =
       predict(chain({{.forward = 8, .backward = 16, .weights = 4, .stash = 8},
                      {.forward = 4, .backward = 4, .stash = 8}}),
-              flat(3), layer_by_layer({{0, 1}, {2}}), {.rule = Rule::kDapple, .microbatches = 4});
+              flat(3), layer_by_layer({{0, 1}, {2}}), {.rules = cost::kDapple, .microbatches = 4});
   // Stage 0 is the pivot with items of 2 + 4, and averages 4 bytes at the end.
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (2 + 3 * 6 + 4 + 4) / 2.0);
   EXPECT_EQ(found.minibatches_per_update, 2);
@@ -512,7 +513,7 @@ TEST(PredictDapple, EveryReplicaThatSharesAnItemTakesWhatIsFixed) {
   profile.costs[1].fixed_forward = std::chrono::seconds(4);
   profile.costs[2].fixed_backward = std::chrono::seconds(2);
   const Prediction found = predict(profile, flat(3), layer_by_layer({{0, 1}, {2}}),
-                                   {.rule = Rule::kDapple, .microbatches = 4});
+                                   {.rules = cost::kDapple, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 8 + 3 * 4);
   EXPECT_DOUBLE_EQ(found.stages[1].backward.count(), 4 + 2);
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (5 + 3 * (5 + 4) + 4 + 4) / 2.0);
@@ -522,7 +523,7 @@ TEST(PredictDapple, EveryReplicaThatSharesAnItemTakesWhatIsFixed) {
 TEST(PredictDapple, WhoeverReceivesFromAllReplicasReceivesAllOfIt) {
   const Prediction found =
       predict(chain({{.forward = 1, .backward = 2, .out = 4}, {.forward = 1, .backward = 1}}),
-              flat(3), layer_by_layer({{0, 1}, {2}}), {.rule = Rule::kDapple, .microbatches = 1});
+              flat(3), layer_by_layer({{0, 1}, {2}}), {.rules = cost::kDapple, .microbatches = 1});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 8 + 2 + 2 + 8 + 2) / 2.0);
 }
 
@@ -530,16 +531,16 @@ TEST(PredictDapple, WhoeverReceivesFromAllReplicasReceivesAllOfIt) {
 TEST(PredictDapple, FewerInFlightIsBetterThanRecomputationWhereForwardsAreLong) {
   const profile::Profile profile =
       chain({{.forward = 8, .backward = 4, .stash = 8}, {.forward = 1, .backward = 1}});
-  const Conditions conditions{.rule = Rule::kDapple,
-                              .memory = Bytes{3},
-                              .recompute = Recompute::kWhereNeeded,
-                              .microbatches = 4};
-  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  const Setting setting{.rules = cost::kDapple,
+                        .memory = Bytes{3},
+                        .recompute = Recompute::kWhereNeeded,
+                        .microbatches = 4};
+  const Prediction found = predict(profile, flat(2), straight(2), setting);
   EXPECT_FALSE(found.miss.has_value());
   EXPECT_FALSE(found.stages[0].recompute);
   EXPECT_EQ(depths_of(found), (std::vector{1, 1}));
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2 + 3 * (2 + 0.25 + 0.25 + 1) + 1);
-  Conditions roomy = conditions;
+  Setting roomy = setting;
   roomy.memory = Bytes{4};
   const Prediction all = predict(profile, flat(2), straight(2), roomy);
   EXPECT_EQ(depths_of(all), (std::vector{2, 1}));
@@ -549,17 +550,17 @@ TEST(PredictDapple, FewerInFlightIsBetterThanRecomputationWhereForwardsAreLong) 
 TEST(PredictDapple, RecomputationIsBetterThanFewerInFlightWhereForwardsAreShort) {
   const profile::Profile profile =
       chain({{.forward = 4, .backward = 8, .stash = 8}, {.forward = 4, .backward = 8}});
-  Conditions conditions{.rule = Rule::kDapple,
-                        .memory = Bytes{3},
-                        .recompute = Recompute::kWhereNeeded,
-                        .microbatches = 4};
-  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  Setting setting{.rules = cost::kDapple,
+                  .memory = Bytes{3},
+                  .recompute = Recompute::kWhereNeeded,
+                  .microbatches = 4};
+  const Prediction found = predict(profile, flat(2), straight(2), setting);
   EXPECT_FALSE(found.miss.has_value());
   EXPECT_TRUE(found.stages[0].recompute);
   EXPECT_FALSE(found.stages[1].recompute);
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 1) + 3 * 3 + (2 + 3));
-  conditions.recompute = Recompute::kNever;
-  const Prediction shallow = predict(profile, flat(2), straight(2), conditions);
+  setting.recompute = Recompute::kNever;
+  const Prediction shallow = predict(profile, flat(2), straight(2), setting);
   EXPECT_FALSE(shallow.miss.has_value());
   EXPECT_EQ(depths_of(shallow), (std::vector{1, 1}));
   EXPECT_DOUBLE_EQ(shallow.per_minibatch.count(), (1 + 1) + 3 * 6 + (2 + 2));
@@ -568,7 +569,7 @@ TEST(PredictDapple, RecomputationIsBetterThanFewerInFlightWhereForwardsAreShort)
 TEST(PredictTwoBuffered, KeepsTwoVersionsAndAsManyMicrobatchesAsStages) {
   const profile::Profile profile =
       chain(std::vector<LayerOf>(3, {.forward = 4, .backward = 8, .weights = 10, .stash = 12}));
-  const Prediction found = predict(profile, flat(3), straight(3), {.rule = Rule::kTwoBuffered});
+  const Prediction found = predict(profile, flat(3), straight(3), {.rules = cost::kTwoBuffered});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 12);  // no flush: as fast as its slowest stage
   EXPECT_EQ(found.limit, Limit::kCompute);
   EXPECT_EQ(found.microbatches, 3);
@@ -585,14 +586,14 @@ TEST(PredictTwoBuffered, EveryMicrobatchTakesWhatIsFixed) {
   profile::Profile profile = chain({{.forward = 4, .backward = 8}, {.forward = 2, .backward = 4}});
   profile.costs[2].fixed_backward = std::chrono::seconds(3);
   const Prediction found =
-      predict(profile, flat(2), straight(2), {.rule = Rule::kTwoBuffered, .microbatches = 4});
+      predict(profile, flat(2), straight(2), {.rules = cost::kTwoBuffered, .microbatches = 4});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2 + 4 + 3 * 3);
   EXPECT_EQ(found.limiting_stage, 1U);
 }
 
 TEST(PredictTwoBuffered, ReplicasNeedASecondGradient) {
   const Prediction found = predict(chain({{.forward = 4, .backward = 8, .weights = 10}}), flat(2),
-                                   layer_by_layer({{0, 1}}), {.rule = Rule::kTwoBuffered});
+                                   layer_by_layer({{0, 1}}), {.rules = cost::kTwoBuffered});
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 6);
   EXPECT_EQ(found.minibatches_per_update, 2);
   EXPECT_EQ(found.stages[0].memory.weights, Bytes{20});
@@ -602,11 +603,11 @@ TEST(PredictTwoBuffered, ReplicasNeedASecondGradient) {
 TEST(PredictTwoBuffered, RecomputationTakesTimeAndSavesMemory) {
   const profile::Profile profile = chain(
       {{.forward = 4, .backward = 8, .stash = 12}, {.forward = 4, .backward = 8, .stash = 12}});
-  Conditions conditions{.rule = Rule::kTwoBuffered,
-                        .memory = Bytes{6},
-                        .recompute = Recompute::kWhereNeeded,
-                        .microbatches = 2};
-  const Prediction found = predict(profile, flat(2), straight(2), conditions);
+  Setting setting{.rules = cost::kTwoBuffered,
+                  .memory = Bytes{6},
+                  .recompute = Recompute::kWhereNeeded,
+                  .microbatches = 2};
+  const Prediction found = predict(profile, flat(2), straight(2), setting);
   EXPECT_FALSE(found.miss.has_value());
   EXPECT_TRUE(found.stages[0].recompute);   // 2 items of 6 bytes
   EXPECT_FALSE(found.stages[1].recompute);  // 1

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
+#include "cost/system_rules_testing.h"
 #include "plan/hierarchical.h"
 #include "profile/shared_profiles_testing.h"
 
@@ -54,7 +55,7 @@ Ours ours(const Published& wanted, cost::Variant variant = cost::Variant::kPubli
   const profile::Profile profile = profile::read_shared_profile(wanted.model);
   const cluster::Cluster cluster = cluster_of(wanted);
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster, {});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   const auto outcome =
       plan_hierarchical(predictor, {.variant = variant,
                                     .fewer_workers = variant != cost::Variant::kPublished,

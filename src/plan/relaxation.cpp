@@ -15,11 +15,11 @@ constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another or
 
 // Averaging over a ring of m workers, per byte and minibatch: some link of a level that joins so
 // many carries 2(m−1)/m per round of m minibatches. Other patterns may use all levels at once.
-double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, int m) {
+double exchange_per_byte(const cost::Links& links, cost::Exchange pattern, int m) {
   double best = 0;
-  for (std::size_t k = 0; k < network.levels(); ++k) {
-    const double bandwidth = network.level(k).bandwidth.bytes_per_second;
-    const int joined = network.inside(k) * network.level(k).count;
+  for (std::size_t k = 0; k < links.levels(); ++k) {
+    const double bandwidth = links.level(k).bandwidth.bytes_per_second;
+    const int joined = links.inside(k) * links.level(k).count;
     if (pattern != cost::Exchange::kRing)
       best += bandwidth;
     else if (joined >= m)
@@ -29,15 +29,14 @@ double exchange_per_byte(const cost::Network& network, cost::Exchange pattern, i
 }
 
 // The same for every m, with rings of two levels; by m − 1.
-std::vector<double> exchanges_per_byte(const cost::Network& network, cost::Exchange pattern) {
+std::vector<double> exchanges_per_byte(const cost::Links& links, cost::Exchange pattern) {
   std::vector<double> all;
-  for (int m = 1; m <= network.workers(); ++m)
-    all.push_back(exchange_per_byte(network, pattern, m));
-  if (pattern != cost::Exchange::kRing || network.hosts().empty()) return all;
-  for (int g = 2; g <= network.level(0).count; ++g)
-    for (int h = 2; h <= network.level(1).count; ++h) {
+  for (int m = 1; m <= links.workers(); ++m) all.push_back(exchange_per_byte(links, pattern, m));
+  if (pattern != cost::Exchange::kRing || links.hosts().empty()) return all;
+  for (int g = 2; g <= links.level(0).count; ++g)
+    for (int h = 2; h <= links.level(1).count; ++h) {
       double& known = all[static_cast<std::size_t>(g * h - 1)];
-      known = std::min(known, cost::two_rings_per_byte(network, g, h).count() / (g * h));
+      known = std::min(known, cost::two_rings_per_byte(links, g, h).count() / (g * h));
     }
   return all;
 }
@@ -46,20 +45,20 @@ std::vector<double> exchanges_per_byte(const cost::Network& network, cost::Excha
 
 Relaxation::Relaxation(const Predictor& predictor, bool straight)
     : cuts_(predictor.cuts()),
-      workers_(predictor.network().workers()),
+      workers_(predictor.links().workers()),
       straight_(straight),
       speed_(0),
-      largest_item_(cost::replicas_split_items(predictor.conditions().rule) ? workers_ : 1) {
+      largest_item_(predictor.traits().shares_items() ? workers_ : 1) {
   for (const cluster::Device& device : predictor.cluster().devices)
     speed_ = std::max(speed_, device.speed);
   for (std::size_t cut = 0; cut < cuts_.count(); ++cut) time_.push_back(compute(0, cut));
-  if (cost::never_flushes(predictor.conditions().rule))  // once a round
-    exchange_ = exchanges_per_byte(predictor.network(), predictor.conditions().exchange);
+  if (!predictor.traits().flushes)  // once a round
+    exchange_ = exchanges_per_byte(predictor.links(), predictor.setting().exchange);
   else
     exchange_.resize(static_cast<std::size_t>(workers_));
   int first = 2;
-  for (std::size_t k = 0; k < predictor.network().levels(); ++k) {
-    levels_end_.push_back(predictor.network().inside(k) * predictor.network().level(k).count);
+  for (std::size_t k = 0; k < predictor.links().levels(); ++k) {
+    levels_end_.push_back(predictor.links().inside(k) * predictor.links().level(k).count);
     // One more worker may make an even group uneven; it counts as if it did not take part.
     for (int m = first + 1; m <= levels_end_.back(); ++m)
       exchange_[index(m)] = std::min(exchange_[index(m)], exchange_[index(m - 1)]);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/system_rules_testing.h"
+
 namespace pipedream::plan {
 namespace {
 
@@ -32,7 +34,7 @@ TEST(Relaxation, HasWhatAveragingTakesOfTheProcessorWhereThereAreReplicas) {
   const profile::Profile profile = three_layers();
   const Cuts cuts(profile);
   const cluster::Cluster cluster = fast_links(2);
-  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   const Relaxation relaxation(predictor, /*straight=*/false);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 1), 6, 1e-9);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 2), (6 + 1.5) / 2, 1e-9);
@@ -49,7 +51,7 @@ TEST(Relaxation, AStageOnOneWorkerAveragesNothing) {
   const profile::Profile profile = three_layers();
   const Cuts cuts(profile);
   const cluster::Cluster cluster = fast_links(3);
-  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   EXPECT_NEAR(Relaxation(predictor, false).bound(), 2, 1e-6) << "a layer on each";
 }
 
@@ -63,7 +65,7 @@ TEST(Relaxation, KnowsRingsOfTwoLevels) {
       {{.name = "server", .count = 2, .bandwidth = {1e12}},
        {.name = "network", .count = 2, .bandwidth = {4}, .shared = true}},
       std::vector<cluster::Device>(4, {Bytes{1 << 30}, 1})};
-  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kPipedream});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   const Relaxation relaxation(predictor, /*straight=*/false);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 4), 36.0 / 4 / 4, 1e-9);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 3), 4.0 / 3 * 36 / 4 / 3, 1e-9)

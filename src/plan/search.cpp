@@ -19,10 +19,10 @@ Search::Order Search::order(const Prediction& prediction) {
   return {rank(prediction), prediction.stages.size()};
 }
 
-Layout place(const Draft& draft, const cost::Network& network) {
+Layout place(const Draft& draft, const cost::Links& links) {
   Layout layout;
-  Places places(network);
-  const int block = network.workers() / draft.copies;
+  Places places(links);
+  const int block = links.workers() / draft.copies;
   int next = 0;
   for (const Draft::Stage& stage : draft.stages) {
     layout.ends.push_back(stage.end);
@@ -47,8 +47,8 @@ Search::Search(const Predictor& predictor, const Relaxation& relaxation, Space s
     : predictor_(predictor),
       relaxation_(relaxation),
       space_(std::move(space)),
-      price_(std::max<std::int64_t>(kSmallestPrice,
-                                    predictor.network().workers() / kWorkersPerPrice)) {
+      price_(
+          std::max<std::int64_t>(kSmallestPrice, predictor.links().workers() / kWorkersPerPrice)) {
   budget_ = budget * kSmallestPrice;
 }
 
@@ -77,7 +77,7 @@ void Search::note_good(const Layout& layout) {
 void Search::offer(const Draft& draft) {
   if (!is_draft(draft)) return;
   budget_ += price_;  // what others found is free
-  Start start{order(take(place(draft, predictor_.network()))), draft};
+  Start start{order(take(place(draft, predictor_.links()))), draft};
   const auto at =
       std::lower_bound(starts_.begin(), starts_.end(), start,
                        [](const Start& a, const Start& b) { return a.order < b.order; });
@@ -98,7 +98,7 @@ bool Search::is_draft(const Draft& draft) const {
     used += stage.replicas;
     from = stage.end;
   }
-  return from == predictor_.cuts().last() && used <= predictor_.network().workers() / draft.copies;
+  return from == predictor_.cuts().last() && used <= predictor_.links().workers() / draft.copies;
 }
 
 void Search::climb() {
@@ -109,7 +109,7 @@ void Search::climb() {
       for (Draft& next : neighbours(start.draft)) {
         if (budget_ <= reserve) break;
         if (!is_draft(next)) continue;
-        const Order found = order(take(place(next, predictor_.network())));
+        const Order found = order(take(place(next, predictor_.links())));
         if (found >= start.order) continue;
         start = {found, std::move(next)};
         better = true;
@@ -193,7 +193,7 @@ void Search::add_split(const Draft& draft, std::vector<Draft>& into) const {
 // Plans on few workers come first, each time for half of what is left of the budget: a large
 // cluster must not hide the best of a small one.
 void Search::exhaust() {
-  const int workers = predictor_.network().workers();
+  const int workers = predictor_.links().workers();
   std::int64_t left = budget_;
   for (int most = 2; most < workers && space_.straight; most *= 2) {
     budget_ = left / 2;
@@ -235,7 +235,7 @@ void Search::extend(Draft& draft, int left, double at_least) {
       for (const Placement placement : space_.placements) {
         draft.stages.push_back({end, replicas, placement});
         if (done)
-          (void)take(place(draft, predictor_.network()));
+          (void)take(place(draft, predictor_.links()));
         else
           extend(draft, left - replicas, bound);
         draft.stages.pop_back();

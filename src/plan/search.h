@@ -28,7 +28,7 @@ struct Draft {
 };
 
 // The layout that a draft describes. A minibatch stays in one copy.
-[[nodiscard]] Layout place(const Draft& draft, const cost::Network& network);
+[[nodiscard]] Layout place(const Draft& draft, const cost::Links& links);
 
 // Which drafts there are.
 struct Space {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "cost/system_rules_testing.h"
 #include "plan/candidates.h"
 #include "plan/plan_testing.h"
 #include "plan/search.h"
@@ -13,7 +14,7 @@ RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
   const profile::Profile profile = any_profile({.layers = 5});
   const cluster::Cluster cluster = any_cluster({.workers = 4});
   const Cuts cuts(profile);
-  const Predictor predictor(cuts, cluster, {.rule = cost::Rule::kDapple, .memory = any_memory()});
+  const Predictor predictor(cuts, cluster, {.rules = cost::kDapple, .memory = any_memory()});
   const Relaxation relaxation(predictor, false);
   Search search(predictor, relaxation, {}, 100'000);
   std::vector<Draft> offered;
@@ -59,7 +60,7 @@ RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
     for (const Draft::Stage& stage : draft.stages) workers += stage.replicas;
     if (workers > cluster.workers()) continue;
     ++used;
-    const Layout layout = place(draft, predictor.network());
+    const Layout layout = place(draft, predictor.links());
     const Prediction prediction = predictor.predict(layout);
     const bool listed = std::any_of(few.begin(), few.end(), [&](const Answer& answer) {
       return answer.layout.ends == layout.ends && answer.layout.workers == layout.workers;

@@ -18,22 +18,21 @@ Draft equal_pipelines(const std::vector<std::size_t>& ends, int copies, int repl
 }  // namespace
 
 Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
-                          const Conditions& conditions) {
+                          const Setting& setting) {
   std::optional<std::pair<Layout, Prediction>> best;
   const int workers = cluster.workers();
   const std::int64_t most_microbatches =
-      conditions.microbatches.value_or(cuts.profile().batch.value_or(INT32_MAX));
+      setting.microbatches.value_or(cuts.profile().batch.value_or(INT32_MAX));
   for (const Recompute recompute : {Recompute::kNever, Recompute::kAlways}) {
-    if (conditions.recompute != Recompute::kWhereNeeded && conditions.recompute != recompute)
-      continue;
-    Conditions tried = conditions;
+    if (setting.recompute != Recompute::kWhereNeeded && setting.recompute != recompute) continue;
+    Setting tried = setting;
     tried.recompute = recompute;
     const Predictor predictor(cuts, cluster, tried);
     for (int depth = 1; depth <= std::min(workers, static_cast<int>(cuts.unit_count())); ++depth) {
-      if (most_microbatches < depth) break;  // two weight versions need one per stage
+      if (most_microbatches < cost::fewest_microbatches(setting.rules.traits, depth)) break;
       const auto ends = balanced_ends(predictor, Balance::kTime, depth);
       const auto offer = [&](const Draft& draft) {
-        Layout layout = place(draft, predictor.network());
+        Layout layout = place(draft, predictor.links());
         Prediction prediction = predictor.predict(layout);
         if (!best || rank(prediction) < rank(best->second))
           best.emplace(std::move(layout), std::move(prediction));

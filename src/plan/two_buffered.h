@@ -7,10 +7,10 @@
 
 namespace pipedream::plan {
 
-// The conditions' rule must be Rule::kTwoBuffered; their `recompute` says what may be tried
-// (kWhereNeeded: both). The cuts are those of Cuts::in_declared_order. Stages are balanced by time.
-// Exact: the whole space is looked at.
+// `setting.rules` must be those of a system with two weight versions. `setting.recompute` says what
+// is tried: kWhereNeeded tries both with and without recomputation. `cuts` must be those of
+// Cuts::in_declared_order. Stages are balanced by time. Exact: the whole space is looked at.
 [[nodiscard]] Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
-                                        const Conditions& conditions);
+                                        const Setting& setting);
 
 }  // namespace pipedream::plan

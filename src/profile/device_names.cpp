@@ -5,7 +5,7 @@
 namespace pipedream::profile {
 namespace {
 
-// A number as libtorch writes it.
+// Whether `text` is a device index as libtorch writes it: one or two digits, without leading zeros.
 bool is_index(const std::string& text) {
   if (text.size() > 1 && text[0] == '0') return false;
   return !text.empty() && text.size() <= 2 &&

@@ -1,4 +1,4 @@
-// The names of devices and precisions in files.
+// The names of devices and precisions in files (docs/formats.md#profile).
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace pipedream::profile {
 
-// "cpu", "cuda" or one like "cuda:0"; anything else fails the node.
+// Returns the text of `node`, which must be "cpu", "cuda" or a name such as "cuda:0". Throws
+// BadFile for any other text.
 [[nodiscard]] std::string read_device(const Node& node);
-// "fp32" or "bf16".
+// Returns the text of `node`, which must be "fp32" or "bf16". Throws BadFile for any other text.
 [[nodiscard]] std::string read_precision(const Node& node);
 
-// Without an index, which is a matter of one machine: "cuda" of "cuda:1".
+// Returns `device` without its index, which has a meaning on one machine only: "cuda" for "cuda:1".
 [[nodiscard]] std::string kind_of_device(const std::string& device);
 
 }  // namespace pipedream::profile

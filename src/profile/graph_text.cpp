@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSeparator = " -- ";
 constexpr double kLargestBytes = 0x1p53;
-constexpr double kLongestMilliseconds = 1e9;  // as in our JSON
+constexpr double kLongestMilliseconds = 1e9;  // Node::seconds() has the same limit
 
 struct Place {
   const std::string& file;
@@ -54,8 +54,8 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 
 std::string shown(std::string_view text) { return "\"" + printable(text) + "\""; }
 
-// UTF-8 without control characters: what the strings of our JSON may hold, so that each profile
-// that is read can also be written.
+// Whether `text` is UTF-8 without control characters. Our JSON can hold such strings only, so this
+// ensures that every profile that is read can also be written.
 bool is_text(std::string_view text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; };
   if (std::any_of(text.begin(), text.end(), is_control)) return false;
@@ -76,7 +76,7 @@ double read_number(std::string_view text, double most, const Place& place, std::
   return number;
 }
 
-// "6291456.0" or "[6291456.0; 131072.0]", which is summed.
+// Reads one size, "6291456.0", or the sum of a list of sizes, "[6291456.0; 131072.0]".
 double read_sizes(std::string_view text, const Place& place, std::string_view key) {
   if (text.empty() || text.front() != '[') return read_number(text, kLargestBytes, place, key);
   if (text.back() != ']') place.fail(fmt::format("{}: the list has no end: {}", key, shown(text)));
@@ -119,7 +119,7 @@ void read_costs(std::string_view text, NodeLine& node, const Place& place) {
 
 NodeLine read_node(std::string_view line, const Place& place) {
   auto parts = split(line, kSeparator);
-  if (parts.back().starts_with("stage_id=")) parts.pop_back();  // an earlier answer of a planner
+  if (parts.back().starts_with("stage_id=")) parts.pop_back();  // written by PipeDream's planner
   if (parts.size() < 3)
     place.fail(
         "wanted our JSON, or PipeDream's graph text with nodes \"id -- description -- costs\" "
@@ -129,7 +129,8 @@ NodeLine read_node(std::string_view line, const Place& place) {
   node.line = place.line;
   node.id = parts.front();
   if (node.id.empty()) place.fail("the node's id is empty");
-  // The description may itself hold the separator: it is all between the first part and the last.
+  // The description may itself hold the separator. It is everything between the first part and the
+  // last.
   const auto* begin = parts[1].data();
   const auto* end = parts[parts.size() - 2].data() + parts[parts.size() - 2].size();
   node.description.assign(begin, end);
@@ -144,9 +145,10 @@ EdgeLine read_edge(std::string_view line, const Place& place) {
   return {std::string(parts[0]), std::string(parts[1]), place.line};
 }
 
-// "node12" → ("node", 12): ids in the order a person would give them.
+// Returns the key by which ids are sorted: ("node", 12) for "node12", so that node9 precedes
+// node10.
 std::pair<std::string_view, std::uint64_t> natural_key(std::string_view id) {
-  const auto digits = id.find_last_not_of("0123456789") + 1;  // npos + 1 == 0: all digits
+  const auto digits = id.find_last_not_of("0123456789") + 1;  // 0 if all are digits: npos + 1 == 0
   std::uint64_t number = 0;
   std::from_chars(id.data() + digits, id.data() + id.size(), number);
   return {id.substr(0, digits), number};
@@ -174,7 +176,7 @@ void add_node(const NodeLine& node, graph::Builder& builder, Profile& profile) {
 }
 
 struct Lines {
-  std::vector<NodeLine> nodes;  // in the order of their numbers
+  std::vector<NodeLine> nodes;  // sorted by natural_key()
   std::vector<EdgeLine> edges;
 };
 
@@ -199,7 +201,8 @@ Lines read_lines(std::string_view content, const std::string& file) {
   return lines;
 }
 
-// Edges stand at the end of the file: one that was cut off lacks them.
+// Throws BadFile if a layer that is neither an input layer nor the only layer has no edges. Edges
+// are at the end of the file, so a file that was cut off lacks some of them.
 void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
   if (graph.layers().size() == 1) return;
   for (const graph::Layer& layer : graph.layers()) {
@@ -212,7 +215,8 @@ void refuse_loose_ends(const graph::Graph& graph, const std::string& file) {
   }
 }
 
-// "ReLU(inplace)" writes over its input, which therefore takes no memory of its own.
+// A layer such as "ReLU(inplace)" writes over its input, so the input takes no memory besides the
+// output. Marks the input as not kept by its producer, if no other layer uses it.
 void note_layers_in_place(Profile& profile) {
   for (const graph::Layer& layer : profile.graph.layers()) {
     if (layer.kind.find("inplace") == std::string::npos) continue;

@@ -10,10 +10,12 @@
 
 namespace pipedream::profile {
 
-// Throws BadFile with file and line. Layers keep their ids as names and their numbers' order.
-// Nodes whose description begins with "Input" become input layers; their time goes to
-// Profile::input. What layers keep is not known (profile.h), except that a layer said to work in
-// place ("ReLU(inplace)") takes over its input's memory.
+// Parses graph text; `file` is used in messages, and its name gives the model's name. Throws
+// BadFile with the file and the line. Each node becomes a layer whose name is the node's id; layers
+// are sorted by the number at the end of the id. A node whose description begins with "Input"
+// becomes an input layer, and its time is added to `Profile::input`. The format does not say what
+// layers keep for their backward (profile.h). But a layer that works in place ("ReLU(inplace)")
+// writes over its input, so the layer that produced this input does not keep it.
 [[nodiscard]] Profile parse_graph_text(std::string_view content, const std::string& file);
 
 }  // namespace pipedream::profile

@@ -179,7 +179,7 @@ TEST(ParseGraphText, NamesTheFileOfABadGraph) {
   EXPECT_EQ(text_refusal("\ta -- b\n"), "g.txt: wanted at least one layer, found none");
 }
 
-// Each line alone is within the limits; the sums would overflow an int64.
+// Each line is within the limits by itself, but the sums over all lines exceed them.
 TEST(ParseGraphText, RefusesTotalsThatNoSumCouldHold) {
   const auto twice = [](const std::string& kind, const std::string& time, const std::string& size) {
     const std::string rest = " -- " + kind + " -- forward_compute_time=" + time +
@@ -195,7 +195,7 @@ TEST(ParseGraphText, RefusesTotalsThatNoSumCouldHold) {
             "g.txt: all layers together hold more than 8192 TiB: is a unit wrong?");
 }
 
-// What our JSON could not hold is refused at once rather than when the profile is written.
+// Text that our JSON cannot hold is refused when it is read, not later when the profile is written.
 TEST(ParseGraphText, RefusesControlCharactersAndBytesThatAreNotUtf8) {
   for (const std::string& bad : {std::string("\xff"), std::string("\x01"), std::string("\x7f"),
                                  std::string(1, '\0'), std::string("\t"), std::string("\r")}) {

@@ -7,7 +7,8 @@ namespace pipedream::profile {
 void check_totals(const Profile& profile) {
   Nanos time{0};
   Bytes bytes;
-  // After each step, so that not even the check overflows; every single cost is below the limit.
+  // Checks after each addition. Every single cost is within the limits, so the sums cannot overflow
+  // before a check.
   const auto check = [&] {
     if (time > kLongestInAll)
       throw BadValue("all layers together take more than " + to_text(kLongestInAll) +
@@ -76,7 +77,7 @@ Bytes total_weights(const Profile& profile, std::span<const LayerId> layers) {
 
 namespace {
 
-// Whether a list of flags, one per value, has one at `at`; `unknown` where the list is empty.
+// Returns `flags[at]`, or `unknown` if `flags` is empty.
 bool flag(const std::vector<bool>& flags, std::size_t at, bool unknown) {
   return flags.empty() ? unknown : flags.at(at);
 }
@@ -105,7 +106,7 @@ Bytes held_bytes(const Profile& profile, LayerId layer) {
   const auto& outputs = profile.graph.layer(layer).outputs;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const graph::Value& output = profile.graph.value(outputs[o]);
-    if (output.is_weight) continue;  // counts with the weights
+    if (output.is_weight) continue;  // already counted in `weights`
     if (flag(cost.keeps_output, o, true) || a_consumer_keeps(profile, outputs[o]))
       held += output.bytes;
   }

@@ -1,4 +1,5 @@
-// What it costs to run each layer of a model, measured once per minibatch on one device.
+// The profile of a model: what each layer costs for one minibatch on one device
+// (docs/formats.md#profile).
 #pragma once
 
 #include <cstdint>
@@ -13,86 +14,101 @@
 
 namespace pipedream::profile {
 
+// The cost of one layer for one minibatch.
 struct LayerCost {
   Nanos forward{0};
   Nanos backward{0};
   Bytes weights;
-  // Intermediate results that stay allocated from the layer's forward to its backward, besides its
-  // inputs and outputs.
+  // Intermediate results that stay allocated from the layer's forward to its backward, not counting
+  // its inputs and outputs.
   Bytes stash;
-  // Per input, and per output: whether the layer's backward needs that value again. A value is held
-  // while its producer or a consumer keeps it, once however many do. Empty where not known: then
-  // outputs count as kept and inputs do not, which comes to the same for a chain.
+  // For each input of the layer, whether the layer's backward needs the value again. Empty if not
+  // known; inputs then count as not kept. A value is held until the backward if its producer or any
+  // consumer keeps it, and it counts once.
   std::vector<bool> keeps_input;
+  // For each output of the layer, whether the layer's backward needs the value again. Empty if not
+  // known; outputs then count as kept. For a chain of layers, this default holds the same values as
+  // if each layer kept its input.
   std::vector<bool> keeps_output;
-  Nanos update{0};  // one step of the optimiser over the layer's weights; 0 where not known
-  // What averaging the gradients of its weights with other replicas, once, takes of the processor
-  // that computes: collecting and summing. 0 where others do that, or where not known.
+  Nanos update{0};  // one optimiser step over the layer's weights; 0 if not known
+  // Time that one averaging of the layer's gradients with other replicas takes from the processor
+  // that computes: copying gradients into buckets and summing them. 0 if other processors do that
+  // work, or if not known.
   Nanos averaging{0};
-  // While its backward runs, besides what it keeps and its weights' gradients: gradients of its
-  // inputs and outputs, and whatever it computes with.
+  // Peak memory while the layer's backward runs: gradients of its inputs and outputs, and temporary
+  // memory. Does not include what the layer kept from its forward, nor the gradients of its
+  // weights. nullopt if not known.
   std::optional<Working> working{};
-  // While its forward runs: what it keeps and hands on, inputs that nothing keeps, and whatever it
-  // computes with. 0 where not known: `working` has it then.
+  // Peak memory while the layer's forward runs: what the layer keeps, its outputs, the inputs that
+  // it does not keep, and temporary memory. 0 if not known; then `working` is the peak of both
+  // passes.
   Working forward_working{};
-  // What of forward and backward a pass takes however few samples it has, so that a microbatch
-  // takes it too (cost/compute.h); at most as long as those. 0 where not known.
+  // The part of `forward` that does not depend on the number of samples, so that every microbatch
+  // takes all of it (cost/compute.h). At most `forward`; 0 if not known.
   Nanos fixed_forward{0};
+  // The part of `backward` that does not depend on the number of samples, so that every microbatch
+  // takes all of it (cost/compute.h). At most `backward`; 0 if not known.
   Nanos fixed_backward{0};
 
-  // What a minibatch costs besides its forward. A replica updates its weights once per minibatch's
-  // worth of its own compute, so the cost rules count the update with the backward
-  // (docs/planner.md).
+  // Returns the time of a minibatch besides its forward. The cost rules count the update with the
+  // backward, because a replica updates its weights once per minibatch's worth of its own compute
+  // (docs/planner.md#the-cost-model).
   [[nodiscard]] Nanos backward_with_update() const { return backward + update; }
-  // All that it may take of a replica.
+  // Returns all the time that the layer can take from one replica per minibatch.
   [[nodiscard]] Nanos longest() const { return forward + backward_with_update() + averaging; }
   friend bool operator==(const LayerCost&, const LayerCost&) = default;
 };
 
-// Invariant: costs has one entry per layer of the graph; entries of input layers are zero.
+// The graph of a model and the costs of its layers, with how they were measured. Invariant: `costs`
+// has one entry per layer of `graph`, and the entries of input layers are zero.
 struct Profile {
   std::string model;
-  std::optional<std::int64_t> batch;  // samples of one minibatch; PipeDream's text does not say
-  std::string device;                 // "cpu", "cuda:0"; empty where not known
-  std::string precision;              // "fp32", "bf16"; empty where not known
-  std::optional<int> threads;         // intra-op threads
-  std::optional<int> workers;         // that computed at once, on one machine; none: one
-  std::optional<int> passes;          // of which the times are medians
-  Nanos input{0};                     // reading one minibatch, apart from all compute
-  std::optional<Nanos> whole;         // the whole model's pass timed in one go, with its update
+  std::optional<std::int64_t> batch;  // samples of one minibatch; PipeDream's graph text lacks it
+  std::string device;                 // "cpu", "cuda:0"; empty if not known
+  std::string precision;              // "fp32", "bf16"; empty if not known
+  std::optional<int> threads;         // intra-op threads; nullopt if not known
+  // Workers of the machine that computed at the same time while the layers were measured; nullopt
+  // means one.
+  std::optional<int> workers;
+  std::optional<int> passes;   // measured passes, whose medians the times are; nullopt if not known
+  Nanos input{0};              // reading one minibatch from the data set; not part of any layer
+  std::optional<Nanos> whole;  // forward, backward and update of the whole model, timed as one
   graph::Graph graph;
   std::vector<LayerCost> costs;
 
   [[nodiscard]] const LayerCost& cost(LayerId layer) const { return costs.at(layer.index()); }
 };
 
-// The most that all layers of a model may take and hold together: no sum over layers overflows,
-// nor does such a sum times a thousand minibatches in flight.
+// Limits on the sums over all layers of a model: of their times, and of the bytes of weights,
+// values, stashes and working memory. Within these limits no sum over layers overflows, nor does a
+// thousand times such a sum, for a thousand minibatches in flight.
 inline constexpr Nanos kLongestInAll = std::chrono::seconds(1'000'000);
 inline constexpr Bytes kLargestInAll{std::int64_t{1} << 53};
 
-// Throws BadValue when the layers' times or bytes pass these limits: whoever reads a profile calls
-// it.
+// Throws BadValue if the sums over all layers exceed `kLongestInAll` or `kLargestInAll`. Every
+// function that reads a profile calls this.
 void check_totals(const Profile& profile);
 
-// What is held from a layer's forward to its backward on account of what it computed: its stash,
-// and those of its outputs that the layer itself or one of their consumers keeps.
+// Returns the bytes held from forward to backward of what `layer` computed: its stash, and the
+// outputs that the layer itself or one of their consumers keeps. Outputs that are weights do not
+// count.
 [[nodiscard]] Bytes held_bytes(const Profile& profile, LayerId layer);
 
-// Whether every layer says how much memory it works with.
+// Returns whether `working` is known for every layer that is not an input layer.
 [[nodiscard]] bool knows_working(const Profile& profile);
 
-// Sums over all layers.
+// These return the sum of one cost over all layers.
 [[nodiscard]] Nanos total_forward(const Profile& profile);
 [[nodiscard]] Nanos total_backward(const Profile& profile);
 [[nodiscard]] Nanos total_update(const Profile& profile);
 [[nodiscard]] Nanos total_averaging(const Profile& profile);
-// What a minibatch takes on one worker: forward, backward and update.
+// Returns the time of a minibatch on one worker: forward, backward and update of all layers.
 [[nodiscard]] Nanos total_time(const Profile& profile);
-// What of it is fixed.
+// Returns the part of total_time() that does not depend on the number of samples.
 [[nodiscard]] Nanos total_fixed(const Profile& profile);
+// Returns the bytes of the weights of all layers.
 [[nodiscard]] Bytes total_weights(const Profile& profile);
-// Over these.
+// Returns the bytes of the weights of `layers`.
 [[nodiscard]] Bytes total_weights(const Profile& profile, std::span<const LayerId> layers);
 
 }  // namespace pipedream::profile

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kFormat = "pipedream-profile";
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kLargestSide = std::int64_t{1} << 40;  // of a tensor
+constexpr std::int64_t kLargestSide = std::int64_t{1} << 40;  // longest side of a tensor
 
 using Json = nlohmann::ordered_json;
 
@@ -31,7 +31,8 @@ graph::Builder::Output read_output(const Node& node) {
   return output;
 }
 
-// Whether the layer keeps each of its outputs: said for all of them or for none.
+// Returns the key 'kept' of each output, or an empty list if no output has the key. Fails if only
+// some outputs have it.
 std::vector<bool> read_keeps_output(const Node& outputs) {
   std::vector<bool> keeps;
   std::size_t silent = 0;
@@ -47,7 +48,8 @@ std::vector<bool> read_keeps_output(const Node& outputs) {
   return keeps;
 }
 
-// What of `whole`, which stands under the key `of`, is fixed.
+// Reads the optional key `key`, the part of `whole` that does not depend on the number of samples.
+// Fails if it exceeds `whole`, which is the value of the key `of`.
 template <class Amount>
 Amount read_fixed(const Node& layer, std::string_view key, const std::string& of, Amount whole) {
   const auto found = layer.find(key);
@@ -63,7 +65,8 @@ Amount read_fixed(const Node& layer, std::string_view key, const std::string& of
   return fixed;
 }
 
-// What stands under the key, and under "fixed_" and the key.
+// Reads `key` into `all`, and the key "fixed_" + `key` into `fixed`. Returns nullopt if `key` is
+// absent.
 std::optional<Working> read_working(const Node& layer, const std::string& key) {
   const auto found = layer.find(key);
   const Bytes all = found ? found->byte_count() : Bytes{};
@@ -122,7 +125,8 @@ void read_edge(const Node& node, graph::Builder& builder) {
   }
 }
 
-// Which inputs a layer keeps can only be checked against its edges once all are known.
+// Checks that every `keeps_input` has one entry per input of its layer, which is known only once
+// all edges are read.
 void check_kept_inputs(const Node& layers, const Profile& profile) {
   for (std::size_t i = 0; i < profile.costs.size(); ++i) {
     const auto kept = profile.costs[i].keeps_input.size();
@@ -195,7 +199,8 @@ Json edges_json(const graph::Graph& graph) {
   return edges;
 }
 
-// One layer and one edge a line: readable, and small differences stay small in version control.
+// Writes one layer or edge per line, so that files are readable and small changes are small in
+// version control.
 std::string rows(const std::vector<Json>& all) {
   std::string text = "[";
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -249,7 +254,7 @@ std::string to_json(const Profile& profile) {
   head["input_seconds"] = to_seconds(profile.input);
   if (profile.whole) head["whole_seconds"] = to_seconds(*profile.whole);
   std::string text = head.dump(2);
-  text.resize(text.rfind("\n}"));  // the two long lists follow, a row a line
+  text.resize(text.rfind("\n}"));  // the lists of layers and edges follow, one entry per line
 
   std::vector<Json> layers;
   for (std::size_t i = 0; i < profile.costs.size(); ++i)

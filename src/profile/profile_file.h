@@ -1,4 +1,5 @@
-// The profile file (JSON; docs/formats.md#profile), and the choice between it and PipeDream's text.
+// Reads and writes the profile file, which is JSON (docs/formats.md#profile), and tells it apart
+// from PipeDream's graph text.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +10,19 @@
 
 namespace pipedream::profile {
 
-// Reads our JSON. Throws BadFile with file and place for anything else.
+// Parses the JSON of a profile file; `file` is only used in messages. Throws BadFile with the file
+// and the place in the file if `content` is not a valid profile.
 [[nodiscard]] Profile parse_profile_json(std::string_view content, const std::string& file);
 
-// What parse_profile_json reads back as the same value.
+// Returns the JSON of a profile file. parse_profile_json() reads it back as an equal profile.
 [[nodiscard]] std::string to_json(const Profile& profile);
 
-// Either format, told apart by the first character that is not white space: JSON begins with '{'.
+// Parses the JSON of a profile file or PipeDream's graph text (profile/graph_text.h). `content` is
+// JSON if its first character that is not white space is '{'.
 [[nodiscard]] Profile parse_profile(std::string_view content, const std::string& file);
 
-// The same from a file; also throws IoError.
+// Reads the file at `path` and parses it like parse_profile(). Throws BadFile, or IoError if the
+// file cannot be read.
 [[nodiscard]] Profile read_profile(const std::filesystem::path& path);
 
 }  // namespace pipedream::profile

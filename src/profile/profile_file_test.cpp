@@ -32,10 +32,10 @@ std::string refusal(const std::string& content) {
   return message_of<BadFile>([&] { (void)parse_profile_json(content, "p.json"); });
 }
 
-// A file whose only layer is `layer`.
+// Returns the message with which a file is refused whose only layer is `layer`.
 std::string refused_layer(const std::string& layer) { return refusal(file_of("", layer, "")); }
 
-// kLayerA with one piece of its text replaced.
+// Returns the message with which kLayerA is refused after `from` in its text is replaced by `to`.
 std::string changed(const std::string& from, const std::string& to) {
   std::string layer = kLayerA;
   const auto at = layer.find(from);
@@ -271,7 +271,7 @@ TEST(ParseProfileJson, RefusesAnEdgeIntoAnInput) {
       "p.json: edges[0]: an edge leads from 'a' into the input layer 'b'");
 }
 
-// Each layer alone is within the limits; the sums would overflow an int64.
+// Each layer is within the limits by itself, but the sums over all layers exceed them.
 TEST(ParseProfileJson, RefusesTotalsThatNoSumCouldHold) {
   const auto many = [](const std::string& costs) {
     std::string layers;

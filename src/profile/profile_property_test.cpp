@@ -13,18 +13,19 @@ namespace {
 using test::any_of_range;
 using test::any_text;
 
-// Small and large, round and crooked; at most 2^bits.
+// Returns a number of any magnitude, at most 2^(bits − 1).
 std::int64_t any_count(int bits) {
   return any_of_range<std::int64_t>(0, (std::int64_t{1} << any_of_range(0, bits)) + 1);
 }
 
-Nanos any_time() { return Nanos(any_count(44)); }  // thirteen layers stay below the total
+Nanos any_time() { return Nanos(any_count(44)); }  // the sum over all layers stays within the limit
 
 std::string any_of(const std::vector<std::string>& texts) {
   return texts[any_of_range<std::size_t>(0, texts.size())];
 }
 
-// Layers of zero to two outputs; every edge leads to a later layer.
+// Returns a random profile. Its layers have zero to two outputs, and every edge leads to a layer
+// that was declared later.
 Profile any_profile() {
   Profile profile;
   profile.model = any_text();
@@ -86,7 +87,7 @@ RC_GTEST_PROP(ProfileProperty, WhatIsWrittenIsReadBackAsTheSame, ()) {
   RC_ASSERT(difference(parse_profile_json(to_json(profile), "p.json"), profile) == "");
 }
 
-// A file cut short, or with one byte changed, is read or refused; it never does anything else.
+// A file that is cut short or has one byte changed is either read or refused with BadFile.
 RC_GTEST_PROP(ProfileProperty, ADamagedFileIsReadOrRefused, ()) {
   std::string text = to_json(any_profile());
   const auto at = any_of_range<std::size_t>(0, text.size());

@@ -1,4 +1,5 @@
-// Compares profiles field by field for tests: the writer must not be the judge of its own work.
+// Compares profiles field by field for tests. Comparing their JSON instead would hide mistakes of
+// the writer.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace pipedream::profile {
 
-// Where the two differ first; empty when they are the same.
+// Returns the name of the first field in which the profiles differ, or an empty string if they are
+// equal.
 [[nodiscard]] inline std::string difference(const Profile& a, const Profile& b) {
   if (a.model != b.model) return "model: " + a.model + " / " + b.model;
   if (a.batch != b.batch) return "batch";

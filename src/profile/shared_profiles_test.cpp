@@ -1,6 +1,5 @@
-// The profiles that PipeDream's authors measured. They are not part of this project: the tests look
-// for them beside it, or in the folder that PD_SHARED_DATA names, and are skipped where there are
-// none.
+// Tests on the profiles that PipeDream's authors measured. They are not part of this project; the
+// tests are skipped if core/shared_data.h does not find them.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -49,7 +48,7 @@ TEST_F(SharedProfiles, SurviveTheRoundTripThroughJson) {
 
 TEST_F(SharedProfiles, OfVgg16HasTheWeightsAndTimesOfItsFile) {
   const Profile vgg = read_profile(test::shared_profiles() / "vgg16.graph.txt");
-  EXPECT_EQ(total_weights(vgg).count, 4 * 138'357'544);  // its parameters, as 4-byte floats
+  EXPECT_EQ(total_weights(vgg).count, 4 * 138'357'544);  // VGG-16's parameters, as 4-byte floats
   const auto first = vgg.graph.find("node2");
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(vgg.cost(*first).forward, Nanos(22'307'000));

@@ -1,4 +1,5 @@
-// The most that one pass of a layer allocates at once.
+// The peak memory of one pass (forward or backward) of a layer (docs/formats.md#profile:
+// working_bytes).
 #pragma once
 
 #include "core/units.h"
@@ -6,8 +7,8 @@
 namespace pipedream::profile {
 
 struct Working {
-  Bytes all;
-  // What of that is allocated however few samples the pass has; at most as much, 0 where not known.
+  Bytes all;  // for a whole minibatch
+  // The part of `all` that does not depend on the number of samples. At most `all`; 0 if not known.
   Bytes fixed{};
   friend bool operator==(Working, Working) = default;
 };

@@ -44,7 +44,7 @@ void Company::leave() {
 
 void Company::run(const model::Network& network, const ProfileOptions& options,
                   const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number) {
-  std::optional<std::int64_t> running;  // samples of a pass
+  std::optional<std::int64_t> running;  // samples per pass that this thread has joined with
   const auto join = [&](std::int64_t samples) {
     if (running == samples) return;
     running = samples;
@@ -68,7 +68,7 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
   } catch (...) {
     failures_[number] = std::current_exception();
   }
-  // Nobody waits for one that failed.
+  // A thread that failed joins all the same, so that wait_for_all() returns.
   while (!over_) {
     join(samples_);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

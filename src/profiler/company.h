@@ -1,4 +1,5 @@
-// Other workers of the same machine, who compute while one of them is measured.
+// Other workers of the machine, which compute while one worker is measured, since cores share
+// caches and memory.
 #pragma once
 
 #include <atomic>
@@ -11,33 +12,36 @@
 
 namespace pipedream::profiler {
 
-// Runs the model's passes on options.workers − 1 threads until it leaves, and counts their memory
-// in the ledger. The network must outlive it.
+// Runs passes of the network on `options.workers` − 1 threads until leave() or destruction. Each
+// thread has a model, an optimiser and a memory meter (with `ledger`) of its own. The network must
+// outlive the company. Used from one thread, the one that measures.
 class Company {
  public:
-  // Returns when all of them compute.
+  // Starts the threads. Returns when each has begun its first pass, or failed.
   Company(const model::Network& network, const ProfileOptions& options,
           const std::shared_ptr<model::MemoryLedger>& ledger);
   ~Company();
   Company(const Company&) = delete;
   Company& operator=(const Company&) = delete;
 
-  // Returns when all of them run so many samples a pass, without updates.
+  // From now on passes have `samples` samples, and no update. Returns when each thread has begun
+  // such a pass, or failed. `samples` must differ from before.
   void cut(std::int64_t samples);
-  // Ends them; throws what one of them threw.
+  // Ends the threads. Rethrows the exception of one that failed.
   void leave();
 
  private:
-  // Until all have begun a pass of the kind that is wanted, or have failed.
+  // Returns when every thread has begun a pass with the samples wanted, or has failed.
   void wait_for_all() const;
   void end();
+  // What thread `number` does.
   void run(const model::Network& network, const ProfileOptions& options,
            const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number);
 
-  std::atomic<bool> over_{false};
-  std::atomic<std::int64_t> samples_{0};      // of a pass that is wanted; 0: all
-  std::atomic<std::size_t> joined_{0};        // how many run what is wanted
-  std::vector<std::exception_ptr> failures_;  // one entry each
+  std::atomic<bool> over_{false};             // threads end when this is true
+  std::atomic<std::int64_t> samples_{0};      // samples wanted per pass; 0: the whole minibatch
+  std::atomic<std::size_t> joined_{0};        // threads that run passes of `samples_`, or failed
+  std::vector<std::exception_ptr> failures_;  // one per thread; null if it has not failed
   std::vector<std::thread> threads_;
 };
 

@@ -18,7 +18,7 @@ using model::Mark;
 
 namespace {
 
-constexpr std::int64_t kSide = 2048;  // a product of well under a millisecond
+constexpr std::int64_t kSide = 2048;  // the product of two such matrices takes well under 1 ms
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Filler::Filler(at::Device device) : device_(device) {
 
 Nanos Filler::time_empty_intervals() {
   constexpr std::size_t kMarks = 101;
-  queue(std::chrono::milliseconds(5));  // the device is busy until all marks are given to it
+  queue(std::chrono::milliseconds(5));  // keeps the device busy until all marks are queued
   std::vector<Mark> marks;
   for (std::size_t i = 0; i < kMarks; ++i) marks.emplace_back(device_);
   std::vector<Nanos> lengths;

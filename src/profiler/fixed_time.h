@@ -1,4 +1,5 @@
-// What of a layer's time and memory does not depend on how many samples there are.
+// The fixed part of a layer's time and memory: what does not depend on the number of samples
+// (docs/planner.md, The cost model).
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 
 namespace pipedream::profiler {
 
-// Of a pass that took `whole`, when a pass with a `share` of its samples (above 0, below 1) took
-// `part`: where the line through both meets no samples at all. Between 0 and `whole`, whatever was
-// measured: a part that took less than its share has nothing fixed, and one that took longer than
-// the whole has nothing else.
+// The fixed part of a cost that is `whole` for all samples and `part` for a `share` of them (above
+// 0, below 1). It is where the straight line through both measurements reaches zero samples. The
+// result is always between 0 and `whole`: 0 if `part` is less than its share of `whole`, and
+// `whole` if `part` is larger than `whole`.
 [[nodiscard]] inline double fixed_part(double whole, double part, double share) {
   return std::clamp((part - whole * share) / (1 - share), 0.0, whole);
 }
@@ -24,8 +25,9 @@ namespace pipedream::profiler {
   return Bytes{static_cast<std::int64_t>(fixed + 0.5)};
 }
 
-// Of each layer. Noise around nothing would count where it is above and not where it is below, so
-// the layers' are scaled to what all layers together have.
+// The fixed time of each layer, from its times `whole` and `part`. If a layer has no fixed time,
+// noise counts where it is positive, but is cut off at 0 where it is negative. So all fixed times
+// are scaled such that their sum is the fixed time of all layers together.
 [[nodiscard]] inline std::vector<Nanos> fixed_times(const std::vector<Nanos>& whole,
                                                     const std::vector<Nanos>& part, double share) {
   Nanos all_whole{0}, all_part{0}, all_fixed{0};

@@ -5,7 +5,7 @@
 namespace pipedream::profiler {
 namespace {
 
-// 100 and 10 for each of 64 samples.
+// A pass takes 100 ns, plus 10 ns for each of 64 samples.
 TEST(FixedTime, IsWhatIsLeftWithoutSamples) {
   EXPECT_EQ(fixed_time(Nanos(740), Nanos(180), 8.0 / 64), Nanos(100));
   EXPECT_EQ(fixed_time(Nanos(740), Nanos(110), 1.0 / 64), Nanos(100));
@@ -42,7 +42,8 @@ TEST(FixedTimes, AreThoseOfEachLayer) {
   EXPECT_EQ(fixed_times({}, {}, 0.125), Times{});
 }
 
-// One seems to have something fixed, the other as much less than nothing.
+// By noise, the first layer's part takes 50 ns more than its share and the second layer's 50 ns
+// less.
 TEST(FixedTimes, OfNoiseAreNothing) {
   EXPECT_EQ(fixed_times({Nanos(800), Nanos(800)}, {Nanos(150), Nanos(50)}, 0.125),
             (Times{Nanos(0), Nanos(0)}));

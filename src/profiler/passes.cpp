@@ -21,17 +21,19 @@ using model::Mark;
 
 namespace {
 
-// A layer in a pass layer by layer. Times are read when the pass is over: an accelerator that had
-// to finish each layer before the next is given to it would stand idle in between.
+// One layer in a pass layer by layer. Times are read when the pass is over. To read them earlier,
+// an accelerator would have to finish each layer before the next is queued, and would stand idle in
+// between.
 struct Ran {
-  model::Tensors inputs;  // leaves of their own, so that autograd stops at the layer's edge
+  model::Tensors inputs;  // leaves of autograd, so that a backward ends at the layer's inputs
   model::Tensors outputs;
   std::optional<Interval> forward;
   std::optional<Interval> backward;
-  std::optional<Interval> update;  // none for a layer without weights
+  std::optional<Interval> update;  // none for a layer without weights, or without an update
 };
 
-// Leaves of their own; data has no gradients.
+// The inputs of the layer `id`, as leaves of autograd. Those that come from the data set require no
+// gradients.
 model::Tensors inputs_of(WholeModel& model, LayerId id, const Values& values) {
   const graph::Graph& graph = model.network().graph;
   model::Tensors inputs;
@@ -68,9 +70,10 @@ std::map<LayerId, Ran> run_forwards(WholeModel& model, Values values, std::int64
   return ran;
 }
 
-// Adds to the parameters' gradients, and returns those of the inputs, not defined for one that
-// needs none. They are taken out of autograd rather than left in the inputs: where one gradient
-// goes to two inputs (a sum's), it would be copied for each, which in a whole pass nobody does.
+// Runs autograd from `roots`. Adds to the gradients of `parameters`, and returns those of `inputs`;
+// an input that requires none has an undefined one. The gradients are returned by autograd rather
+// than accumulated in the inputs: accumulating would copy a gradient that goes to two inputs, as
+// that of an addition does, which does not happen in a pass of the whole model.
 model::Tensors gradients_of(const model::Tensors& roots, const model::Tensors& root_gradients,
                             const model::Tensors& inputs, const model::Tensors& parameters) {
   model::Tensors wanted;
@@ -99,8 +102,9 @@ model::Tensors gradients_of(const model::Tensors& roots, const model::Tensors& r
   return of_inputs;
 }
 
-// Sums what the consumers of each output gave back (timed: autograd does it in a whole pass), then
-// runs autograd through the layer. Adds the gradients of the inputs to `gradients`.
+// Sums the gradients that the consumers of each output returned, then runs autograd through the
+// layer. Both are timed, since autograd computes these sums in a pass of the whole model. Appends
+// the gradients of the layer's inputs to `gradients`.
 void run_backward(WholeModel& model, LayerId id, Ran& ran,
                   std::map<ValueId, model::Tensors>& gradients) {
   const graph::Layer& layer = model.network().graph.layer(id);
@@ -128,7 +132,8 @@ void run_backward(WholeModel& model, LayerId id, Ran& ran,
   ran.outputs.clear();
 }
 
-// Those of a layer's weights that have gradients; `first` is the number of the first weight.
+// The updates of those of a layer's weights that have gradients. `first` is the number of the
+// layer's first weight in the network.
 std::vector<WeightUpdate> updates_of(const model::Tensors& weights, std::size_t first) {
   std::vector<WeightUpdate> updates;
   for (std::size_t i = 0; i < weights.size(); ++i)
@@ -136,8 +141,8 @@ std::vector<WeightUpdate> updates_of(const model::Tensors& weights, std::size_t 
   return updates;
 }
 
-// Calls one(layer, its weights, the number of the first of them) for each layer that has any, in
-// the order in which training updates them.
+// Calls one(layer, weights, first) for each layer that has weights, in the order in which training
+// updates them. `first` is the number of the layer's first weight in the network.
 template <class One>
 void for_weights(WholeModel& model, const One& one) {
   std::size_t first = 0;
@@ -157,14 +162,14 @@ std::vector<WeightUpdate> all_updates(WholeModel& model) {
   return all;
 }
 
-// Whether a tensor is a view of one of the others (flattening), or that tensor itself.
+// Whether `tensor` is one of `others` or a view of one, such as the output of flattening.
 bool shares_memory(const at::Tensor& tensor, const model::Tensors& others) {
   return std::any_of(others.begin(), others.end(),
                      [&](const at::Tensor& other) { return other.is_alias_of(tensor); });
 }
 
-// Drops tensors one by one and says for each whether the graph still holds its memory. A view of
-// one of the `others` has none of its own, so it is not kept.
+// Drops `tensors` one by one and returns for each whether autograd's graph still holds its memory.
+// This is false for a view of one of `others`, which has no memory of its own.
 std::vector<bool> kept_by_graph(model::Tensors tensors, const model::Tensors& others,
                                 const model::MemoryMeter& meter) {
   std::vector<bool> kept;
@@ -178,7 +183,8 @@ std::vector<bool> kept_by_graph(model::Tensors tensors, const model::Tensors& ot
   return kept;
 }
 
-// The ends of a layer's graph, and how to make gradients for them.
+// The outputs of a layer without their memory: their edges in autograd's graph, and what is needed
+// to make gradients for them.
 struct Ends {
   torch::autograd::edge_list edges;
   std::vector<std::vector<std::int64_t>> shapes;
@@ -191,7 +197,8 @@ struct Ends {
   }
 };
 
-// The most that a backward allocates above what is there before it. Leaves no gradients behind.
+// Runs a layer's backward and returns the most bytes that are allocated during it, above those
+// allocated before it. Leaves no gradients behind.
 std::int64_t peak_of_backward(const Ends& ends, const model::Tensors& weights,
                               model::MemoryMeter& meter) {
   if (ends.edges.empty()) return 0;
@@ -216,7 +223,8 @@ model::Tensors forward_of(WholeModel& model, LayerId id, const model::Tensors& i
 LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
   const graph::Layer& layer = model.network().graph.layer(id);
   model::MemoryMeter meter(nullptr, model.device());
-  // Copies, whose memory nobody else holds; not leaves, which autograd would hold in any case.
+  // Copies of the leaves: nobody else holds their memory. They are no leaves themselves, which
+  // autograd would hold in any case.
   model::Tensors inputs;
   std::vector<std::int64_t> input_bytes;
   for (const at::Tensor& leaf : inputs_of(model, id, values)) {
@@ -237,7 +245,7 @@ LayerMemory measure_memory(WholeModel& model, LayerId id, Values& values) {
     if (outputs[o].requires_grad()) ends.add(outputs[o]);
     values[layer.outputs[o]] = outputs[o].detach().clone();
   }
-  model::Tensors before_it = inputs;  // whose memory is not the layer's
+  model::Tensors before_it = inputs;  // inputs and weights, allocated before the layer runs
   for (const at::Tensor& weight : model.layer(id).parameters()) before_it.push_back(weight);
   for (const at::Tensor& output : outputs)
     if (!shares_memory(output, before_it)) stash -= static_cast<std::int64_t>(output.nbytes());

@@ -19,15 +19,17 @@ namespace {
 
 constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
-constexpr double kStable = 0.01;  // spread of the middle half of the passes
-constexpr std::int64_t kPartsOfBatch = 8;
-constexpr double kWholeShare = 0.7;   // of the budget; parts have the rest
-constexpr double kLongestWarmUp = 2;  // budgets; a longer first pass is taken as it is
+// Times are stable if the spread of the middle half of the passes is below this share of the
+// median.
+constexpr double kStable = 0.01;
+constexpr std::int64_t kPartsOfBatch = 8;  // a part is a minibatch's samples divided by this
+constexpr double kWholeShare = 0.7;        // of the budget, for minibatches; parts have the rest
+constexpr double kLongestWarmUp = 2;       // in budgets; a longer first pass is no warm-up
 
-// One kind of pass.
+// The times of all passes of one kind.
 struct Series {
-  std::vector<std::vector<LayerTime>> passes;
-  std::vector<Nanos> sums;  // of all layers, by pass
+  std::vector<std::vector<LayerTime>> passes;  // by pass and layer
+  std::vector<Nanos> sums;                     // by pass: the time of all layers together
 
   void add(std::vector<LayerTime> pass) {
     Nanos sum{0};
@@ -45,13 +47,14 @@ struct Series {
 };
 
 struct Measured {
-  Series whole;  // minibatches, with the update
-  std::vector<Nanos> in_one_go;
-  std::vector<Nanos> input;
-  Series part;  // parts of a minibatch, without the update, if it has any
+  Series whole;                  // passes layer by layer over minibatches, with the update
+  std::vector<Nanos> in_one_go;  // passes of the whole model over minibatches, with the update
+  std::vector<Nanos> input;      // making the inputs of a minibatch
+  // Passes layer by layer over parts, without the update; none if has_parts() is false.
+  Series part;
 };
 
-// Of one sample norms over the samples cannot be trained.
+// Batch norm cannot be trained on a single sample.
 constexpr std::int64_t kLeastSamples = 2;
 
 bool has_parts(const model::Network& network) { return network.batch > kLeastSamples; }
@@ -70,7 +73,7 @@ class Measurement {
   Measurement(WholeModel& model, const Update& update, const ProfileOptions& options)
       : model_(model), options_(options), whole_(model, update), part_(model, {}) {}
 
-  // Each kind of pass, once.
+  // Runs each kind of pass once.
   void run_once() {
     run_minibatch(0);
     if (has_parts(model_.network())) run_part(0);
@@ -81,7 +84,8 @@ class Measurement {
     repeat(measured_.whole, has_parts(model_.network()) ? kWholeShare : 1, "pass",
            [this](auto pass) { run_minibatch(pass); });
     if (has_parts(model_.network())) {
-      // The others' parts keep caches and memory as busy as microbatches do.
+      // The other workers run parts too, so that caches and memory are as busy as they are when all
+      // workers run microbatches.
       company.cut(samples_of_part(model_.network().batch));
       repeat(measured_.part, 1, "part", [this](auto pass) { run_part(pass); });
     }
@@ -90,23 +94,25 @@ class Measurement {
   }
 
  private:
-  // Of the budget.
+  // The time since run() began, as a share of the budget.
   [[nodiscard]] double used() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_) /
            options_.budget;
   }
 
-  // Until the figures are stable, or that share of the budget is used up.
+  // Runs `pass` until the times in `series` are stable, or the share `until` of the budget is used
+  // up.
   template <class Pass>
   void repeat(Series& series, double until, const char* name, Pass pass) {
     const Measured before = measured_;
     const double start = used();
     pass(0);
     const double one_pass = used() - start;
-    // The first is up to a tenth slower than those after it. A GPU's has taught how long its CPU
-    // takes, and has gaps.
+    // The first pass is up to a tenth slower than later ones, so it counts only where another takes
+    // too long. On a GPU it never counts: in it the profiler learns how long the CPU takes to queue
+    // the layers, and there are gaps between them.
     if (one_pass > kLongestWarmUp && options_.device.is_cpu()) return;
-    measured_ = before;  // it was the warm-up
+    measured_ = before;  // the first pass was the warm-up
     for (std::int64_t number = 1; series.sums.size() < kMostPasses; ++number) {
       options_.progress(std::min(1.0, used()), std::string(name) + " " + std::to_string(number));
       pass(number);
@@ -119,12 +125,12 @@ class Measurement {
     const Values inputs = model_.sample_inputs(minibatch);
     measured_.input.push_back(
         std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - start));
-    model_.clear_gradients();  // as an update does
+    model_.clear_gradients();  // as training does after an update
     measured_.in_one_go.push_back(whole_.run_whole(inputs, minibatch));
     measured_.whole.add(whole_.run(inputs, minibatch));
   }
 
-  // Like every microbatch but the first, it finds gradients to add to.
+  // The part adds to gradients that are there already, as every microbatch but the first does.
   void run_part(std::int64_t minibatch) {
     const Values inputs =
         first_samples(model_.sample_inputs(minibatch), samples_of_part(model_.network().batch));
@@ -139,23 +145,24 @@ class Measurement {
   Measured measured_;
 };
 
-// Training counts what its workers allocate, and so do these passes: where layers are small, that
-// takes some per cent of their time.
+// Passes run under a memory meter, because training runs its workers under one. If layers are
+// small, metering takes some per cent of their time.
 Measured measure_in_company(WholeModel& model, const Update& update,
                             const ProfileOptions& options) {
   const auto ledger = model::make_memory_ledger();
   Company company(model.network(), options, ledger);
   const model::MemoryMeter meter(ledger, options.device);
   options.progress(0, "warm-up");
-  // A GPU's libraries look for their best algorithms when they first meet a layer, which takes much
-  // longer than a pass; nothing is to be learnt from that.
+  // The first time that a GPU's libraries meet a layer, they search for the fastest algorithm,
+  // which takes much longer than a pass. So one pass of each kind runs before, and its times are
+  // dropped.
   if (!options.device.is_cpu()) Measurement(model, update, options).run_once();
   Measured measured = Measurement(model, update, options).run(company);
   company.leave();
   return measured;
 }
 
-// Medians, each over all passes.
+// The times of one layer: medians over all passes, each of forward, backward and update by itself.
 LayerTime time_of(const std::vector<std::vector<LayerTime>>& passes, std::size_t layer) {
   std::vector<Nanos> forward;
   std::vector<Nanos> backward;
@@ -217,8 +224,8 @@ void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile&
   }
 }
 
-// What training one minibatch holds at least: weights, their gradients, and every value of the
-// graph.
+// The least memory that training one minibatch takes: weights, their gradients, and all values of
+// the graph.
 Bytes least_memory(const model::Network& network) {
   Bytes bytes;
   for (const model::LayerSpec& spec : network.specs)
@@ -227,18 +234,20 @@ Bytes least_memory(const model::Network& network) {
   return bytes;
 }
 
-// Asked before anything is allocated: Linux promises more memory than there is, and ends the
-// program when it is used.
+// Throws CannotMeet if the machine's memory cannot hold the least that training takes. Called
+// before anything is allocated: Linux grants more memory than there is, and kills the program when
+// it uses that memory.
 void require_memory(const model::Network& network, at::Device device, int workers) {
   const Bytes needed{least_memory(network).count * workers};
   if (device.is_cpu() && needed > physical_memory())
     throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
                      (workers > 1 ? " on " + std::to_string(workers) + " workers" : "") +
                      " needs at least " + to_text(needed) + " of memory, and this machine has " +
-                     to_text(physical_memory()) + ": choose a smaller --batch or smaller sizes");
+                     to_text(physical_memory()) + ": choose a smaller `batch` or smaller sizes");
 }
 
-// By value, as they were seen: in float what the network says.
+// The measured size of each value of the graph, indexed by value. With Precision::kFloat it equals
+// the size that the network declares; in bfloat16 values may be smaller.
 std::vector<Bytes> sizes_of(const std::vector<LayerMemory>& memory, const model::Network& network,
                             model::Precision precision) {
   std::vector<Bytes> sizes(network.graph.values().size());
@@ -297,7 +306,7 @@ profile::Profile profile_network(const model::Network& network, const ProfileOpt
     if (!model::is_out_of_memory(error)) throw;
     throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
                      " does not fit into the memory of " + options.device.str() +
-                     ": choose a smaller --batch or smaller sizes");
+                     ": choose a smaller `batch` or smaller sizes");
   }
 }
 

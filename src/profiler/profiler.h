@@ -1,4 +1,5 @@
-// Runs a network layer by layer and measures each layer's cost.
+// Measures what each layer of a network costs (ARCHITECTURE.md, Profiles; docs/formats.md,
+// Profile).
 #pragma once
 
 #include <chrono>
@@ -18,30 +19,35 @@ namespace pipedream::profiler {
 struct ProfileOptions {
   at::Device device{at::kCPU};
   model::Precision precision = model::Precision::kFloat;
-  int threads = 1;  // for operations of libtorch on CPU; set for the whole process
-  std::uint64_t seed = 0;
-  // Passes are repeated until the figures are stable or this is used up. The first is the warm-up,
-  // and at least one more follows; only where the first is longer than all of this it has to do.
+  int threads = 1;  // intra-op threads of libtorch on CPU; profiling sets them for the process
+  std::uint64_t seed = 0;  // of weights, made-up inputs and dropout
+  // Passes are repeated until their times are stable or this time is used up. The first pass is the
+  // warm-up, and at least one more follows. Only on CPU, if the first takes more than twice the
+  // budget, it is the one that counts.
   std::chrono::duration<double> budget{20};
-  // Called now and then with the share done (0 … 1) and what is being done.
+  // Called now and then, on the caller's thread, with the share of the work done (0 … 1) and what
+  // is being done.
   std::function<void(double share, const std::string& what)> progress = [](double,
                                                                            const std::string&) {};
-  // Makes what is timed as the layers' updates; empty: they stay 0. Nobody restores the weights:
-  // let it do the work of a step without moving them far, so that what is measured last is still
-  // the same network. Called once for each model that runs.
+  // Makes the optimiser step that is timed as the layers' updates. If empty, these times are 0. The
+  // profiler does not restore weights, so a step should do its usual work but hardly change them:
+  // then the last pass still measures the same network. Called once for each of the `workers`
+  // models, on the thread that runs the model.
   std::function<Update()> make_update;
-  // How many workers will compute on this machine at once: the others run the same model meanwhile,
-  // since cores share caches and memory, and a layer takes longer in company.
+  // The number of workers that will compute on this machine at once. While one is measured, the
+  // others run the same model: cores share caches and memory, so a layer takes longer in company.
   int workers = 1;
 };
 
-// The profile of the network for its batch. Each layer's forward, backward and update is the median
-// over passes that run layer after layer, as training does; Profile::whole is the median over
-// passes of the whole model, taken in turn with them so that both see the same machine. Then come
-// passes layer after layer with an eighth of the minibatch, at least two samples, the others'
-// company too, from which follows what of each forward and backward is fixed; with a minibatch of
-// two that is not known.
-// Throws CannotMeet when the device does not exist or its memory does not suffice.
+// Measures the profile of a network for its batch size. The times of each layer's forward, backward
+// and update are medians over passes that run layer by layer, in training's order. Profile::whole
+// is the median over passes of the whole model, which alternate with them so that both meet the
+// same conditions of the machine. Then come passes layer by layer with an eighth of the minibatch,
+// but at least two samples; the other workers run such parts too. From them follow the fixed parts
+// of times and of working memory, which are 0 (not known) for a minibatch of one or two samples.
+//
+// Throws CannotMeet if the device does not exist or its memory does not suffice, and what an update
+// or another worker throws.
 [[nodiscard]] profile::Profile profile_network(const model::Network& network,
                                                const ProfileOptions& options);
 

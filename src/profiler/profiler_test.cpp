@@ -48,7 +48,8 @@ TEST(Profiler, SizesAreExact) {
   EXPECT_EQ(profile.graph.value(relu.outputs[0]).bytes.count, image);
 }
 
-// The decoder's backward needs the embedding's weights; they are no activation of anybody.
+// The decoder's backward needs the weights of the embedding, but they do not count as an activation
+// of either layer.
 TEST(Profiler, CountsSharedWeightsAsWeightsAlone) {
   const auto profile = profile_quickly(network(
       "awd-lm", {{"embedding", "8"}, {"hidden", "8"}, {"vocabulary", "500"}, {"length", "3"}}, 2));
@@ -61,30 +62,33 @@ TEST(Profiler, CountsSharedWeightsAsWeightsAlone) {
   EXPECT_EQ(cost(profile, "decoder").weights.count, 500 * 4);
 }
 
-// What autograd keeps is known for these kinds of layers; the profiler finds it by measuring.
+// It is known what autograd keeps for these kinds of layers. The profiler must find it by
+// measuring.
 TEST(Profiler, FindsWhatEachKindOfLayerKeepsForBackward) {
   const auto profile = profile_quickly(
       network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
   const std::int64_t image = 2 * 64 * 32 * 32 * 4;
-  EXPECT_EQ(cost(profile, "features.2").stash.count, 0);  // a convolution: its input
+  EXPECT_EQ(cost(profile, "features.2").stash.count, 0);  // a convolution keeps its input
   EXPECT_EQ(cost(profile, "features.2").keeps_input, std::vector<bool>{true});
   EXPECT_EQ(cost(profile, "features.2").keeps_output, std::vector<bool>{false});
-  EXPECT_EQ(cost(profile, "features.3").stash.count, 0);  // ReLU: its output
+  EXPECT_EQ(cost(profile, "features.3").stash.count, 0);  // ReLU keeps its output
   EXPECT_EQ(cost(profile, "features.3").keeps_input, std::vector<bool>{false});
   EXPECT_EQ(cost(profile, "features.3").keeps_output, std::vector<bool>{true});
-  // A convolution's result is gone after its ReLU; the ReLU's counts once, though two keep it.
+  // The output of a convolution is freed after its ReLU. The output of the ReLU counts once, though
+  // both the ReLU and the next layer keep it.
   EXPECT_EQ(held_bytes(profile, *profile.graph.find("features.2")).count, 0);
   EXPECT_EQ(held_bytes(profile, *profile.graph.find("features.3")).count, image);
   EXPECT_EQ(cost(profile, "features.4").stash.count, image / 4 * 2);  // pooling: 8-byte indices
   EXPECT_EQ(cost(profile, "features.4").keeps_input, std::vector<bool>{true});
-  EXPECT_EQ(cost(profile, "flatten").stash.count, 0);  // a view
+  EXPECT_EQ(cost(profile, "flatten").stash.count, 0);  // its output is a view of its input
   EXPECT_EQ(cost(profile, "flatten").keeps_output, std::vector<bool>{false});
   EXPECT_EQ(cost(profile, "flatten").keeps_input, std::vector<bool>{false});
-  EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout: its scales
+  EXPECT_EQ(cost(profile, "classifier.2").stash.count, 2 * 64 * 4);  // dropout keeps its factors
 }
 
-// In the backward gradients of inputs and outputs at least, and nothing of the weights' gradients;
-// in the forward what it keeps and hands on, and its input if that is nobody's.
+// In its backward a layer works with the gradients of its inputs and outputs at least; gradients of
+// weights do not count. In its forward it works with what it keeps, its outputs, and inputs that it
+// does not keep.
 TEST(Profiler, FindsWhatEachKindOfLayerWorksWith) {
   const auto profile = profile_quickly(
       network("vgg16", {{"image-size", "32"}, {"classes", "10"}, {"hidden", "64"}}, 2));
@@ -94,10 +98,11 @@ TEST(Profiler, FindsWhatEachKindOfLayerWorksWith) {
   EXPECT_EQ(cost(profile, "features.4").working->all.count, image + image / 4);  // pooling
   EXPECT_EQ(cost(profile, "features.4").forward_working.all.count, image / 4 * 3) << "with indices";
   EXPECT_GE(cost(profile, "features.2").working->all.count, 2 * image);  // a convolution
-  // The image's gradient is not wanted.
+  // The first convolution computes no gradient for its input, the image.
   EXPECT_LT(cost(profile, "features.0").working->all.count,
             cost(profile, "features.2").working->all.count);
-  EXPECT_EQ(cost(profile, "flatten").working->all.count, 2 * 512 * 4);  // a view's is a view
+  // The gradient of a view is a view.
+  EXPECT_EQ(cost(profile, "flatten").working->all.count, 2 * 512 * 4);
   EXPECT_EQ(cost(profile, "classifier.3").working->all.count, 2 * 2 * 64 * 4);  // a linear layer
 }
 
@@ -151,7 +156,7 @@ TEST(Profiler, TheWholeModelsPassIncludesTheUpdates) {
   EXPECT_GE(*profile.whole, std::chrono::milliseconds(4 * 20));
 }
 
-// The budget allows no warm-up.
+// The budget is too short for a warm-up, so the first pass of the model counts.
 TEST(Profiler, AnOptimisersFirstStepIsNotTimed) {
   std::set<std::size_t> seen;
   const auto update = [&](const std::vector<WeightUpdate>& updates) {
@@ -168,7 +173,7 @@ TEST(Profiler, AnOptimisersFirstStepIsNotTimed) {
   EXPECT_LT(total_update(profile), std::chrono::milliseconds(200));
 }
 
-// Each of the others has a model, and an optimiser, of its own.
+// Every worker has a model and an optimiser of its own.
 TEST(Profiler, MeasuresInTheCompanyOfOthers) {
   std::mutex mutex;
   std::map<int, std::set<const void*>> weights;  // by optimiser
@@ -208,7 +213,8 @@ constexpr std::chrono::milliseconds kNap(20);
 
 using Nap = std::function<void(std::int64_t samples)>;
 
-// A network with a layer that does `nap` in its forward, and `backward` in its backward.
+// A network with a layer "nap" that calls `nap` in its forward and `backward` in its backward, each
+// with the number of samples.
 model::Network napping(std::int64_t batch, const Nap& nap, const Nap& backward = {}) {
   model::NetworkBuilder net("napping", batch);
   model::Wire x = net.input("features", {batch, 4}, at::kFloat);
@@ -231,9 +237,9 @@ model::Network napping(std::int64_t batch, const Nap& nap, const Nap& backward =
   return std::move(net).build(loss);
 }
 
-// Naps of kNap, and how many there were by how many samples they had.
+// Sleeps for kNap when called, and counts the calls.
 struct Naps {
-  std::map<std::int64_t, int> counts;
+  std::map<std::int64_t, int> counts;  // calls, by number of samples
 
   void operator()(std::int64_t samples) {
     ++counts[samples];
@@ -254,7 +260,8 @@ TEST(Profiler, FindsWhatIsFixedByRunningAnEighthOfTheMinibatchToo) {
   EXPECT_GE(naps.counts[32], 2 * *profile.passes + 1) << "in one go, by layers; once for memory";
   const profile::LayerCost nap = cost(profile, "nap");
   EXPECT_GE(nap.forward, kNap);
-  // No part took less; the rest of the network takes hardly any time, which may be noise.
+  // A part took kNap at least. Half of the fixed time is enough here: the other layers take hardly
+  // any time, and their noise may scale the result down.
   EXPECT_GE(nap.fixed_forward, fixed_time(nap.forward, kNap, 4.0 / 32) / 2);
   for (const profile::LayerCost& layer : profile.costs) {
     EXPECT_GE(layer.fixed_forward, Nanos(0));
@@ -281,7 +288,7 @@ TEST(Profiler, OfOneOrTwoSamplesDoesNotKnowWhatIsFixed) {
   }
 }
 
-// A MiB in the forward and three in the backward, and in each 16 KiB for each sample.
+// The layer allocates 1 MiB in its forward, 3 MiB in its backward, and 16 KiB per sample in each.
 TEST(Profiler, FindsWhatOfWorkingMemoryIsFixed) {
   const auto allocate = [](std::int64_t mebibytes) {
     return [=](std::int64_t samples) { (void)at::ones({(mebibytes << 18) + samples * (1 << 12)}); };
@@ -301,7 +308,7 @@ TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
   constexpr std::int64_t kBatch = 32;
   const std::thread::id measured = std::this_thread::get_id();
   std::atomic<bool> parts_began = false;
-  std::atomic<int> late = 0;  // whole minibatches of others that end after that
+  std::atomic<int> late = 0;  // naps of others over a whole minibatch that end after `parts_began`
   const auto nap = [&](std::int64_t samples) {
     const bool is_other = std::this_thread::get_id() != measured;
     if (!is_other && samples < kBatch) parts_began = true;
@@ -314,10 +321,11 @@ TEST(Profiler, MeasuresPartsInTheCompanyOfPartsOnly) {
   EXPECT_EQ(late, 0);
 }
 
-// Values of the size of a batch are cut by samples in every network.
+// In every network the inputs of a minibatch can be cut by samples.
 TEST(Profiler, RunsPartsOfEveryKindOfNetwork) {
-  const auto profile = profile_quickly(
-      network("resnet50", {{"image-size", "32"}, {"classes", "10"}}, 16));  // norms of two samples
+  // Parts of two samples are the smallest that batch norm can be trained on.
+  const auto profile =
+      profile_quickly(network("resnet50", {{"image-size", "32"}, {"classes", "10"}}, 16));
   EXPECT_LE(total_fixed(profile), total_forward(profile) + total_backward(profile));
   const auto recurrent = profile_quickly(
       network("gnmt8", {{"hidden", "16"}, {"vocabulary", "20"}, {"length", "4"}}, 8));
@@ -328,7 +336,8 @@ TEST(Profiler, HandlesValuesWithSeveralConsumers) {
   const auto profile = profile_quickly(
       network("gnmt8", {{"hidden", "16"}, {"vocabulary", "20"}, {"length", "4"}}, 2));
   EXPECT_GT(cost(profile, "encoder.rnn_layers.0").backward.count(), 0);
-  // An addition needs neither of its inputs again; attention needs its keys, the loss its labels.
+  // The backward of an addition needs none of its inputs; that of attention needs its keys, and
+  // that of the loss its labels.
   EXPECT_EQ(cost(profile, "encoder.rnn_layers.2.residual").keeps_input, std::vector(2, false));
   EXPECT_EQ(cost(profile, "encoder.rnn_layers.2.residual").stash.count, 0);
   EXPECT_TRUE(cost(profile, "decoder.att_rnn.attn").keeps_input.at(1));

@@ -8,8 +8,9 @@
 namespace pipedream::profiler {
 namespace {
 
-constexpr std::size_t kLayers = 16;  // forwards, backwards or updates of a stretch
+constexpr std::size_t kLayers = 16;  // forwards, backwards or updates per stretch
 
+// The length of filling work that covers `queueing`, with something to spare.
 Nanos enough_for(Nanos queueing) { return queueing * 3 / 2; }
 
 }  // namespace

@@ -117,11 +117,11 @@ std::string prediction_text(const Planned& planned, const profile::Profile& prof
                         *planned.data_parallel / planned.time(), time_text(*planned.data_parallel));
   else
     text += "            data parallelism does not fit the memory\n";
-  if (planned.variant == cost::Variant::kDefault)
+  if (planned.cost_model == cost::Variant::kDefault)
     text += "limited by  " + limit_text(prediction, cluster) + "\n";
   else
     text += fmt::format("            by the cost model '{}'; by ours {}\n",
-                        cost::variant_names()[static_cast<std::size_t>(planned.variant)],
+                        cost::variant_names()[static_cast<std::size_t>(planned.cost_model)],
                         time_text(prediction.per_minibatch));
   text += fmt::format("on links    {} per minibatch\n", bytes_text(prediction.bytes_per_minibatch));
   if (planned.plan.microbatches > 1)

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "systems/planning.h"
+#include "systems/choice.h"
 
 namespace pipedream::report {
 

@@ -191,7 +191,7 @@ std::string profile_table(const profile::Profile& profile, std::size_t most_rows
   }
   std::string text = heading(profile, sorted.size()) + table.text();
   if (shown.size() < sorted.size())
-    text += fmt::format("… and {} with {} of the time (--all shows them)\n",
+    text += fmt::format("… and {} with {} of the time (`all` shows them)\n",
                         counted(sorted.size() - shown.size(), "lighter layer"), percent(hidden));
   if (!marked.empty()) text += legend(marked.size(), shown.size());
   return text + sums(profile);

@@ -38,7 +38,7 @@ std::string reading_note(const timeline::Summary& summary) {
   const Nanos all = summary.busy + summary.idle.total();
   if (to_seconds(summary.reading) <= kMuchReading * to_seconds(all)) return "";
   return fmt::format(
-      "\nWorkers wait for the data set {} of the time; --no-loading leaves that out.\n",
+      "\nWorkers wait for the data set {} of the time; `no_loading` leaves that out.\n",
       share_of(summary.reading, all));
 }
 
@@ -100,7 +100,7 @@ std::string faster_note(const systems::SimulatedChoice& choice) {
   const double chosen = choice.candidates[*choice.chosen].simulated->minibatches_per_second;
   const systems::SimulatedCandidate* best = nullptr;
   for (const systems::SimulatedCandidate& candidate : choice.candidates) {
-    if (!candidate.system->automatic || !candidate.simulated) continue;
+    if (!candidate.system->preference || !candidate.simulated) continue;
     const double rate = candidate.simulated->minibatches_per_second;
     if (rate <= chosen * systems::kAsFast) continue;
     if (best == nullptr || rate > best->simulated->minibatches_per_second) best = &candidate;
@@ -209,7 +209,7 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
     table.add_row(std::move(entries));
   }
   return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + table.text() +
-         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of --system auto\n" + faster +
+         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of `system` auto\n" + faster +
          reading;
 }
 

@@ -139,7 +139,7 @@ std::vector<Column> comparison_columns(bool evaluated) {
 std::optional<double> over_data_parallelism(const TrainingRun& run,
                                             const std::vector<TrainingRun>& runs) {
   for (const TrainingRun& other : runs)
-    if (systems::find_system(other.plan.system).rule == cost::Rule::kDataParallel &&
+    if (&systems::find_system(other.plan.system) == &systems::data_parallel_system() &&
         other.measured.samples_per_second > 0 && run.measured.samples_per_second > 0)
       return run.measured.samples_per_second / other.measured.samples_per_second;
   return std::nullopt;
@@ -194,7 +194,7 @@ std::string verdict_on(const std::string& automatic, const std::vector<TrainingR
 // Of any of the runs: all train the same samples.
 std::string comparison_title(const TrainingRun& run) {
   const Measured& measured = run.measured;
-  return fmt::format("{}: {} samples with each system, --batch {}{}", run.model,
+  return fmt::format("{}: {} samples with each system, `batch` {}{}", run.model,
                      grouped(measured.samples), run.batch,
                      measured.first_timed > 0 ? "; times are of the last epoch" : "");
 }
@@ -286,7 +286,7 @@ std::string training_comparison_table(const std::vector<TrainingRun>& runs,
   std::string text = (runs.empty() ? "" : comparison_title(runs.front()) + "\n\n") + table.text();
   for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
   if (!not_run.empty()) text += "\n";
-  return text + "\n▶ the choice of --system auto" + verdict_on(automatic, runs) + "\n";
+  return text + "\n▶ the choice of `system` auto" + verdict_on(automatic, runs) + "\n";
 }
 
 ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,

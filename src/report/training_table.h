@@ -9,7 +9,7 @@
 #include "plan/plan.h"
 #include "systems/measured.h"
 #include "systems/simulation.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 
 namespace pipedream::report {
 

@@ -41,7 +41,7 @@ std::vector<std::string> line_with(const std::string& text, const std::string& w
 
 TEST(TrainingComparison, SaysHowLongEachTrainedAndWithWhichBatch) {
   const std::string table = training_comparison_table({run_of("pipedream", 100)}, {}, "");
-  EXPECT_EQ(table.find("tiny: 640 samples with each system, --batch 32\n"), 0u) << table;
+  EXPECT_EQ(table.find("tiny: 640 samples with each system, `batch` 32\n"), 0u) << table;
   EXPECT_EQ(table.find("held-out"), std::string::npos) << table;
 }
 

@@ -8,12 +8,12 @@
 namespace pipedream::runtime {
 namespace {
 
-// What server number `server` of `servers` has of a bucket of so many floats.
+// The part of a bucket of `floats` floats that belongs to server number `server` of `servers`.
 Range shard_of(std::int64_t floats, std::size_t server, std::size_t servers) {
   return even_part(floats, static_cast<std::int64_t>(server), static_cast<std::int64_t>(servers));
 }
 
-// Floats of a weight as they lie in memory.
+// The floats `part` of a weight tensor, counted as they lie in memory.
 at::Tensor floats_of(const at::Tensor& weight, const Range& part) {
   return weight.as_strided({weight.numel()}, {1}).slice(0, part.first, part.first + part.count);
 }
@@ -94,14 +94,15 @@ void AsynchronousWeights::pull(WeightVersion to) {
     lateness_.sum += behind;
     ++lateness_.count;
   }
-  // Every server has applied what was pushed, or it would not have answered.
+  // A server answers only after it has applied the gradients, so none reads them any more.
   buckets_.give_back(std::move(pushed_));
 }
 
 void AsynchronousWeights::settle() {
   for (const WorkerId member : members_)
     channels_.pushes.send(member, 0, to_server(Request::kSettle));
-  // Others may have much left to push. As long as our own server hears of them, they are well.
+  // Other workers may still have many minibatches to push. The deadline moves on whenever this
+  // worker's server receives a message, which shows that they are alive.
   const auto began = std::chrono::steady_clock::now();
   const auto deadline = [&] { return std::max(began, server_->last_heard()) + patience_; };
   const model::Tensors& weights = stage_.weights().renew({stage_.weights().newest().value + 1});

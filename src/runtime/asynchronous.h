@@ -1,5 +1,6 @@
-// Asynchronous data parallelism as one worker sees it: its gradients go to the servers, one on
-// every worker, and what they then hold becomes its weights.
+// Asynchronous data parallelism (dp-asp) as one worker sees it: the worker sends its gradients to
+// parameter servers, one on every worker, and fetches the weights that they then hold
+// (docs/runtime.md: Data parallelism).
 #pragma once
 
 #include <chrono>
@@ -14,53 +15,66 @@
 
 namespace pipedream::runtime {
 
-// How many updates by others came between the weights that gradients were computed with and their
-// own; counted for each minibatch and shard.
+// Staleness of gradients, measured for every minibatch and every server's shard: the number of
+// updates that other workers made to the shard between the fetch of the weights and the update with
+// the gradients computed from them.
 struct Lateness {
-  std::int64_t most = 0;
-  std::int64_t sum = 0;
-  std::int64_t count = 0;
+  std::int64_t most = 0;   // the largest measurement
+  std::int64_t sum = 0;    // of all measurements
+  std::int64_t count = 0;  // number of measurements
 };
 
-// Owned and used by one worker. Server j of m has part j of every bucket of n floats:
-// [n·j/m, n·(j+1)/m), rounded down, in the host's memory. The stage, the copies and the channels
-// outlive this.
+// The weights of a stage that is trained asynchronously, and this worker's parameter server. With m
+// workers, server j holds part j of every bucket: of n floats, [n·j/m, n·(j+1)/m), rounded down.
+// The parts of a server are its shard of the weights, which is in host memory.
+//
+// Owned by one worker and used from its thread; autograd may call in from another thread while the
+// worker's thread waits for autograd. The stage, the copies and the channels outlive it.
 class AsynchronousWeights {
  public:
   struct Channels {
-    transport::Transport& pushes;
-    transport::Transport& replies;
+    transport::Transport& pushes;   // workers send gradients, servers receive them
+    transport::Transport& replies;  // servers send weights, workers receive them
   };
+  // Starts this worker's server with a shard of the stage's current weights. `members` are all
+  // workers, in the same order on each. The server steps with `optimiser` and computes with
+  // `threads` threads. `patience` is the longest wait for a server's answer.
   AsynchronousWeights(const Channels& channels, std::vector<WorkerId> members, Stage& stage,
                       const HostCopies& copies, const BucketSizes& sizes,
                       std::unique_ptr<Optimiser> optimiser, int threads,
                       std::chrono::milliseconds patience);
   ~AsynchronousWeights();
 
-  // The backward that runs next completes the gradients: they leave while it runs.
+  // Announces that the next backward completes a minibatch's gradients: each bucket is sent to the
+  // servers while the backward runs, as soon as it is complete.
   void expect();
-  // Sends what has not left.
+  // Sends the buckets that have not been sent yet.
   void push();
-  // Waits until the servers have applied what was pushed; the stage's next version is what they
-  // then hold.
+  // Waits until all servers have applied the pushed gradients. The weights that they then hold
+  // become version `to` of the stage. Throws WorkerLost after `patience`.
   void pull(WeightVersion to);
-  // All workers call this when they have nothing more to push, and then have the same weights.
+  // Called by every worker when it has nothing more to push. Waits until all workers have called
+  // it; afterwards all have the same weights, as the newest version of the stage. Throws WorkerLost
+  // when no worker has sent this worker's server anything for `patience`.
   void settle();
 
-  // To the servers of others, and from them: counted here, so that over all workers it is what they
-  // sent.
+  // Bytes of gradients sent to other workers' servers, plus bytes of weights received from them.
+  // The receiver counts the weights because servers do not count; so the sum over all workers is
+  // the number of bytes sent by all.
   [[nodiscard]] Bytes sent() const { return sent_; }
   [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
  private:
+  // Sends every server its part of a complete bucket.
   void send(std::size_t bucket, const at::Tensor& flat);
-  // May move on while somebody waits.
+  // Returns a deadline that may have moved to a later time since the last call.
   using MovingDeadline = std::function<transport::Deadline()>;
-  // Takes a server's part of the weights from its next answer, bucket by bucket: where that comes
-  // from another process, no more of it need be there at once. How many updates by others came
-  // between.
+  // Copies the next answer of a server into `weights`. Returns the staleness that the answer
+  // reports (see Lateness). Receives one bucket after another, so that an answer from another
+  // process needs memory for one bucket only.
   std::int64_t fetch(std::size_t server, const model::Tensors& weights,
                      const MovingDeadline& deadline);
+  // The next message from a server. If this worker's own server has failed, throws its failure.
   [[nodiscard]] transport::Message message_of(std::size_t server, const MovingDeadline& deadline);
 
   Channels channels_;
@@ -69,8 +83,8 @@ class AsynchronousWeights {
   const HostCopies& copies_;
   std::chrono::milliseconds patience_;
   GradientBuckets buckets_;
-  Buckets pushed_;                      // until the servers have answered
-  std::vector<std::int64_t> versions_;  // of each server's shard here
+  Buckets pushed_;  // the gradients of the last push(), kept until the servers have answered
+  std::vector<std::int64_t> versions_;  // by server: the version of its shard fetched last
   Lateness lateness_;
   Bytes sent_;
   std::unique_ptr<ParameterServer> server_;

@@ -46,7 +46,7 @@ void add_norms(const model::Network& network, const std::vector<LayerId>& layers
     }
   PD_CHECK(next == gradients.size());
   if (found.empty()) return;
-  const at::Tensor all = at::stack(found).cpu();  // a device is waited for once
+  const at::Tensor all = at::stack(found).cpu();  // waits for the device once, not once per norm
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const double norm = all.const_data_ptr<double>()[i];
     norms[owners[i]] += norm * norm;
@@ -73,7 +73,7 @@ double Clipper::factor(const LayerNorms& own) {
   }
   double sum = 0;
   for (const auto& [layer, norm] : all) sum += norm;
-  constexpr double kTiny = 1e-6;  // as torch's clip_grad_norm_ has it
+  constexpr double kTiny = 1e-6;  // as in torch's clip_grad_norm_
   return std::min(1.0, most_ / (std::sqrt(sum) + kTiny));
 }
 

@@ -1,5 +1,6 @@
-// Gradient clipping by the norm over all stages: what every update of a synchronous system can have
-// and one of a pipeline that never flushes cannot.
+// Gradient clipping by the global norm, that is, over the gradients of all stages. It needs a
+// system that flushes: in a pipeline that never flushes, the gradients of one update are never
+// complete on all stages at once (docs/runtime.md: Which weights are used).
 #pragma once
 
 #include <chrono>
@@ -13,31 +14,37 @@
 
 namespace pipedream::runtime {
 
-using LayerNorms = std::map<LayerId, double>;  // squared, of all gradients of a layer
+// By layer: the squared L2 norm over the gradients of all its parameters.
+using LayerNorms = std::map<LayerId, double>;
 
-// Adds the layers' norms; `gradients` has one entry per parameter of these layers, in their order.
+// Adds the squared norms of `layers` to `norms`. `gradients` has one entry per parameter of these
+// layers, in their order; entries that are not defined count as zero.
 void add_norms(const model::Network& network, const std::vector<LayerId>& layers,
                const model::Tensors& gradients, LayerNorms& norms);
 
-// Owned and used by one worker. All workers call factor() for the same updates in the same order.
+// Finds the factor by which all stages scale the gradients of an update. Owned by one worker and
+// used from its thread. All workers call factor() for the same updates in the same order.
 class Clipper {
  public:
+  // `most` is the largest norm allowed. `control` outlives the clipper.
   Clipper(double most, const plan::Plan& plan, transport::Transport& control,
           std::chrono::milliseconds patience);
 
-  // What this update's gradients are to be multiplied with, so that the norm of all stages'
-  // together is at most `most`. `own` has the layers of all stages of this worker. Each worker
-  // tells the others its norms and waits for theirs; the sum goes by layers, so that it is the same
-  // on all workers and for any partition. Nobody waits for ever if every stage has its gradients of
-  // the update before any waits for the next: a schedule that flushes.
+  // The factor, at most 1, by which the gradients of this update are to be multiplied so that the
+  // norm over all stages is at most `most`. `own` has the layers of all stages of this worker. The
+  // first replica of each stage sends its norms to all other workers, and every worker waits for
+  // them. Norms are summed in the order of layers, so the factor is the same on all workers and for
+  // any partition. Does not deadlock if every stage has its gradients of one update before any
+  // stage waits for the next update, as in schedules that flush. Throws WorkerLost after
+  // `patience`.
   [[nodiscard]] double factor(const LayerNorms& own);
 
  private:
   double most_;
   transport::Transport& control_;
   std::chrono::milliseconds patience_;
-  std::set<WorkerId> speakers_;   // one worker of each stage, which speaks for it
-  std::set<WorkerId> listeners_;  // all others
+  std::set<WorkerId> speakers_;   // the first replica of each stage, which sends the stage's norms
+  std::set<WorkerId> listeners_;  // all workers except this one
 };
 
 }  // namespace pipedream::runtime

@@ -38,7 +38,7 @@ TEST(AddNorms, SquaresAreSummedByLayerAndMissingGradientsCountNothing) {
   EXPECT_DOUBLE_EQ(norms.at(two), 2);
 }
 
-// What every worker finds, each having its own norms.
+// The factor that each worker finds if worker w has norms[w] and all run at once.
 std::vector<double> factors(double most, const plan::Plan& plan,
                             const std::vector<LayerNorms>& norms) {
   const auto ends = transport::connect_in_process(static_cast<int>(norms.size()));
@@ -73,7 +73,8 @@ TEST(Clipper, NeverLengthensGradients) {
   EXPECT_EQ(factors(100, plan, {{}})[0], 1);
 }
 
-// The sum goes by layers, so that it does not depend on who has which.
+// Norms are summed in the order of layers, so the sum does not depend on which worker has which
+// layer.
 TEST(Clipper, ThePartitionChangesNoBit) {
   LayerNorms all;
   for (int i = 0; i < 10; ++i) all[LayerId{i}] = std::exp(i * 1.7) * 1e-3;

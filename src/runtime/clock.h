@@ -1,4 +1,5 @@
-// The time of a run, the same on all its workers.
+// The clock of a run, which all its workers share. Times in a timeline are on this clock
+// (docs/runtime.md: Measuring).
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace pipedream::runtime {
 
-// Counts from the moment that the run began.
+// Tells the time since the run began.
 struct Clock {
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   [[nodiscard]] Nanos at(std::chrono::steady_clock::time_point time) const {
@@ -17,8 +18,10 @@ struct Clock {
   [[nodiscard]] Nanos now() const { return at(std::chrono::steady_clock::now()); }
 };
 
-// A clock that all workers of the channel have in common though each has a steady clock of its own:
-// worker 0's, found from the quickest of a few round trips to it. Called by all workers at once.
+// Returns worker 0's clock, expressed in this process's steady clock. Steady clocks of different
+// machines differ, so the other workers ask worker 0 for its time a few times and use the quickest
+// round trip. All workers must call this at the same point of their runs. Throws WorkerLost if a
+// worker does not answer within kPatienceAtStart (tags.h).
 [[nodiscard]] Clock agreed_clock(transport::Transport& control);
 
 }  // namespace pipedream::runtime

@@ -11,8 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Both are in one process, so both clocks must have begun when worker 0's did. A half of the
-// quickest round trip is what they may differ by; the bound leaves room for a busy machine.
+// Both workers are in one process and have one steady clock, so the agreed clocks must begin at the
+// same time. They may differ by half of the quickest round trip; the bound leaves room for a busy
+// machine.
 TEST(AgreedClock, BeganWhenWorkerZerosDid) {
   const auto ends = transport::connect_in_process(2);
   Clock late;

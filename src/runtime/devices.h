@@ -1,4 +1,4 @@
-// What workers compute on.
+// Chooses the device and the precision that workers compute with (docs/gpu.md).
 #pragma once
 
 #include <string>
@@ -10,26 +10,28 @@
 
 namespace pipedream::runtime {
 
-// What a worker computes on, and in.
+// The device and the precision that a run computes with.
 struct Computing {
-  at::Device device{at::kCPU};  // without an index: any of its kind
+  at::Device device{at::kCPU};  // without an index: any device of this kind
   model::Precision precision = model::Precision::kFloat;
 };
 
-// The names of these; empty where nothing is said.
+// The names of a device and a precision, as flags and files have them. Empty if not given.
 struct ComputingNames {
   std::string device;
   std::string precision;
 };
 
-// What is asked for goes before what a plan or a profile says; else the CPU, in float. The device
-// is made ready. Throws BadUsage for unknown names, CannotMeet where there is no such device.
+// Each of device and precision is taken from `asked` (the user's flags) if it is given there, else
+// from `planned` (the plan or profile), else it is the CPU and float. Prepares the device for use
+// (model::prepare). Throws BadUsage for unknown names, and CannotMeet if there is no such device.
 [[nodiscard]] Computing choose_computing(const ComputingNames& asked,
                                          const ComputingNames& planned);
 
-// By worker, for Job::devices. `host_of` says by worker which machine it is on, in any numbers;
-// where `asked` has no index, the workers of a machine take its devices in turn. Machines are taken
-// to be equal. Throws CannotMeet where this one has no such device.
+// The device of each worker, for Job::devices. `host_of` has a number for each worker's machine;
+// workers with equal numbers are on the same machine. If `asked` has no index, the workers of a
+// machine take its devices in turn, and all machines are assumed to have the same number of
+// devices. Throws CannotMeet if this machine has no such device.
 [[nodiscard]] std::vector<at::Device> devices_of_workers(at::Device asked,
                                                          const std::vector<int>& host_of);
 

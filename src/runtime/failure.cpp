@@ -7,7 +7,8 @@
 namespace pipedream::runtime {
 namespace {
 
-// What the user is told to do; every other failure is a bug.
+// The kinds of failures that users can react to, and kBug for all others. The letters travel in the
+// text of to_reason().
 enum class Reaction : char {
   kLost = 'L',
   kIo = 'I',
@@ -20,7 +21,8 @@ enum class Reaction : char {
   kBug = 'B'
 };
 
-// Before what to_reason() made. Transports have reasons of their own, such as MPI's.
+// The first character of every text of to_reason(). Reasons of a transport's own, such as MPI's,
+// do not begin with it.
 constexpr char kMark = '\x01';
 
 bool is_ours(const std::string& reason) { return reason.size() >= 2 && reason[0] == kMark; }
@@ -30,7 +32,7 @@ struct Failure {
   std::string text;
 };
 
-// Requires an exception being handled that is not Aborted.
+// The exception that is being handled, which must not be transport::Aborted.
 Failure current() {
   try {
     throw;

@@ -1,4 +1,5 @@
-// What happens to exceptions at the edge of a worker.
+// How exceptions leave a worker: with the place of the failure in their message, and as text that
+// travels to other processes (docs/errors.md).
 #pragma once
 
 #include <exception>
@@ -6,18 +7,20 @@
 
 namespace pipedream::runtime {
 
-// What is told of a thing that was thrown and has no message.
+// The message for something thrown that is no std::exception.
 inline constexpr const char* kNoException = "something was thrown that is no std::exception";
 
 // Called in a catch block: throws the same kind of failure again, with `where` before its message.
-// Aborted passes as it is: it tells of another worker's failure.
+// transport::Aborted passes unchanged, because it reports another worker's failure.
 [[noreturn]] void rethrow_at(const std::string& where);
 
-// A failure as text that can travel to another process, and back.
+// The kind and message of a failure as text, which can travel to another process. Too little memory
+// becomes CannotMeet, and whatever is not of our Error family becomes Error.
 [[nodiscard]] std::string to_reason(const std::exception_ptr& failure);
-// A text that did not come from to_reason(), a transport's own, is WorkerLost.
+// Throws the failure that `reason` describes. A text that does not come from to_reason() is a
+// transport's own, and is thrown as WorkerLost.
 [[noreturn]] void throw_reason(const std::string& reason);
-// Whether that failure is a lost worker.
+// Whether throw_reason() would throw WorkerLost.
 [[nodiscard]] bool reason_is_lost(const std::string& reason);
 
 }  // namespace pipedream::runtime

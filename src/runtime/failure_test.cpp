@@ -18,7 +18,7 @@ std::exception_ptr failure(const E& error) {
   return std::make_exception_ptr(error);
 }
 
-// What comes out at the other end, and that it is a `Kind`.
+// The message of a failure after it was turned into text and thrown again, which must be a `Kind`.
 template <class Kind>
 std::string travelled(const std::exception_ptr& from) {
   return test::message_of<Kind>([&] { throw_reason(to_reason(from)); });
@@ -61,7 +61,7 @@ TEST(Failure, WhatIsNotAnErrorOfOursIsABug) {
 
 TEST(Failure, TooLittleMemoryIsARequestThatCannotBeMet) {
   EXPECT_EQ(travelled<CannotMeet>(failure(std::bad_alloc())),
-            "there is not enough memory: try a smaller --batch or model");
+            "there is not enough memory: try a smaller `batch` or model");
 }
 
 TEST(Failure, LibtorchsMessageComesWithoutItsStack) {
@@ -81,7 +81,7 @@ TEST(Failure, AnothersFailureGetsNoPlaceOfOurs) {
             "Bworker 3, F1: why");
 }
 
-// MPI's begin with a letter that means something else in ours.
+// MPI's reasons begin with the letter M, which means too little memory in reasons of our own.
 TEST(Failure, AReasonOfTheTransportIsALostWorkersWord) {
   EXPECT_EQ(test::message_of<WorkerLost>([] { throw_reason("MPI failed: no route"); }),
             "MPI failed: no route");

@@ -1,12 +1,13 @@
-// A value under several names, so that the gradients of its uses come in apart.
+// Gives each use of a value a tensor of its own, so that the order in which autograd sums their
+// gradients is known (docs/runtime.md: Sums).
 #pragma once
 
 #include "model/layer.h"
 
 namespace pipedream::runtime {
 
-// `count` tensors with the content of x. Autograd adds their gradients up in their order, those
-// that were not used left out.
+// Returns `count` tensors with the content of `x`. The gradient of `x` is the sum of their
+// gradients, from the first tensor to the last; tensors that got no gradient are left out.
 [[nodiscard]] model::Tensors fan_out(const at::Tensor& x, std::size_t count);
 
 }  // namespace pipedream::runtime

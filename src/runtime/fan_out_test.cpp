@@ -18,12 +18,12 @@ TEST(FanOut, EveryNameHasTheContent) {
   }
 }
 
-// Numbers whose sum depends on the order: 1 is lost beside 1e8, unless the large ones go first.
+// The sum depends on the order: 1 + 1e8 rounds to 1e8, so 1 survives only if it is added last.
 TEST(FanOut, GradientsAreAddedInTheOrderOfNames) {
   const auto sum_of = [](const std::vector<float>& factors) {
     const at::Tensor x = leaf();
     const model::Tensors names = fan_out(x, factors.size());
-    // Used from the last to the first: the order of uses does not matter.
+    // The names are used from the last to the first, because the order of uses must not matter.
     at::Tensor used;
     for (std::size_t i = factors.size(); i-- > 0;)
       used = used.defined() ? used + names[i] * factors[i] : names[i] * factors[i];

@@ -1,4 +1,4 @@
-// Where workers get their samples from.
+// The interface by which workers read samples (docs/runtime.md: Data).
 #pragma once
 
 #include "model/network.h"
@@ -6,19 +6,19 @@
 
 namespace pipedream::runtime {
 
-// Cuts a stream of samples into the items of one schedule. Every worker asks for itself, and all
-// get the same answers. Safe to use from several threads.
+// The samples of the items of one schedule. Every worker asks for its own samples, and equal
+// questions get equal answers on all workers. Safe to use from several threads.
 class Feed {
  public:
   virtual ~Feed() = default;
 
-  // How many samples the item has; at least 1.
+  // The number of samples of `item`, over all replicas; at least 1.
   [[nodiscard]] virtual std::int64_t samples(const schedule::Item& item) const = 0;
-  // How many its whole minibatch has.
+  // The number of samples of a whole minibatch.
   [[nodiscard]] virtual std::int64_t minibatch_samples(std::int64_t minibatch) const = 0;
 
-  // What the network's input reads for the samples [first, first + count) of the item, along
-  // dimension 0.
+  // The content of the network's `input` for the samples [first, first + count) of `item`.
+  // Dimension 0 of the tensor is the sample.
   [[nodiscard]] virtual at::Tensor load(const model::InputSpec& input, const schedule::Item& item,
                                         std::int64_t first, std::int64_t count) const = 0;
 };

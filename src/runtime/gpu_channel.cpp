@@ -32,7 +32,7 @@ NcclOffer to_offer(const Message& message) {
 }  // namespace
 
 std::string why_not_nccl(const std::vector<NcclOffer>& by_worker) {
-  std::map<std::pair<int, int>, std::size_t> taken;  // by host and number of the device
+  std::map<std::pair<int, int>, std::size_t> taken;  // by host and device number: the worker
   for (std::size_t worker = 0; worker < by_worker.size(); ++worker) {
     const NcclOffer& offer = by_worker[worker];
     const std::string name = "worker " + std::to_string(worker);

@@ -28,7 +28,7 @@ TEST(GpuChannel, AWorkerThatCannotTakePartIsNamed) {
   EXPECT_EQ(why_not_nccl({gpu(0, 0), gpu(0, 1, false)}), "worker 1 has a build without NCCL");
 }
 
-// What the three workers are told.
+// The answers that three workers with these offers get from agree_on_nccl().
 std::array<bool, 3> agreed(const std::vector<NcclOffer>& offers) {
   const auto ends = transport::connect_in_process(3);
   std::array<bool, 3> told{};

@@ -12,7 +12,7 @@
 namespace pipedream::runtime {
 namespace {
 
-// What autograd calls when it has added to a parameter's gradient.
+// Calls a function when autograd has accumulated a parameter's gradient.
 class GradientHook final : public torch::autograd::PostAccumulateGradHook {
  public:
   explicit GradientHook(std::function<void()> call) : call_(std::move(call)) {}
@@ -56,7 +56,7 @@ BucketLayout::BucketLayout(const model::Tensors& parameters,
 std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
                                                       const Range& range) const {
   std::vector<Piece> found;
-  std::int64_t begin = 0;  // of the parameter, in the bucket
+  std::int64_t begin = 0;  // where the parameter begins in the bucket
   for (const std::size_t parameter : members_[bucket]) {
     const std::int64_t size = forms_[parameter].floats();
     const std::int64_t first = std::max(begin, range.first);
@@ -131,8 +131,8 @@ void GradientBuckets::take(std::size_t parameter) {
   gradient.reset();
 }
 
-// All members of a group hand their buckets over in the same order, whatever order autograd works
-// in.
+// Buckets are handed over in ascending order, whatever order autograd works in, so that all members
+// of a replica group start their all-reduces in the same order.
 void GradientBuckets::complete(std::size_t parameter) {
   PD_CHECK(!completed_[parameter]);
   completed_[parameter] = true;

@@ -1,5 +1,6 @@
-// The gradients of one stage on their way to others: in buckets, each handed over as soon as a
-// backward has filled it (core/buckets.h).
+// Collects the weight gradients of one stage in buckets, as PyTorch's DistributedDataParallel does.
+// A bucket is handed over, to be all-reduced or sent to parameter servers, as soon as a backward
+// has filled it (docs/runtime.md: Data parallelism).
 #pragma once
 
 #include <functional>
@@ -12,56 +13,67 @@
 
 namespace pipedream::runtime {
 
-// Tensors of one stage's parameters, joined in buckets.
+// One set of buffers that holds a gradient for every parameter of a stage.
 struct Buckets {
-  model::Tensors flat;   // by bucket
-  model::Tensors views;  // by parameter: its part of a bucket
+  model::Tensors flat;   // by bucket: its memory, one-dimensional
+  model::Tensors views;  // by parameter: its gradient, a view into one of `flat`
 };
 
-// Which parameters are joined bucket by bucket: the last layer's first, in a layer
-// the last parameter first. No layer is cut.
+// Says which parameters of a stage share a bucket. The first bucket begins with the last layer, as
+// a backward does, and within a layer with the last parameter. All parameters of a layer are in the
+// same bucket.
 class BucketLayout {
  public:
-  // `per_layer`: how many of the parameters each layer has, in order.
+  // `parameters` are those of all layers in their order, and `per_layer` has the number of
+  // parameters of each layer.
   BucketLayout(const model::Tensors& parameters, const std::vector<std::size_t>& per_layer,
                const BucketSizes& sizes);
 
+  // The number of buckets.
   [[nodiscard]] std::size_t buckets() const { return members_.size(); }
-  // Of a bucket, in the order in which they are joined.
+  // The indices of the parameters in `bucket`, in the order in which they lie there.
   [[nodiscard]] const std::vector<std::size_t>& parameters(std::size_t bucket) const {
     return members_[bucket];
   }
   [[nodiscard]] std::size_t bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }
+  // The number of floats in `bucket`.
   [[nodiscard]] std::int64_t floats(std::size_t bucket) const { return floats_[bucket]; }
-  // Of a parameter: its floats `range`.
+  // The floats `range` of one parameter, counted as they lie in memory.
   struct Piece {
     std::size_t parameter = 0;
     Range range;
     friend bool operator==(const Piece&, const Piece&) = default;
   };
-  // What these floats of a bucket are, in their order.
+  // The pieces of parameters that the floats `range` of `bucket` consist of, in order.
   [[nodiscard]] std::vector<Piece> pieces(std::size_t bucket, const Range& range) const;
-  // New ones, where the parameters are; a parameter's part lies as the parameter does.
+  // New, uninitialised buckets on the parameters' device. Each view has the strides of its
+  // parameter if these are dense, and is contiguous otherwise.
   [[nodiscard]] Buckets allocate() const;
 
  private:
+  // The shape of a parameter's view.
   struct Form {
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> strides;
     [[nodiscard]] std::int64_t floats() const { return c10::multiply_integers(sizes); }
   };
   at::Device device_{at::kCPU};
-  std::vector<Form> forms_;  // by parameter
-  std::vector<std::size_t> bucket_of_;
-  std::vector<std::vector<std::size_t>> members_;
-  std::vector<std::int64_t> floats_;
+  std::vector<Form> forms_;                        // by parameter
+  std::vector<std::size_t> bucket_of_;             // by parameter
+  std::vector<std::vector<std::size_t>> members_;  // by bucket: indices of parameters
+  std::vector<std::int64_t> floats_;               // by bucket
 };
 
-// Owned by one worker and used by its thread; autograd may call in from another while that thread
-// waits for it. The parameters outlive it.
-//  1. A parameter's gradient goes into its bucket as soon as autograd has it, and is added to what
-//     earlier backwards of the round left there: the parameters themselves keep none.
-//  2. There are as many buffers as were ever away at once, and one: they are used again.
+// Fills the buckets of one stage while its backwards run. The gradients of one update are a round:
+// backwards accumulate in the buckets, begin() announces the last backward, and finish() ends the
+// round.
+//
+// Owned by one worker and used from its thread. Autograd's hooks may call in from another thread
+// while the worker's thread waits for autograd. The parameters outlive it.
+//  1. When autograd has a parameter's gradient, it is added to the parameter's bucket and removed
+//     from the parameter. So parameters keep no gradients between backwards.
+//  2. Buffers are pooled. The pool grows to the largest number of Buckets that are between finish()
+//     and give_back() at one time, plus the one being filled.
 class GradientBuckets {
  public:
   GradientBuckets(model::Tensors parameters, BucketLayout layout);
@@ -69,35 +81,40 @@ class GradientBuckets {
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-  // Takes a bucket whose gradients are all there; called for each in order.
+  // Receives a bucket whose gradients are complete. Called for all buckets, in ascending order.
   using Full = std::function<void(std::size_t bucket, const at::Tensor& flat)>;
 
-  // The backward that runs next completes the gradients: buckets are handed over as they fill. Only
-  // where no round is open.
+  // Announces that the next backward completes the round's gradients: from now on each bucket is
+  // passed to `on_full` when it is complete. Requires that begin() has not been called in this
+  // round yet.
   void begin(Full on_full);
+  // Whether begin() has been called and finish() has not.
   [[nodiscard]] bool is_open() const { return on_full_ != nullptr; }
-  // Hands over the buckets that are left, with zeros where a parameter got no gradient, and ends
-  // the round.
+  // Ends the round: passes the remaining buckets to `on_full`, with zeros for parameters that got
+  // no gradient, and returns the round's buffers. Requires is_open().
   [[nodiscard]] Buckets finish();
-  // What finish() gave, to be filled again; nobody else has any business with it then.
+  // Returns to the pool what finish() returned. Nobody may use `buckets` afterwards.
   void give_back(Buckets buckets) { free_.push_back(std::move(buckets)); }
 
   [[nodiscard]] const BucketLayout& layout() const { return layout_; }
 
  private:
+  // Moves the parameter's gradient into its bucket.
   void take(std::size_t parameter);
+  // Notes that the parameter's gradient is complete, and hands over the buckets that are complete.
   void complete(std::size_t parameter);
+  // The buffers being filled; takes some from the pool if there are none.
   [[nodiscard]] Buckets& filling();
 
   model::Tensors parameters_;
   BucketLayout layout_;
-  std::vector<Buckets> free_;
-  std::optional<Buckets> filling_;    // once a gradient has come
-  std::vector<bool> filled_;          // by parameter: has a gradient there
-  Full on_full_;                      // while a round is open
-  std::vector<bool> completed_;       // by parameter
-  std::vector<std::size_t> missing_;  // by bucket: parameters not complete
-  std::size_t handed_over_ = 0;       // buckets
+  std::vector<Buckets> free_;         // the pool
+  std::optional<Buckets> filling_;    // none until the round's first gradient
+  std::vector<bool> filled_;          // by parameter: whether `filling_` has a gradient for it
+  Full on_full_;                      // empty unless is_open()
+  std::vector<bool> completed_;       // by parameter: whether its gradient is complete
+  std::vector<std::size_t> missing_;  // by bucket: the number of parameters not complete
+  std::size_t handed_over_ = 0;       // the number of buckets passed to `on_full_` in this round
 };
 
 }  // namespace pipedream::runtime

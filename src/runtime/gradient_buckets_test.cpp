@@ -52,7 +52,7 @@ TEST(BucketLayout, KnowsWhichParametersAStretchOfABucketIsOf) {
   const model::Tensors parameters = parameters_of({6, 1, 4, 5, 2});
   const BucketLayout layout(parameters, {1, 0, 1, 2, 1}, kSmall);
   EXPECT_EQ(layout.floats(1), 10);
-  // Bucket 1: five floats of parameter 3, four of 2, one of 1.
+  // Bucket 1 has five floats of parameter 3, four of parameter 2 and one of parameter 1.
   EXPECT_EQ(layout.pieces(1, {0, 10}), (std::vector<Piece>{{3, {0, 5}}, {2, {0, 4}}, {1, {0, 1}}}));
   EXPECT_EQ(layout.pieces(1, {3, 4}), (std::vector<Piece>{{3, {3, 2}}, {2, {0, 2}}}));
   EXPECT_EQ(layout.pieces(1, {6, 2}), (std::vector<Piece>{{2, {1, 2}}}));
@@ -69,7 +69,7 @@ TEST(GradientBuckets, AreHandedOverWhileABackwardRuns) {
     order.push_back(bucket);
     first.push_back(flat[0].item<float>());
   });
-  // The last parameter is used last.
+  // The forward uses the last parameter last, so the backward reaches it first.
   const at::Tensor sum =
       ((parameters[0].sum() * 3 + parameters[1].sum()) * 5 + parameters[2].sum()) * 2;
   torch::autograd::backward({sum});
@@ -86,7 +86,7 @@ TEST(GradientBuckets, KeepTheirOrderWhateverAutogradDoes) {
   GradientBuckets buckets(parameters, {parameters, {1, 1}, kSmall});
   Members order;
   buckets.begin([&](std::size_t bucket, const at::Tensor&) { order.push_back(bucket); });
-  torch::autograd::backward({parameters[0].sum()});  // bucket 1
+  torch::autograd::backward({parameters[0].sum()});  // fills bucket 1
   EXPECT_TRUE(order.empty());
   torch::autograd::backward({parameters[1].sum()});
   EXPECT_EQ(order, (Members{0, 1}));

@@ -9,7 +9,7 @@ GradientOrder::GradientOrder(const graph::Graph& graph, const std::vector<StageI
   const std::vector<std::size_t> places = places_in_order(graph);
   for (std::size_t v = 0; v < graph.values().size(); ++v) {
     const graph::Value& value = graph.values()[v];
-    if (graph.layer(value.producer).is_input) continue;  // nobody wants its gradient
+    if (graph.layer(value.producer).is_input) continue;  // data from the data set gets no gradient
     std::vector<LayerId> users = value.consumers;
     std::sort(users.begin(), users.end(),
               [&](LayerId a, LayerId b) { return places[a.index()] > places[b.index()]; });

@@ -5,7 +5,8 @@
 namespace pipedream::runtime {
 namespace {
 
-// One value, made by `a`, that the layers u0 … u(n−1) use; an input layer that they use as well.
+// A layer `a` makes a value that the layers u0 … u(users − 1) use. They also use the value of an
+// input layer `data`.
 graph::Graph fan(int users) {
   graph::Builder builder;
   const LayerId a = builder.add_layer("a", "", {{"out", {}, Bytes{1}}});
@@ -19,7 +20,7 @@ graph::Graph fan(int users) {
   return std::move(builder).build();
 }
 
-// Stages of a and its users, and of the input layer, which mean nothing.
+// `numbers` has the stages of `a` and its users. The input layer gets stage 0, which is ignored.
 std::vector<StageId> stages(const std::vector<int>& numbers) {
   std::vector<StageId> ids;
   for (const int number : numbers) ids.push_back({number});
@@ -27,7 +28,7 @@ std::vector<StageId> stages(const std::vector<int>& numbers) {
   return ids;
 }
 
-// "1:u3,u2 0:u1 …": the terms of the value that `a` makes.
+// The terms of the value that `a` makes, such as "1:u3,u2 0:u1": stage, colon, layers.
 std::string terms_of(const graph::Graph& graph, const GradientOrder& order) {
   std::string text;
   for (const GradientOrder::Term& term : order.terms(graph.layer({0}).outputs[0])) {

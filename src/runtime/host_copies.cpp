@@ -22,8 +22,8 @@ transport::Readiness HostCopies::Copy::readiness() const {
 
 HostCopies::Copy HostCopies::to_host(const at::Tensor& tensor) const {
   if (tensor.is_cpu()) return {tensor, nullptr};
-  // A message is read as it lies (tensor_message.h), so other layouts are straightened here: later
-  // there would be memory to copy that is not written yet.
+  // to_message() (tensor_message.h) makes tensors contiguous unless they are channels last. That
+  // must happen here, on the device: the host copy may not have its content yet when it is called.
   const at::Tensor dense =
       tensor.is_contiguous(at::MemoryFormat::ChannelsLast) ? tensor : tensor.contiguous();
   const at::Tensor copy =
@@ -33,7 +33,7 @@ HostCopies::Copy HostCopies::to_host(const at::Tensor& tensor) const {
   const UseStream use(out_);
   computed.hold_back();
   copy.copy_(dense, /*non_blocking=*/true);
-  dense.record_stream(*out_);  // its memory is not used again before
+  dense.record_stream(*out_);  // keeps its memory from being reused before the copy is done
   return {copy, std::make_shared<const Mark>(device_)};
 }
 
@@ -43,7 +43,7 @@ at::Tensor HostCopies::to_device(const at::Tensor& tensor) const {
   std::optional<Mark> made;
   {
     const UseStream use(in_);
-    // From another GPU libtorch copies directly.
+    // If `tensor` is on another GPU, libtorch copies directly between the GPUs.
     copy = (tensor.is_cpu() ? tensor.pin_memory() : tensor).to(device_, /*non_blocking=*/true);
     made.emplace(device_);
   }

@@ -1,4 +1,4 @@
-// The way between a worker's device and the host's memory.
+// Asynchronous copies between a worker's device and host memory (docs/gpu.md).
 #pragma once
 
 #include <memory>
@@ -12,33 +12,38 @@
 
 namespace pipedream::runtime {
 
-// Copies run beside compute, on a stream each way, from and to page-locked memory, and nobody waits
-// for them who does not say so. On CPU nothing is copied that need not be. Owned by one worker and
-// used by its thread; autograd may call in from another while that thread waits for it.
+// Copies run beside compute, on one stream per direction, from and to pinned memory. No call waits
+// for a copy unless its comment says so. For a worker on the CPU, nothing is copied. Owned by one
+// worker and used from its thread; autograd may call in from another thread while the worker's
+// thread waits for autograd.
 class HostCopies {
  public:
   explicit HostCopies(at::Device device);
 
   [[nodiscard]] at::Device device() const { return device_; }
 
-  // What is on the host once `made` has come.
+  // A tensor in host memory whose content may still be on its way from the device.
   struct Copy {
-    at::Tensor tensor;
-    std::shared_ptr<const model::Mark> made;  // null: it is there
+    at::Tensor tensor;                        // must not be read before the copy is done
+    std::shared_ptr<const model::Mark> made;  // when the copy is done; null if it is done already
 
     [[nodiscard]] bool is_there() const { return !made || made->has_come(); }
+    // Waits until the copy is done and returns `tensor`.
     [[nodiscard]] const at::Tensor& wait() const;
+    // is_there() as a function, for messages.
     [[nodiscard]] transport::Readiness readiness() const;
   };
+  // Starts a copy to pinned memory. A tensor that is in host memory already is returned itself.
   [[nodiscard]] Copy to_host(const at::Tensor& tensor) const;
 
-  // The same on the device, for what the calling thread's stream does from now on.
+  // A copy of `tensor` on the worker's device, or `tensor` itself if it is there already. Work that
+  // the calling thread queues on its stream from now on finds the content complete.
   [[nodiscard]] at::Tensor to_device(const at::Tensor& tensor) const;
 
  private:
   at::Device device_;
-  std::optional<c10::Stream> out_;
-  std::optional<c10::Stream> in_;
+  std::optional<c10::Stream> out_;  // for copies to the host; none on CPU
+  std::optional<c10::Stream> in_;   // for copies to the device; none on CPU
 };
 
 }  // namespace pipedream::runtime

@@ -1,4 +1,5 @@
-// What the workers of a run have in common.
+// What all workers of a training run are given alike: the job, and the segments that it is run in
+// (docs/runtime.md).
 #pragma once
 
 #include <chrono>
@@ -17,34 +18,45 @@
 
 namespace pipedream::runtime {
 
-inline constexpr double kMostPatience = 1e7;  // seconds: beyond any use, and within all clocks
+// The longest `Job::patience` that a user may ask for, in seconds: more than anyone needs, and
+// within the range of all clocks.
+inline constexpr double kMostPatience = 1e7;
 
-// A loss that came out of training: of a whole minibatch, or of the part that one worker had.
+// The training loss of one minibatch, or one worker's part of it where replicas share minibatches.
 struct Loss {
-  std::int64_t minibatch = 0;  // of the whole training
+  std::int64_t minibatch = 0;  // counted from 0 through all epochs
+  // The mean over the minibatch's samples. Of a part: its contribution, so that the parts of all
+  // replicas add up to the mean.
   double loss = 0;
-  std::int64_t samples = 0;
+  std::int64_t samples = 0;  // samples that `loss` was computed from
 };
 
-// The same for all workers, whether they are threads or processes. What it refers to outlives them;
-// its functions may be called from all their threads.
+// What is to be trained and how. All workers have the same job, whether they are threads or
+// processes. What it refers to outlives the workers, and its functions may be called from the
+// threads of all workers at once.
 struct Job {
   const model::Network& network;
   const plan::Plan& plan;
-  schedule::Sharing sharing = schedule::Sharing::kTurns;
-  std::uint64_t seed = 0;
-  std::vector<at::Device> devices;  // by worker; none: all on CPU
+  // How replicas divide the work. Must be the `Traits::replicas` of every schedule that is run.
+  schedule::Replicas replicas = schedule::Replicas::kTakeTurns;
+  std::uint64_t seed = 0;           // of initial weights, dropout and the order of samples
+  std::vector<at::Device> devices;  // one per worker; if empty, all workers are on the CPU
   model::Precision precision = model::Precision::kFloat;
-  int threads = 1;                             // that one worker computes with
+  int threads = 1;                             // CPU threads that one worker computes with
   std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
-  // A fresh optimiser for a stage.
+  // Returns a new optimiser without state, for one stage on one worker.
   std::function<std::unique_ptr<Optimiser>()> make_optimiser;
-  Averaging averaging;              // among replicas, and what dp-asp's workers push
-  std::optional<double> clip_norm;  // of all gradients of an update together
-  bool keep_timeline = false;       // all events, not just those of compute
-  // Where each worker writes its last ops when somebody was waited for too long; empty: nowhere.
+  // How replicas all-reduce weight gradients. Asynchronous data parallelism (dp-asp) uses only the
+  // bucket sizes, for the gradients that workers push.
+  Averaging averaging;
+  // If set, gradients are scaled so that the norm of all gradients of an update, over all stages,
+  // is at most this.
+  std::optional<double> clip_norm;
+  bool keep_timeline = false;  // whether events of loads, transfers and all-reduces are kept too
+  // Where each worker writes its last ops if a worker waited for another for longer than
+  // `patience`. If empty, nothing is written.
   std::filesystem::path stall_folder;
-  // Called before each op; a test throws here. May be empty.
+  // Called before each op; tests throw here. May be empty.
   std::function<void(WorkerId, const schedule::Op&)> before_op;
 
   [[nodiscard]] at::Device device_of(WorkerId worker) const {
@@ -52,13 +64,15 @@ struct Job {
   }
 };
 
-// One schedule that all workers run through together. When a worker has ended it, it has nothing of
-// it left; others may still be at it.
+// One schedule that all workers run, such as an epoch or an evaluation. When a worker has finished
+// its part, it has no item of the segment in flight; other workers may still be busy with theirs.
 struct Segment {
   const schedule::Schedule& schedule;
-  schedule::Extent extent;
-  const Feed& feed;
-  std::int64_t first = 0;  // the number, in the whole training, of its minibatch 0
+  schedule::Extent extent;  // how many minibatches and microbatches `schedule` has
+  const Feed& feed;         // the samples of the schedule's items
+  // The number of the schedule's minibatch 0: in training, counted through all epochs; in
+  // evaluation, within the held-out data.
+  std::int64_t first = 0;
 };
 
 }  // namespace pipedream::runtime

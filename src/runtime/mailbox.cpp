@@ -10,15 +10,17 @@
 namespace pipedream::runtime {
 
 using schedule::Kind;
+using schedule::Replicas;
 using schedule::Routes;
-using schedule::Sharing;
 
-// Gradients that are handed over apart are stacked before the samples.
+// A stage that hands over several gradient terms of a value stacks them along a new dimension 0, so
+// that the samples are dimension 1.
 std::int64_t Mailbox::samples_dimension(const Parcel& parcel) const {
   return parcel.kind == Kind::kGradient && order_.terms_from(parcel.value, parcel.user) > 1 ? 1 : 0;
 }
 
-// One stream of messages per transfer and kind; within it items come in the order of the programs.
+// Each transfer and kind has a tag of its own. Messages of one tag pass in the order in which the
+// programs send and receive their items.
 int Mailbox::tag_of(const Parcel& parcel) const {
   return static_cast<int>(routes_.transfer_of(parcel.value, parcel.user)) * 2 +
          (parcel.kind == Kind::kGradient ? 1 : 0);
@@ -43,7 +45,7 @@ void Mailbox::post(const Parcel& parcel, int replica, const at::Tensor& tensor) 
   const graph::Transfer& transfer = transfer_of(parcel);
   const StageId maker = Routes::maker(transfer, parcel.kind);
   const StageId taker = Routes::taker(transfer, parcel.kind);
-  const bool together = routes_.sharing() == Sharing::kTogether;
+  const bool together = routes_.shares_items();
   const std::int64_t samples = together ? samples_(parcel.item) : 0;
   const Range mine = even_part(samples, replica, routes_.replicas(maker));
   routes_.for_each_peer(maker, replica, taker, parcel.item.minibatch, [&](int peer, double) {
@@ -90,13 +92,12 @@ at::Tensor Mailbox::arrived(Incoming& incoming, Nanos& came) {
   return copies_.to_device(to_tensor(message));
 }
 
-// Of parts of which none but the first may be empty.
 at::Tensor Mailbox::joined(std::vector<at::Tensor> parts, const Parcel& parcel,
                            bool is_weight) const {
   if (parts.size() > 1 && parts[0].numel() == 0) parts.erase(parts.begin());
   if (!is_weight) return parts.size() == 1 ? parts[0] : at::cat(parts, samples_dimension(parcel));
   at::Tensor whole = parts.back();
-  if (parcel.kind == Kind::kGradient)  // from the last to the first, as autograd sums
+  if (parcel.kind == Kind::kGradient)  // from the last replica to the first, as autograd sums
     for (std::size_t i = parts.size() - 1; i-- > 0;) whole = whole + parts[i];
   return whole;
 }

@@ -12,17 +12,19 @@ namespace pipedream::runtime {
 namespace {
 
 using schedule::Kind;
-using schedule::Sharing;
+using schedule::Replicas;
 
-// One value of seven samples from a group of replicas to another, all mailboxes on one thread.
+// A pipeline in which one value of seven samples passes from the replicas of stage 0 to those of
+// stage 1. The mailboxes of all workers are used from one thread.
 class Mailboxes {
  public:
-  // `uses` layers of the second stage use the value; with a third stage's, which comes last, their
-  // gradients are handed over apart.
-  Mailboxes(int makers, int takers, Sharing sharing, int uses = 1, bool is_weight = false)
+  // Stage 0 has `makers` replicas, stage 1 has `takers`, and `uses` layers of stage 1 use the
+  // value. If `uses` is more than 1, the last layer, in a stage 2, uses it too. The gradient sum
+  // begins with that layer, so stage 1 hands its gradients over one by one.
+  Mailboxes(int makers, int takers, Replicas kind, int uses = 1, bool is_weight = false)
       : graph_(fan(uses, is_weight)),
         plan_(plan(makers, takers, uses)),
-        routes_(plan_, graph_, sharing) {
+        routes_(plan_, graph_, kind) {
     ends_ = transport::connect_in_process(makers + takers + 1);
     for (const auto& end : ends_)
       boxes_.push_back(std::make_unique<Mailbox>(*end, routes_, order_, copies_, Clock{},
@@ -31,15 +33,17 @@ class Mailboxes {
   }
   static constexpr std::int64_t kSamples = 7;
 
-  // What the replicas of `to` get of a tensor that those of `from` have between them, along its
-  // dimension `dimension`.
+  // Passes `whole` from one stage to the other: forwards if `kind` is kActivation, else backwards.
+  // Each sending replica posts its range of samples, which are `dimension` of the tensor. Returns
+  // what each receiving replica takes.
   [[nodiscard]] std::vector<at::Tensor> pass(const at::Tensor& whole, Kind kind,
                                              std::int64_t dimension = 0) {
     return pass(kind, [&](const Range& mine) {
       return whole.slice(dimension, mine.first, mine.first + mine.count);
     });
   }
-  // The same for what `made` gives each replica of `from` that has samples.
+  // Like the function above, but a sending replica with the samples `mine`, if there are any, posts
+  // made(mine).
   [[nodiscard]] std::vector<at::Tensor> pass(Kind kind,
                                              const std::function<at::Tensor(const Range&)>& made) {
     const StageId from{kind == Kind::kActivation ? 0 : 1};
@@ -64,7 +68,7 @@ class Mailboxes {
     return taken;
   }
   [[nodiscard]] Range range(StageId stage, int replica) const {
-    if (routes_.sharing() == Sharing::kTurns) return {0, kSamples};
+    if (!routes_.shares_items()) return {0, kSamples};
     return even_part(kSamples, replica, routes_.replicas(stage));
   }
   [[nodiscard]] Bytes sent(int worker) const {
@@ -103,14 +107,14 @@ at::Tensor numbers(at::IntArrayRef shape) {
   return at::arange(c10::multiply_integers(shape), at::kFloat).view(shape);
 }
 
-// 8: more replicas than samples.
+// A stage of 8 has more replicas than the item has samples.
 TEST(Mailbox, CutsAndJoinsWhatPassesBetweenGroupsOfAnySizes) {
   const at::Tensor whole = numbers({7, 2});
   for (const int makers : {1, 2, 3, 4, 8})
     for (const int takers : {1, 2, 3, 4, 8})
       for (const Kind kind : {Kind::kActivation, Kind::kGradient}) {
         SCOPED_TRACE(std::to_string(makers) + " and " + std::to_string(takers));
-        Mailboxes boxes(makers, takers, Sharing::kTogether);
+        Mailboxes boxes(makers, takers, Replicas::kShareItems);
         const auto taken = boxes.pass(whole, kind);
         const StageId to{kind == Kind::kActivation ? 1 : 0};
         for (std::size_t r = 0; r < taken.size(); ++r) {
@@ -125,11 +129,11 @@ TEST(Mailbox, CutsAndJoinsWhatPassesBetweenGroupsOfAnySizes) {
 }
 
 TEST(Mailbox, GradientsThatAreHandedOverApartAreCutBehindTheFirstDimension) {
-  const at::Tensor whole = numbers({2, 7, 3});  // of two uses
+  const at::Tensor whole = numbers({2, 7, 3});  // dimension 0: the gradients of two uses
   for (const int makers : {1, 2, 3})
     for (const int takers : {1, 2, 3}) {
       SCOPED_TRACE(std::to_string(makers) + " and " + std::to_string(takers));
-      Mailboxes boxes(makers, takers, Sharing::kTogether, 2);
+      Mailboxes boxes(makers, takers, Replicas::kShareItems, 2);
       const auto taken = boxes.pass(whole, Kind::kGradient, 1);
       for (std::size_t r = 0; r < taken.size(); ++r) {
         const Range range = boxes.range({0}, static_cast<int>(r));
@@ -138,12 +142,13 @@ TEST(Mailbox, GradientsThatAreHandedOverApartAreCutBehindTheFirstDimension) {
     }
 }
 
-// Each replica's gradient reaches one replica of the owner that runs a backward, and is all there.
+// Each user replica's gradient reaches exactly one replica of the owner, which must have samples:
+// without any it runs no backward, and the gradient would be lost.
 TEST(Mailbox, SharedWeightsGoWholeToAllAndTheirGradientsAreAddedOnce) {
   for (const int owners : {1, 2, 3, 4, 8})
     for (const int users : {1, 2, 3, 4, 8}) {
       SCOPED_TRACE(std::to_string(owners) + " and " + std::to_string(users));
-      Mailboxes boxes(owners, users, Sharing::kTogether, 1, /*is_weight=*/true);
+      Mailboxes boxes(owners, users, Replicas::kShareItems, 1, /*is_weight=*/true);
       const at::Tensor weight = numbers({5, 2});
       const auto seen = boxes.pass(Kind::kActivation, [&](const Range&) { return weight; });
       for (std::size_t r = 0; r < seen.size(); ++r)
@@ -165,7 +170,7 @@ TEST(Mailbox, SharedWeightsGoWholeToAllAndTheirGradientsAreAddedOnce) {
 
 TEST(Mailbox, InTurnsTheWholeItemGoesFromOneReplicaToOne) {
   const at::Tensor whole = numbers({7, 2});
-  Mailboxes boxes(2, 3, Sharing::kTurns);
+  Mailboxes boxes(2, 3, Replicas::kTakeTurns);
   const auto taken = boxes.pass(whole, Kind::kActivation);
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_TRUE(at::equal(taken[0], whole));

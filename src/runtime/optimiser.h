@@ -1,4 +1,4 @@
-// How an Update turns gradients into new weights.
+// The interface by which an Update turns gradients into new weights. src/train has the optimisers.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,26 @@
 
 namespace pipedream::runtime {
 
-// What an update does with one parameter: reads `from` and `gradient`, writes `to`, which may be
-// the same memory as `from`. What `gradient` holds afterwards is not used.
+// One update of one parameter.
 struct ParameterStep {
-  std::size_t parameter = 0;
-  at::Tensor from;
-  at::Tensor gradient;
-  at::Tensor to;
-  double divisor = 1;  // of the gradient; 1 unless the optimiser divides()
+  std::size_t parameter = 0;  // names the optimiser state to use
+  at::Tensor from;            // the weights before
+  at::Tensor gradient;        // the optimiser may overwrite it
+  at::Tensor to;              // the weights after; may be the same memory as `from`
+  double divisor = 1;         // the gradient is divided by it; 1 unless the optimiser divides()
 };
 
-// The optimiser of one stage on one worker; keeps its state (momentum) per parameter. Runs without
-// autograd.
+// The optimiser of one stage on one worker, or of one parameter server. Keeps its optimiser state,
+// such as momentum, per parameter. Called with autograd off, by one thread at a time.
 class Optimiser {
  public:
   virtual ~Optimiser() = default;
 
-  // Whether its steps divide gradients as they read them. For others that is done before.
+  // Whether steps divide gradients by `divisor` as they read them. If not, the caller divides them
+  // before.
   [[nodiscard]] virtual bool divides() const { return false; }
   virtual void step(const ParameterStep& step) = 0;
-  // All of one update. A device may be given them as fewer and larger pieces of work.
+  // Executes all steps of one update. May be overridden to give a device fewer, larger kernels.
   virtual void step_all(const std::vector<ParameterStep>& steps) {
     for (const ParameterStep& each : steps) step(each);
   }

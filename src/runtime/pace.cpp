@@ -32,7 +32,7 @@ void Pace::next() {
 }
 
 void Pace::finish() {
-  // What was told after the last segment but one; what came after that one was heard.
+  // next() leaves one message from each worker unread: the one sent at its last call.
   if (!first_ && control_.me() == kLeader) hear_all();
 }
 

@@ -1,4 +1,5 @@
-// Keeps workers together that have nothing to wait for.
+// Keeps workers from running too far ahead of each other when they run several segments without
+// waiting for each other, as in an evaluation (docs/runtime.md: Epochs).
 #pragma once
 
 #include <chrono>
@@ -7,26 +8,29 @@
 
 namespace pipedream::runtime {
 
-// For work in several segments that all workers do, where the first stage would run away: in an
-// evaluation nothing comes back to it. No worker begins a segment before all have ended the one
-// before the last, so that at most two are under way.
+// In an evaluation no gradients come back to the first stage, so nothing would stop it from running
+// ahead without limit. With a Pace, no worker begins segment n before all workers have ended
+// segment n − 2: at most two segments are under way at once. Owned by one worker and used from its
+// thread; `control` outlives it.
 class Pace {
  public:
   Pace(transport::Transport& control, std::chrono::milliseconds patience)
       : control_(control), patience_(patience) {}
 
-  // After each segment; after the last, finish() instead. Throws WorkerLost after `patience`.
+  // Every worker calls next() between two segments, and finish() after the last one. Both throw
+  // WorkerLost if another worker keeps this one waiting for longer than `patience`.
   void next();
   void finish();
 
  private:
   void tell(WorkerId other);
   void hear(WorkerId other);
+  // Waits for one message from each other worker.
   void hear_all();
 
   transport::Transport& control_;
   std::chrono::milliseconds patience_;
-  bool first_ = true;
+  bool first_ = true;  // whether next() has not been called yet
 };
 
 }  // namespace pipedream::runtime

@@ -21,7 +21,7 @@ constexpr int kSegments = 20;
 TEST(Pace, AtMostTwoSegmentsAreUnderWay) {
   for (int slow = 0; slow < 3; ++slow) {
     std::array<std::atomic<int>, 3> ended{};
-    std::array<int, 3> furthest{};  // each worker's own
+    std::array<int, 3> furthest{};  // by worker: the most segments that it was ahead of another
     run_on_threads(3, {}, [&](const Seat& seat) {
       Pace pace(seat.channels.control, 20s);
       for (int i = 0; i < kSegments; ++i) {
@@ -45,7 +45,7 @@ TEST(Pace, LeavesNothingBehindForTheNext) {
       for (int i = 1; i < segments; ++i) pace.next();
       pace.finish();
     }
-    // The first message on the channel is the one sent now.
+    // Tag 5 is kPace: if a message had been left unread, it would be received here first.
     const WorkerId next{(seat.me.value + 1) % 3};
     const WorkerId before{(seat.me.value + 2) % 3};
     transport::Transport& control = seat.channels.control;

@@ -44,12 +44,13 @@ void ParameterServer::rethrow_failure() {
 }
 
 void ParameterServer::run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter) {
-  // What is allocated here, the optimiser's state, is freed by the worker, at the end, and what it
-  // allocates may be freed here: only one meter of both has it right (model/memory_meter.h).
+  // The thread shares the worker's memory meter (model/memory_meter.h), because each frees memory
+  // that the other allocated: the worker frees the optimiser's state, which this thread allocates,
+  // and this thread may free what the worker allocates.
   const c10::DebugInfoGuard metered(std::move(meter));
   try {
     serve(threads);
-  } catch (const transport::Aborted&) {  // whoever failed tells of it
+  } catch (const transport::Aborted&) {  // reported by the worker that failed
   } catch (...) {
     const std::string reason = to_reason(std::current_exception());
     {
@@ -68,7 +69,7 @@ void ParameterServer::serve(int threads) {
   for (const WorkerId member : members_) tickets.push_back(pushes_.receive(member, 0));
   std::size_t settled = 0;
   for (;;) {
-    // Nobody need push for long; if somebody is lost, all are aborted.
+    // No deadline: workers may take long between pushes, and a lost worker aborts the channel.
     const transport::Arrival arrival = pushes_.wait_any(tickets, transport::Deadline::max());
     heard_ = std::chrono::steady_clock::now().time_since_epoch().count();
     switch (Request{arrival.message.header.at(0)}) {
@@ -94,7 +95,7 @@ void ParameterServer::apply(std::size_t member, const transport::Message& messag
   PD_CHECK(message.bytes.size() == weights.nbytes());
   transport::wait_until(message.is_ready);
   if (weights.numel() > 0) {
-    // The part of a bucket that is for this server is nobody else's.
+    // The optimiser may overwrite the gradient: no other server gets this part of the bucket.
     const at::Tensor gradient = at::from_blob(const_cast<std::byte*>(message.bytes.data()),
                                               weights.sizes(), at::TensorOptions());
     optimiser_->step({bucket, weights, gradient, weights});
@@ -110,8 +111,9 @@ void ParameterServer::answer(std::size_t member, std::int64_t behind) {
     const at::Tensor& weights = shard_[bucket];
     const auto count = static_cast<std::size_t>(weights.numel());
     const std::shared_ptr<at::Tensor>& kept = answers_[member][bucket];
-    // The worker has used it; but a transport may not have let go of it yet, and frees what it gets
-    // where no meter counts.
+    // The worker has used its previous answer, but the transport may still hold the memory. In that
+    // case the answer gets memory from outside libtorch: the transport's thread frees it, and no
+    // meter counts there.
     const auto copy = kept.use_count() == 1
                           ? std::shared_ptr<float[]>(kept, kept->data_ptr<float>())
                           : std::make_shared_for_overwrite<float[]>(count);

@@ -1,5 +1,6 @@
-// One worker's shard of the weights in asynchronous data parallelism: it takes gradients from all
-// workers as they come, and hands out the weights that then are.
+// The parameter server of one worker in asynchronous data parallelism (dp-asp): it holds a shard of
+// the weights, applies gradients from all workers in the order in which they arrive, and answers
+// with the resulting weights (docs/runtime.md: Data parallelism).
 #pragma once
 
 #include <atomic>
@@ -17,43 +18,53 @@
 
 namespace pipedream::runtime {
 
-// What a message to a server is about: the first number of its header.
+// The kind of a message to a server: the first number of its header.
 enum class Request : std::int64_t {
-  // Then the bucket, and the version of the shard that they were computed with. The last bucket is
-  // answered by the whole shard, bucket by bucket; the header of each has the shard's version, and
-  // how many updates by others came between. A worker that has not used an answer asks no more.
+  // One bucket of gradients. The header goes on with the bucket's index and the version of the
+  // shard that the gradients were computed with. The server answers the last bucket of a minibatch
+  // with the whole shard, one message per bucket. The header of each answer has the shard's version
+  // and the number of updates by other workers since the version that the gradients were computed
+  // with. A worker does not push again before it has used the previous answer.
   kGradients,
   kSettle,  // the worker has nothing more to push
-  kLeave    // from the server's own worker: the end
+  kLeave    // from the server's own worker: the server ends
 };
 
-// Owned by one worker; works on a thread of its own, whose memory counts with the worker's.
-//  1. A worker's buckets come in order and are applied in order of arrival, each by one step of the
-//     optimiser, whoever else pushes meanwhile.
-//  2. When all workers have said kSettle, all get the shard as it then is.
+// Owned by one worker. Serves on a thread of its own, whose memory counts as the worker's.
+//  1. Each worker pushes the buckets of a minibatch in ascending order. A bucket is applied when it
+//     arrives, by one step of the optimiser, even between the buckets of another worker.
+//  2. When all workers have sent kSettle, all are answered with the shard as it is then.
 class ParameterServer {
  public:
-  // Gradients come by `pushes`, where nobody else receives, and weights go by `replies`, where
-  // nobody else sends. `shard` is one tensor per bucket, with the first weights.
+  // Only this server receives on `pushes` and only this server sends on `replies`, at this worker's
+  // endpoints. `shard` has one tensor per bucket, with the initial weights. The channels outlive
+  // the server.
   ParameterServer(transport::Transport& pushes, transport::Transport& replies,
                   std::vector<WorkerId> members, model::Tensors shard,
                   std::unique_ptr<Optimiser> optimiser, int threads);
-  // The worker must have sent kLeave to itself, or the channels must be aborted.
+  // Waits until the thread ends. The worker must have sent kLeave to itself, or the channels must
+  // be aborted.
   ~ParameterServer();
   ParameterServer(const ParameterServer&) = delete;
   ParameterServer& operator=(const ParameterServer&) = delete;
 
-  // Throws what this server failed with, unless that was another's failure. From any thread.
+  // Throws the failure of this server, if it has failed other than by an abort of the channels. May
+  // be called from any thread.
   void rethrow_failure();
-  // When it last heard from any worker.
+  // When the server last received a message from any worker. May be called from any thread.
   [[nodiscard]] transport::Deadline last_heard() const {
     return transport::Deadline(transport::Deadline::duration(heard_.load()));
   }
 
  private:
+  // The thread: serves, and keeps a failure. `meter` counts the memory that the thread allocates.
   void run(int threads, std::shared_ptr<c10::ThreadLocalDebugInfo> meter);
+  // Handles requests until kLeave.
   void serve(int threads);
+  // Applies one bucket of gradients from `members_[member]`; answers if it is the last bucket.
   void apply(std::size_t member, const transport::Message& message);
+  // Sends the shard to `members_[member]`. `behind`: the number of updates by other workers since
+  // the shard's version that the worker had.
   void answer(std::size_t member, std::int64_t behind);
 
   transport::Transport& pushes_;
@@ -61,12 +72,13 @@ class ParameterServer {
   std::vector<WorkerId> members_;
   model::Tensors shard_;
   std::unique_ptr<Optimiser> optimiser_;
-  // For every member a copy of the shard to answer with. They stay: memory that one thread takes
-  // and another frees would cost new pages each time, and these take longer than the copies.
+  // By member and bucket: the memory in which the shard is copied to answer. It is kept because
+  // memory that one thread allocates and another frees would cost new pages for every answer, which
+  // takes longer than the copy.
   std::vector<std::vector<std::shared_ptr<at::Tensor>>> answers_;
-  std::int64_t version_ = 0;  // minibatches applied
-  std::atomic<transport::Deadline::rep> heard_;
-  std::mutex mutex_;  // of the failure
+  std::int64_t version_ = 0;  // of the shard: the number of minibatches applied, from all workers
+  std::atomic<transport::Deadline::rep> heard_;  // last_heard()
+  std::mutex mutex_;                             // guards `failure_`
   std::exception_ptr failure_;
   std::thread thread_;
 };

@@ -43,8 +43,9 @@ void Recorder::take_times(bool all) {
   }
 }
 
-// Events lie in the order of one stream. The origin moves on: a device tells differences in
-// milliseconds and single precision, which grows coarse over minutes.
+// Events of the compute lane are in the order of one stream, so the time that the device was idle
+// before an event is the gap to the event before. The origin moves on with each event: a device
+// reports times between marks as milliseconds in single precision, which is coarse for minutes.
 void Recorder::take_time(const Untimed& untimed) {
   timeline::Event& event = events_.at(untimed.place);
   event.start = origin_.now + untimed.start.mark->since(*origin_.mark);
@@ -57,7 +58,7 @@ void Recorder::take_time(const Untimed& untimed) {
 }
 
 void Recorder::amend(std::size_t place, Nanos start, Nanos end) {
-  if (!records_ || !everything_) return;  // only compute was kept
+  if (!records_ || !everything_) return;  // the op was not kept
   events_.at(place).start = start;
   events_.at(place).end = end;
 }

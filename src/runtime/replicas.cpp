@@ -10,7 +10,7 @@ namespace {
 
 using transport::Deadline;
 
-// How much of the one stretch lies in the other.
+// The length of the time that both [begin, end] and [from, to] contain.
 Nanos overlap_of(Deadline begin, Deadline end, Deadline from, Deadline to) {
   return std::max(Nanos{0}, Nanos(std::min(end, to) - std::max(begin, from)));
 }
@@ -77,7 +77,7 @@ ReplicaGradients::Waited ReplicaGradients::wait(const schedule::Await& await) {
   for (const transport::Ticket ticket : round.sums)
     sums.push_back(reducer_->wait(ticket, before + patience_));
   const Deadline after = std::chrono::steady_clock::now();
-  // What is done with the sums comes after this in the worker's stream.
+  // The copies to the device are queued on the worker's stream, before the update that reads them.
   for (std::size_t b = 0; b < sums.size(); ++b)
     if (!round.summed[b].is_same(round.buckets.flat[b]))
       round.buckets.flat[b].copy_(round.summed[b], /*non_blocking=*/true);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr WorkerId kCollector{0};
 
-// All processes of a run are the same program on the same kind of machine, so plain memory travels.
+// All processes of a run are the same program on the same kind of machine, so objects are sent as
+// their bytes in memory.
 static_assert(std::is_trivially_copyable_v<timeline::Event>);
 static_assert(std::is_trivially_copyable_v<Score>);
 
@@ -59,7 +60,7 @@ struct Totals {
   Bytes memory;
   Lateness lateness;
 };
-// The stages of which this worker is the first replica.
+// The stages whose first replica is this worker.
 std::vector<Stage*> stages_to_tell(Worker& worker, const plan::Plan& plan) {
   std::vector<Stage*> told;
   for (auto& [id, stage] : worker.stages())
@@ -73,7 +74,7 @@ std::vector<at::Tensor> tensors_of(Stage& stage) {
   return tensors;
 }
 
-// Names what tensors_of() gave.
+// Adds to `weights` the tensors that tensors_of() returned for `stage`, under their names.
 void add_named(const model::Network& network, const plan::Stage& stage,
                const std::vector<at::Tensor>& tensors, Weights& weights) {
   std::size_t next = 0;

@@ -17,7 +17,8 @@ namespace {
 using transport::Transport;
 using Endpoints = std::vector<std::unique_ptr<Transport>>;
 
-// One worker's ends. What is not part of training itself is never slowed down.
+// Owns one worker's endpoints of all channels. An emulated link slows down the channels that carry
+// training; control and news are never slowed down.
 struct Ends {
   std::unique_ptr<Transport> values;
   std::unique_ptr<Transport> collectives;
@@ -29,7 +30,7 @@ struct Ends {
   [[nodiscard]] Channels channels() const {
     return {*values, *collectives, *served, *control, *news, device_sums};
   }
-  // What may fail comes before the channel of values is given away: aborts go by it.
+  // Everything that may fail comes before `values` is moved from, because abort() still needs it.
   void use_nccl(at::Device mine, bool for_sums) {
     std::unique_ptr<transport::Lanes> lanes = nccl_lanes(mine);
     if (for_sums) device_sums = transport::sum_by_lanes(*collectives, nccl_lanes(mine));
@@ -76,7 +77,8 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
     try {
       body({id_at<WorkerId>(w), ends[w].channels(), clock});
     } catch (const transport::Aborted&) {
-      // Tells of another worker's failure, which may be on its way here still.
+      // Reports another worker's failure. That worker's own exception, if it comes, is thrown
+      // instead.
       std::call_once(aborted_once, [&] { aborted = std::current_exception(); });
     } catch (...) {
       std::call_once(once, [&] {
@@ -99,7 +101,7 @@ void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& d
   const WorkerId me{world.rank()};
   try {
     const at::Device mine = devices.empty() ? at::Device(at::kCPU) : devices.at(me.index());
-    // With a link that is rehearsed, sums must take its time.
+    // NCCL's sums would not take the time of an emulated link, so they are used only without one.
     if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
       ends.use_nccl(mine, /*for_sums=*/!link);
     if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));

@@ -1,4 +1,5 @@
-// Workers as threads of this process, or this process as one worker of many.
+// Starts workers: all of them as threads of this process, or one of them as this process
+// (docs/runtime.md: Workers).
 #pragma once
 
 #include <functional>
@@ -11,24 +12,26 @@
 
 namespace pipedream::runtime {
 
-// What one worker works with.
+// What one worker is given to run with.
 struct Seat {
   WorkerId me;
   Channels channels;
   Clock clock;
 };
 
-// What every worker does from beginning to end; called once per worker, on a thread of its own.
+// What a worker does from beginning to end. Called once per worker. All of a call is on one thread.
 using Body = std::function<void(const Seat& seat)>;
 
-// Runs the body for workers 0 … workers−1 on threads and joins them all. The first exception of any
-// stops the others and is thrown here once all have ended. With `link`, what passes between workers
-// takes the time that such a link takes.
+// Calls `body` for workers 0 … workers − 1, each on a thread of its own, and joins them all. The
+// first exception of any worker aborts the channels of all, and is thrown here when all have ended.
+// With `link`, messages of training take the time that such a link would take.
 void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body);
 
-// Runs the body for the worker that this process is; `devices` are all workers' (Job::devices).
-// Values and gradients go between GPUs by NCCL where all agree to that (gpu_channel.h); with `link`
-// gradients do not. An exception stops all other processes; each then throws the same failure.
+// Calls `body` on the calling thread, for the worker that this process is. `devices` has the device
+// of each worker (Job::devices). If all workers agree to it (gpu_channel.h), NCCL carries the
+// values between stages and sums the weight gradients of replicas; with `link` it carries only the
+// values, so that sums take the time of that link. If `body` throws, all other processes are
+// aborted and throw the same failure.
 void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
                     const std::optional<transport::Links>& link, const Body& body);
 

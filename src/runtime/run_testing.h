@@ -1,4 +1,4 @@
-// Runs of one schedule on threads, for tests.
+// For tests: runs one schedule on threads, with made-up samples.
 #pragma once
 
 #include <map>
@@ -12,10 +12,11 @@
 
 namespace pipedream::runtime {
 
-// Made-up samples: minibatch t of the training is what model::sample_input makes for it, cut evenly
-// into microbatches. The last minibatch may have fewer samples.
+// Made-up samples. Minibatch t of the schedule is minibatch `first` + t of model::sample_input, cut
+// evenly into microbatches. Immutable, so safe to use from several threads.
 class SampleFeed final : public Feed {
  public:
+  // `last_samples` is the size of the schedule's last minibatch; if not given, it is a whole batch.
   SampleFeed(const model::Network& network, const schedule::Extent& extent, std::uint64_t seed,
              std::int64_t first = 0, std::optional<std::int64_t> last_samples = std::nullopt)
       : network_(network), extent_(extent), seed_(seed), first_(first), last_(last_samples) {}
@@ -44,10 +45,11 @@ class SampleFeed final : public Feed {
   std::optional<std::int64_t> last_;
 };
 
+// The results of a run.
 struct TestRun {
   std::vector<WorkerResult> workers;
   Weights weights;
-  std::map<std::int64_t, double> losses;  // by minibatch; sums over replicas that share
+  std::map<std::int64_t, double> losses;  // by minibatch: the sum of all workers' Loss::loss
 
   [[nodiscard]] StagePeaks peaks(WorkerId worker, StageId stage) const {
     for (const StagePeaks& peaks : workers.at(worker.index()).peaks)
@@ -61,7 +63,7 @@ struct TestRun {
   }
 };
 
-// What one worker does in a run of one segment; worker 0 leaves the results in `run`.
+// The body of one worker in a run of one segment. Worker 0 writes the results to `run`.
 inline void run_one_segment(const Job& job, const Segment& segment, const Seat& seat,
                             const std::function<void(const Loss&)>& on_loss, TestRun& run) {
   Worker worker(job, seat.me, seat.channels, seat.clock, on_loss);
@@ -73,7 +75,7 @@ inline void run_one_segment(const Job& job, const Segment& segment, const Seat& 
   run.weights = std::move(weights);
 }
 
-// What a worker is to use in place of its channels.
+// Returns the channels that a worker is to use in place of its own.
 using Equip = std::function<Channels(const Channels&)>;
 
 inline TestRun run_schedule(Job job, const schedule::Schedule& schedule,
@@ -81,7 +83,7 @@ inline TestRun run_schedule(Job job, const schedule::Schedule& schedule,
                             const Equip& equip = {}) {
   TestRun run;
   std::mutex mutex;
-  job.sharing = schedule.rules.sharing;
+  job.replicas = schedule.rules.traits.replicas;
   const auto on_loss = [&](const Loss& loss) {
     const std::lock_guard lock(mutex);
     run.losses[loss.minibatch] += loss.loss;

@@ -1,17 +1,16 @@
-// How well a network does on samples it has not learned from.
+// The result of evaluating a network on held-out data (docs/runtime.md: Epochs).
 #pragma once
 
 #include <cstdint>
 
 namespace pipedream::runtime {
 
-// Sums, so that those of several items and workers add up. A prediction is one label: one per
-// sample, or one per word.
+// All fields are sums, so scores of several items and workers can be added.
 struct Score {
-  double loss = 0;  // mean of each item, times its samples
+  double loss = 0;  // over items: the mean loss of the item times its samples
   std::int64_t samples = 0;
-  std::int64_t right = 0;
-  std::int64_t predictions = 0;
+  std::int64_t right = 0;        // correct predictions
+  std::int64_t predictions = 0;  // labels predicted: one per sample, or one per word
 
   Score& operator+=(const Score& other) {
     loss += other.loss;

@@ -16,10 +16,12 @@
 namespace pipedream::runtime {
 namespace {
 
-// Replicas that share an item must not draw the same numbers for different samples.
+// Added to the microbatch number of random keys, times the replica's index: replicas that share an
+// item must not draw the same random numbers for different samples.
 constexpr std::int32_t kReplicaStride = 1 << 20;
 
-// Adds to the gradients of parameters and leaves, or of `only` where that is not empty.
+// Accumulates gradients in the `grad` of all parameters and leaves that `roots` depend on, or, if
+// `only` is not empty, of those in `only`.
 void run_autograd(const torch::autograd::edge_list& roots, const model::Tensors& gradients,
                   bool keep_graph, const torch::autograd::edge_list& only = {}) {
   if (roots.empty()) return;
@@ -35,14 +37,15 @@ torch::autograd::edge_list edges_of(const model::Tensors& leaves) {
   return edges;
 }
 
-// Right and wrong can be told where the loss reads scores [N, …, classes] and labels [N, …].
+// Whether accuracy can be computed from the inputs of the loss, `read`: they must be scores
+// [N, …, classes] and labels [N, …].
 bool predicts_labels(const model::Tensors& read) {
   if (read.size() != 2 || at::isFloatingType(read[1].scalar_type())) return false;
   return read[0].dim() == read[1].dim() + 1 &&
          read[0].sizes().slice(0, read[1].dim()) == read[1].sizes();
 }
 
-// `read`: what the loss was computed from.
+// `read` has the inputs of the layer that computed `loss`.
 Score score_of(const at::Tensor& loss, const model::Tensors& read, std::int64_t samples) {
   Score score;
   score.samples = samples;
@@ -93,7 +96,7 @@ void Stage::wire(const schedule::Routes& routes) {
     wires_.emplace_back();
     for (const ValueId input : network_.graph.layer(order_[i]).inputs) {
       wires_[i].push_back(name_for(input, order_[i]));
-      // A score looks at what the loss reads.
+      // The inputs of the loss are needed until the end, because score_of() reads them.
       last[wires_[i].back()] = order_[i] == loss_layer ? order_.size() : i;
     }
   }
@@ -172,7 +175,7 @@ Values Stage::made_of(const Names& names) const {
   Values made;
   for (const ValueId value : given_) {
     at::Tensor& tensor = made[value] = names.at({value, 0}).detach();
-    // Others may still read the weights when an update writes over them here.
+    // Another stage may still read these weights when an update writes over them here.
     if (network_.graph.value(value).is_weight) tensor = tensor.clone();
   }
   if (computes_loss_) made[network_.loss] = names.at({network_.loss, 0}).detach();
@@ -194,8 +197,9 @@ Values Stage::forward(const schedule::Item& item, WeightVersion weights, const V
   weights_->acquire(weights);
   InFlight kept;
   Names names;
-  // Also where the graph is thrown away again: without autograd some operations (oneDNN's LSTM)
-  // choose other kernels, and the recomputation would give other bits.
+  // Autograd is on even if the stage recomputes and this graph is thrown away: without autograd
+  // some operations (oneDNN's LSTM) choose other kernels, so the recomputation would give different
+  // bits.
   add_leaves(inputs, names, kept);
   run_layers(item, {}, names);
   if (recomputes_) {
@@ -241,7 +245,7 @@ Values Stage::evaluate(const schedule::Item& item, std::int64_t samples, const V
 void Stage::find_roots(const Gradients& gradients, double loss_weight, InFlight& kept) const {
   const auto add = [&](const Name& name, const at::Tensor& gradient) {
     const auto end = kept.ends.find(name);
-    if (end == kept.ends.end()) return;  // nothing before it learns
+    if (end == kept.ends.end()) return;  // the value does not require a gradient
     kept.roots.push_back(end->second);
     kept.root_gradients.push_back(gradient);
   };
@@ -253,7 +257,7 @@ void Stage::find_roots(const Gradients& gradients, double loss_weight, InFlight&
       const StageId stage = terms[t].stage;
       if (stage == id_) continue;
       const at::Tensor& from_stage = gradients.at({value, stage});
-      if (from_stage.numel() == 0) continue;  // of weights: it went to another replica
+      if (from_stage.numel() == 0) continue;  // tied weights: the gradient went to another replica
       const at::Tensor term = order_of_sums_.terms_from(value, stage) == 1
                                   ? from_stage
                                   : from_stage.select(0, seen[stage]++);
@@ -282,8 +286,8 @@ Values Stage::backward(const schedule::Backward& op, const Gradients& gradients,
   const auto found = in_flight_.find(op.item);
   PD_CHECK(found != in_flight_.end());
   InFlight& kept = found->second;
-  // Convolutions look at the parameter itself when they run backward, so it must show the weights
-  // of the forward again.
+  // Convolutions read the parameter again when they run backward, so it must point at the weights
+  // of the forward.
   weights_->activate(op.weights);
   if (op.part != schedule::Part::kWeight) find_roots(gradients, loss_weight, kept);
   Values results;

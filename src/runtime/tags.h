@@ -1,4 +1,4 @@
-// What the messages on a worker's control and news channels are about.
+// The tags of messages on a worker's channels `control` and `news` (worker.h).
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,11 @@ namespace pipedream::runtime {
 
 enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace, kNccl };
 
-// The longest wait for another worker before there is a job.
+// The longest wait for another worker at the start of a run, when no Job::patience is known yet.
 inline constexpr auto kPatienceAtStart = std::chrono::seconds(60);
 
-// The next message about that from another worker. Throws WorkerLost after `patience`.
+// Waits for the next message with the tag `about` from another worker. Throws WorkerLost after
+// `patience`.
 [[nodiscard]] inline transport::Message next_message(transport::Transport& channel, WorkerId from,
                                                      ControlTag about,
                                                      std::chrono::milliseconds patience) {

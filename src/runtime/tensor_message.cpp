@@ -10,13 +10,13 @@
 namespace pipedream::runtime {
 namespace {
 
-// What a message of device memory owns: a receiver that shares the memory knows it as this.
+// The owner of a message in device memory. to_tensor() casts the message's owner back to it.
 struct Held {
   at::Tensor tensor;
-  model::Mark made;
+  model::Mark made;  // when the content is complete
 };
 
-// In a message's header, before the shape.
+// Indices into a message's header. The sizes of the tensor's dimensions begin at kShape.
 enum Word : std::size_t { kType, kLayout, kShape };
 
 bool is_channels_last(const at::Tensor& tensor) {
@@ -31,17 +31,19 @@ transport::Message described(const at::Tensor& tensor) {
   return message;
 }
 
-// On the way, and then the receiver's; unless autograd keeps it here too.
+// Stops counting the tensor's memory as this worker's, unless something else on this worker, such
+// as autograd, holds it too.
 void give_away(const at::Tensor& tensor) {
   if (tensor.storage().use_count() == 1) model::MemoryMeter::give_away(tensor.storage().data());
 }
 
-// The device.
+// Makes the calling thread's stream wait until the content of a message in device memory is
+// complete. Returns the device.
 at::Device hold_back_until_made(const transport::Message& message) {
   const auto* held = static_cast<const Held*>(message.owner.get());
   const at::Device device = held->tensor.device();
   held->made.hold_back();
-  // Its memory is not used for anything else before this thread's stream is done with it.
+  // Keeps the memory from being reused before this thread's stream is done with it.
   held->tensor.record_stream(model::current_stream(device));
   return device;
 }
@@ -50,8 +52,9 @@ at::Device hold_back_until_made(const transport::Message& message) {
 
 transport::Message to_message(const at::Tensor& tensor) {
   at::Tensor dense = is_channels_last(tensor) ? tensor : tensor.contiguous();
-  // Memory that came with a message is not libtorch's here, so nobody could hold it for the
-  // receiver's stream: what is only passed on is copied.
+  // Device memory that came with a message does not belong to libtorch's allocator here, so
+  // record_stream() could not keep it for the receiver's stream. It is copied before it is passed
+  // on.
   if (!dense.is_cpu() && dense.storage().allocator() == nullptr) dense = dense.clone();
   give_away(dense);
   transport::Message message = described(dense);
@@ -84,7 +87,8 @@ at::Tensor to_tensor(const transport::Message& message) {
   const at::DimVector strides = message.header[kLayout] != 0
                                     ? at::DimVector(c10::get_channels_last_strides_2d(shape))
                                     : c10::contiguous_strides(shape);
-  // from_blob wants mutable memory; nobody writes to a received value (Layer::forward's promise).
+  // from_blob wants mutable memory, but nobody writes to it: Layer::forward must not write to its
+  // inputs.
   void* memory = const_cast<std::byte*>(message.bytes.data());
   auto counted =
       model::MemoryMeter::take_over(static_cast<std::int64_t>(message.bytes.size()), device.type());
@@ -100,7 +104,8 @@ std::function<transport::DeviceMemory(std::size_t)> memory_to_receive_into(at::D
     try {
       tensor = at::empty({static_cast<std::int64_t>(bytes)},
                          at::TensorOptions().dtype(at::kByte).device(device));
-    } catch (const c10::Error&) {  // a transport passes on the text alone
+    } catch (const c10::Error&) {
+      // A transport passes on only the text of a failure, so the text has to say which kind it is.
       throw WorkerLost(to_reason(std::current_exception()));
     }
     const auto held = std::make_shared<const Held>(tensor, model::Mark(device));

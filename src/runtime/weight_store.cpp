@@ -14,7 +14,8 @@ std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// A buffer for all parameters of one version, and the views into it.
+// Allocates a buffer for one version of `parameters` and adds its views, one per parameter, to
+// `views`.
 at::Tensor allocate(const model::Tensors& parameters, model::Tensors& views) {
   std::int64_t total = 0;
   for (const at::Tensor& parameter : parameters)
@@ -76,19 +77,19 @@ void WeightStore::begin(const schedule::Rules& rules) {
   versions_.clear();
   newest_ = {0};
   versions_[newest_] = last;
-  stash_ = rules.stash;
-  kept_ = rules.kept;
+  stashes_ = rules.stashes();
+  kept_ = rules.kept();
 }
 
 void WeightStore::acquire(WeightVersion version) {
-  if (stash_ == schedule::Stash::kNone) return;
+  if (!stashes_) return;
   const auto found = versions_.find(version);
   PD_CHECK(found != versions_.end());
   ++found->second.users;
 }
 
 void WeightStore::release(WeightVersion version) {
-  if (stash_ == schedule::Stash::kNone) return;
+  if (!stashes_) return;
   const auto found = versions_.find(version);
   PD_CHECK(found != versions_.end() && found->second.users > 0);
   --found->second.users;
@@ -105,7 +106,8 @@ void WeightStore::drop_if_unused(WeightVersion version) {
 
 const WeightStore::Buffer& WeightStore::next(WeightVersion to) {
   newest_ = to;
-  // Where this is the version updated, its buffer is the one that is taken again: in place.
+  // If this drops the version that is being updated, take_buffer() returns its buffer again: the
+  // update is in place.
   drop_if_unused({to.value - kept_});
   const std::size_t target = take_buffer();
   versions_[to] = {target, 0};

@@ -1,4 +1,5 @@
-// The weights of one stage in all versions that are alive (docs/glossary.md: weight version).
+// The weights of one stage, in all versions that are still needed (docs/glossary.md: weight
+// version; docs/runtime.md: Which weights are used).
 #pragma once
 
 #include <cstddef>
@@ -13,45 +14,52 @@
 
 namespace pipedream::runtime {
 
-// Each version is one flat buffer, each tensor at a 64-byte boundary of it; the layers' parameters
-// are views that activate() re-points, without a copy. Used by its worker's thread alone.
-//  1. As many of the newest versions are alive as the rules keep; an older one while a forward that
-//     began on it has not run backward.
-//  2. `update` writes over the newest version itself when that is not to stay, else into a free
-//     buffer; so peak() never exceeds the number of versions that the schedule needs.
-//  3. Without stashing there is one buffer, written over whoever uses it: what autograd kept of the
-//     old weights changes with it.
+// Each weight version is one flat buffer, in which every tensor begins at a 64-byte boundary. The
+// layers' parameters are views of one of the buffers; activate() points them at another without a
+// copy. Owned by a Stage and used from its worker's thread alone.
+//  1. A version is alive while it is among the newest versions that the schedule's rules keep, or
+//     while an item whose forward used it has not finished its backward.
+//  2. An update writes over the newest version in place if nothing keeps that version alive, and
+//     into a free buffer otherwise. So peak() is never larger than the number of versions that the
+//     schedule needs.
+//  3. Without weight stashing there is one buffer, and updates write over it even if items in
+//     flight use it. What autograd kept of the old weights then changes too.
 class WeightStore {
  public:
-  // Takes the parameters of the stage's layers, which hold version 0.
+  // `parameters` are those of the stage's layers. Their content becomes version 0, and they become
+  // views of its buffer.
   explicit WeightStore(model::Tensors parameters);
 
-  // Before a run of a schedule with these rules: the newest version becomes version 0, the only
-  // one. Requires that nobody uses any.
+  // Must be called before a schedule with these rules is run. The newest version becomes version 0
+  // and is the only one alive. Requires that no version is in use.
   void begin(const schedule::Rules& rules);
 
-  // Points the layers' parameters at a version that is alive.
+  // Points the layers' parameters at `version`, which must be alive.
   void activate(WeightVersion version);
 
-  void acquire(WeightVersion version);  // a forward begins on it
-  void release(WeightVersion version);  // its backward is done
+  void acquire(WeightVersion version);  // a forward begins to use `version`, which must be alive
+  void release(WeightVersion version);  // the backward of such a forward is done
 
-  // What an optimiser does with the parameters.
+  // Computes new weights: executes all steps of an update.
   using Step = std::function<void(const std::vector<ParameterStep>& steps)>;
-  // Makes version `to` out of the newest and one gradient per parameter, for the steps to divide by
-  // `divisor`; a parameter whose gradient is not defined keeps its value.
+  // Makes version `to` from the newest version by calling `step`, which also divides gradients by
+  // `divisor`. `gradients` has one entry per parameter; a parameter whose gradient is not defined
+  // keeps its value.
   void update(WeightVersion to, const model::Tensors& gradients, const Step& step,
               double divisor = 1);
 
-  // Makes version `to` for somebody else's values: one tensor per parameter, for the caller to
-  // write.
+  // Makes version `to` with undefined content. Returns its tensors, one per parameter, for the
+  // caller to fill with weights from elsewhere.
   [[nodiscard]] const model::Tensors& renew(WeightVersion to) { return next(to).views; }
 
-  // The parameters' gradients so far, which they lose; those that got none are not defined.
+  // Moves the accumulated gradients out of the parameters, one tensor per parameter. The tensor of
+  // a parameter that got no gradient is not defined.
   [[nodiscard]] model::Tensors take_gradients();
 
   [[nodiscard]] WeightVersion newest() const { return newest_; }
+  // The number of versions alive now.
   [[nodiscard]] std::size_t live() const { return versions_.size(); }
+  // The largest number of versions that were alive at once, over all schedules.
   [[nodiscard]] std::size_t peak() const { return peak_; }
   [[nodiscard]] const model::Tensors& parameters() const { return parameters_; }
   // The newest weights, one tensor per parameter.
@@ -63,21 +71,23 @@ class WeightStore {
     model::Tensors views;  // one per parameter
   };
   struct Version {
-    std::size_t buffer = 0;
-    int users = 0;
+    std::size_t buffer = 0;  // index into `buffers_`
+    int users = 0;           // items between acquire() and release()
   };
+  // The index of a buffer that no version uses; allocates one if there is none.
   [[nodiscard]] std::size_t take_buffer();
+  // Makes `to` the newest version and returns its buffer.
   [[nodiscard]] const Buffer& next(WeightVersion to);
   void drop_if_unused(WeightVersion version);
 
-  schedule::Stash stash_ = schedule::Stash::kForwards;
-  int kept_ = 1;
+  bool stashes_ = true;
+  int kept_ = 1;  // how many of the newest versions stay alive even if no item uses them
   model::Tensors parameters_;
   std::vector<Buffer> buffers_;
-  std::vector<std::size_t> free_;  // indices into buffers_
-  std::map<WeightVersion, Version> versions_;
+  std::vector<std::size_t> free_;              // indices into `buffers_`; the last is taken first
+  std::map<WeightVersion, Version> versions_;  // those alive
   WeightVersion newest_{0};
-  std::size_t active_ = 0;  // the buffer that the parameters point at
+  std::size_t active_ = 0;  // index into `buffers_` of the buffer that the parameters point at
   std::size_t peak_ = 1;
 };
 

@@ -8,9 +8,11 @@
 namespace pipedream::runtime {
 namespace {
 
+using schedule::WeightVersions;
+
 at::Tensor parameter(float value) { return at::full({3}, value).requires_grad_(); }
 
-// Adds the gradient to the weights: versions become easy to tell apart.
+// A step that adds the gradient to the weights, so that versions are easy to tell apart.
 void add(const std::vector<ParameterStep>& steps) {
   for (const ParameterStep& step : steps) {
     at::Tensor out = step.to;
@@ -51,7 +53,7 @@ TEST(WeightStore, KeepsAVersionUntilItsLastUserIsDone) {
   EXPECT_EQ(store.live(), 1u);
 }
 
-// A run of 1F1B at depth 3: three versions at most, whatever the length of the run.
+// A run of 1F1B at depth 3 needs at most three versions, however long it is.
 TEST(WeightStore, ReusesTheBuffersOfVersionsThatDied) {
   at::Tensor w = parameter(0);
   WeightStore store({w});
@@ -92,11 +94,11 @@ TEST(WeightStoreDeathTest, UsingAVersionThatIsGoneIsABug) {
   EXPECT_DEATH(store.activate({0}), "does not hold");
 }
 
-// As 2bw and vertical sync need it: older versions that nobody uses yet.
+// 2bw and vertical sync need older versions that no forward uses yet.
 TEST(WeightStore, KeepsAsManyOfTheNewestVersionsAsTheRulesSay) {
   at::Tensor w = parameter(0);
   WeightStore store({w});
-  store.begin({.kept = 3});
+  store.begin({.traits = {.versions = WeightVersions::kVerticalSync}, .in_flight = {3}});
   for (std::int64_t to = 1; to <= 6; ++to) {
     update(store, w, to);
     EXPECT_EQ(store.live(), static_cast<std::size_t>(std::min<std::int64_t>(3, to + 1)));
@@ -111,7 +113,7 @@ TEST(WeightStore, KeepsAsManyOfTheNewestVersionsAsTheRulesSay) {
 TEST(WeightStore, WithoutStashingThereIsOneBufferWhoeverUsesIt) {
   at::Tensor w = parameter(1);
   WeightStore store({w});
-  store.begin({.stash = schedule::Stash::kNone});
+  store.begin({.traits = {.versions = WeightVersions::kUnstashed}});
   store.acquire({0});
   const at::Tensor kept = w.detach();  // as autograd would keep it
   update(store, w, 1);
@@ -124,7 +126,7 @@ TEST(WeightStore, WithoutStashingThereIsOneBufferWhoeverUsesIt) {
 TEST(WeightStore, ANewScheduleBeginsWithTheNewestWeightsAsVersionZero) {
   at::Tensor w = parameter(0);
   WeightStore store({w});
-  store.begin({.kept = 2});
+  store.begin({.traits = {.versions = WeightVersions::kTwo}});
   update(store, w, 1);
   update(store, w, 2);
   EXPECT_EQ(store.live(), 2u);

@@ -17,15 +17,16 @@ namespace pipedream::runtime {
 
 using schedule::Item;
 using schedule::Kind;
-using schedule::Sharing;
+using schedule::Replicas;
 
 namespace {
 
-// A worker may be ahead of its device by so many losses: enough to keep it busy, few enough to hear
-// soon of one that is not finite.
+// How many losses a worker may have queued on its device without having read them. Enough to keep
+// the device busy, and few enough that a loss that is not finite is noticed soon.
 constexpr std::size_t kMostLossesToCome = 8;
 
-// In a catch block: whether somebody was waited for too long, here or elsewhere.
+// Called in a catch block: whether the failure is that some worker, this one or another, waited too
+// long for a message or lost its peer.
 bool is_stall() {
   try {
     throw;
@@ -49,7 +50,7 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       stream_(model::new_stream(device_)),
       copies_(device_),
       on_loss_(std::move(on_loss)),
-      routes_(job.plan, job.network.graph, job.sharing),
+      routes_(job.plan, job.network.graph, job.replicas),
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
       recorder_(me, clock, job.keep_timeline, device_),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
@@ -61,11 +62,12 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
     const auto id = id_at<StageId>(s);
     const auto replica = routes_.replica(id, me);
     if (!replica) continue;
-    stages_.try_emplace(id, job.network, routes_, order_, id,
-                        StageOptions{.seed = job.seed,
-                                     .device = device_,
-                                     .replica = job.sharing == Sharing::kTogether ? *replica : 0,
-                                     .precision = job.precision});
+    stages_.try_emplace(
+        id, job.network, routes_, order_, id,
+        StageOptions{.seed = job.seed,
+                     .device = device_,
+                     .replica = job.replicas == Replicas::kShareItems ? *replica : 0,
+                     .precision = job.precision});
     parts_[id] = {*replica, routes_.replicas(id), job.make_optimiser()};
   }
 }
@@ -74,9 +76,9 @@ Bytes Worker::sent() const {
   return mailbox_.sent() + replicas_.sent() + (served_ ? served_->sent() : Bytes{0}) - untrained_;
 }
 
-// The channel among replicas is for sums or for servers, never for both.
+// The channel `collectives` carries all-reduces or pushes to parameter servers, never both.
 void Worker::begin_averaging(const schedule::Rules& rules) {
-  if (rules.asynchronous) {
+  if (rules.traits.asynchronous) {
     const StageId stage{0};
     if (!served_)
       served_ = std::make_unique<AsynchronousWeights>(
@@ -100,7 +102,7 @@ void Worker::run(const Segment& segment) {
   begin_averaging(segment.schedule.rules);
   run_program();
   end_segment([this] { take_losses(0); });
-  if (segment.schedule.rules.asynchronous) end_segment([this] { served_->settle(); });
+  if (segment.schedule.rules.traits.asynchronous) end_segment([this] { served_->settle(); });
   recorder_.finish();
   if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
 }
@@ -116,7 +118,7 @@ void Worker::run_program() {
       if (const auto* backward = std::get_if<schedule::Backward>(&op))
         expect_release(backward->stage, program);
       run_op(op);
-    } catch (...) {  // code of the user's own may throw anything
+    } catch (...) {  // layers and data sets of the library's users may throw anything
       fail(place_of(op));
     }
   }
@@ -149,8 +151,9 @@ std::string Worker::place_of(const schedule::Op& op) const {
   return place + ")";
 }
 
-// Other replicas hear the reason from here, also that of another worker's failure, which need not
-// have come to them: once averagings under way are torn down, that alone is what they would hear.
+// The other replicas are told the reason explicitly, even if it is a third worker's failure that
+// they may not have heard of yet. Otherwise they would only see that an all-reduce under way was
+// torn down.
 void Worker::fail(const std::string& place) {
   if (is_stall()) note_stall();
   try {
@@ -164,7 +167,7 @@ void Worker::fail(const std::string& place) {
   }
 }
 
-// Never hides the failure that led here.
+// Errors of writing are only logged, so that they do not hide the failure that led here.
 void Worker::note_stall() const {
   if (job_.stall_folder.empty()) return;
   const auto file = job_.stall_folder / ("worker" + std::to_string(me_.value) + "-last-ops.txt");
@@ -181,7 +184,8 @@ void Worker::run_op(const schedule::Op& op) {
   std::visit([this](const auto& each) { run(each); }, op);
 }
 
-// Everything that an op on the compute lane waited for is over when it starts.
+// An op of the compute lane starts when all its waiting is over, so the time waited so far belongs
+// to it.
 void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
   recorder_.add_compute(op, start, came_, waited_);
   came_ = waited_ = Nanos{0};
@@ -189,7 +193,7 @@ void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
 
 Range Worker::share(StageId stage, const Item& item) const {
   const std::int64_t samples = segment_->feed.samples(item);
-  if (job_.sharing == Sharing::kTurns) return {0, samples};
+  if (job_.replicas != Replicas::kShareItems) return {0, samples};
   const Part& part = parts_.at(stage);
   return even_part(samples, part.replica, part.replicas);
 }
@@ -217,7 +221,7 @@ void Worker::post(StageId stage, Kind kind, const Item& item, const Values& made
   for (const std::size_t t : routes_.made(stage, kind)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
     const auto found = made.find(transfer.value);
-    // No samples here: then there is none for whoever is to have it either.
+    // This replica has no samples of the item, so each receiver's part of it is empty too.
     const at::Tensor tensor = found == made.end() ? at::empty({0}) : found->second;
     mailbox_.post({transfer.value, transfer.to, item, kind}, parts_.at(stage).replica, tensor);
   }
@@ -265,7 +269,7 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
                           (std::isnan(loss) ? "nan"
                            : loss > 0       ? "inf"
                                             : "-inf") +
-                          ": try a smaller --learning-rate, or --clip where the system can; or "
+                          ": try a smaller `learning_rate`, or `clip` where the system can; or "
                           "look for such numbers in the data");
   Running& running = losses_[minibatch];
   running.loss += loss * loss_weight(forward.stage, forward.item);
@@ -276,8 +280,8 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
 }
 
 void Worker::run(const schedule::Recompute& recompute) {
-  // It begins when the gradients have come, as in GPipe (docs/systems.md): what is recomputed
-  // early would be kept until they do. Its backward is what needs them.
+  // Waits for the gradients first, as GPipe does (docs/systems.md), although only the backward uses
+  // them: activations recomputed earlier would take memory until the gradients arrive.
   gradients_ahead_[{recompute.stage, recompute.item}] =
       take_gradients(recompute.stage, recompute.item);
   const Recorder::Moment start = recorder_.moment();
@@ -361,13 +365,13 @@ void Worker::run(const schedule::Update& update) {
   double divisor = 1;
   if (part.replicas > 1) {
     gradients = replicas_.gradients(update.stage, update.to);
-    // Replicas that share items have weighted each sample already.
-    if (job_.sharing == Sharing::kTurns)
+    // Replicas that share items have weighted their losses by loss_weight() already.
+    if (job_.replicas != Replicas::kShareItems)
       divisor = static_cast<double>(update.last - update.first + 1);
   } else {
     gradients = stage.weights().take_gradients();
   }
-  // What is clipped is what is applied.
+  // Clipping needs the norm of the gradients as they are applied, that is, after the division.
   if (divisor != 1 && (clipper_ || !part.optimiser->divides())) {
     for (at::Tensor& gradient : gradients) gradient.div_(divisor);
     divisor = 1;
@@ -381,8 +385,8 @@ void Worker::run(const schedule::Update& update) {
   record(update, start);
 }
 
-// All stages of this worker have their gradients before the first of them is updated, and one
-// factor is for all.
+// The first of this worker's stages to be updated computes the factor from the gradients of all of
+// them, which are complete by then; the other stages use the same factor.
 void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
   if (clipped_ != update.to) {
     LayerNorms norms;

@@ -1,4 +1,5 @@
-// One worker: interprets its program, op by op (ARCHITECTURE: a schedule exists once, as data).
+// One worker of a training run: `Worker` interprets the worker's program op by op. docs/runtime.md
+// says what a run promises, ARCHITECTURE.md how the parts of the runtime work together.
 #pragma once
 
 #include <deque>
@@ -19,94 +20,167 @@
 
 namespace pipedream::runtime {
 
-// One worker's ends of the channels to all others. Each is used by one thread at a time.
+// One worker's endpoints of the channels that join all workers. Each purpose has a channel of its
+// own, because a worker has several threads and a channel allows only one thread that sends and one
+// thread, the same or another, that receives (transport/transport.h).
 struct Channels {
-  transport::Transport& values;       // between stages
-  transport::Transport& collectives;  // among replicas: sums, or gradients to their servers
-  transport::Transport& served;       // weights from servers
-  transport::Transport& control;      // norms, results
-  transport::Transport& news;         // losses as they come
-  // How gradients are summed that lie in a device's memory, by the collectives' channel; empty: by
-  // way of the host.
+  // Activations from stage to stage, and their gradients back.
+  transport::Transport& values;
+  // Weight gradients within a replica group: the messages of an all-reduce or, in asynchronous data
+  // parallelism, the gradients sent to the parameter servers.
+  transport::Transport& collectives;
+  // Asynchronous data parallelism only: the weights that parameter servers answer with.
+  transport::Transport& served;
+  // Gradient norms for clipping, results, and what workers agree on (tags.h).
+  transport::Transport& control;
+  // Losses, sent to worker 0 as they become known.
+  transport::Transport& news;
+  // The all-reduce of weight gradients in device memory, which uses `collectives` to coordinate. If
+  // empty, weight gradients are copied to the host and summed there.
   transport::Sum device_sums = {};
 };
 
-// Owned and used by one thread. The job and the channels outlive it.
+// One worker: the stages that the plan gives to it, with their layers, weight versions and
+// optimiser state, and the interpreter that runs its program on them. A training run is a list of
+// segments, and run() executes one: it derives this worker's program from the segment's schedule
+// and executes the ops one after another, in program order. The worker chooses nothing itself: the
+// schedule fixes the order of ops and the weight version of every forward and backward.
+//
+// The work of an op is done by:
+//   Load                          the segment's Feed, which reads samples from the data set
+//   Forward, Recompute, Backward  Stage, which runs the layers and autograd for one item
+//   Send, Recv                    Mailbox, which passes values and gradients between stages
+//   Reduce, Await                 ReplicaGradients, which all-reduces a replica group's gradients
+//   Push, Pull                    AsynchronousWeights, which talks to the parameter servers
+//   Update                        Clipper, Optimiser and WeightStore: makes a new weight version
+// Recorder keeps the events of the timeline and the last ops begun.
+//
+// Transfers and all-reduces run beside compute. Send, Recv, Reduce and Push start them and return
+// at once; the op that needs the result waits for it: Forward for its inputs, Recompute or Backward
+// for the gradients of its outputs, Await for an all-reduce, Pull for the servers' weights, and
+// Update, where gradients are clipped, for the gradient norms of the other stages. On a GPU,
+// compute ops only queue work on the worker's stream, so this thread runs ahead of its device.
+//
+// The thread that runs the worker (`Body` in run.h) owns it: it constructs, uses and destroys it.
+// All-reduces, the parameter server and autograd have threads of their own, which do not call
+// members of this class. The job and the transports behind `channels` outlive it.
+//  1. Between two calls of run() this worker has no item in flight and no all-reduce under way.
+//  2. Weights, optimiser state and layers' buffers stay from one segment to the next. Only the
+//     numbering restarts: the newest weight version becomes version 0 of the next segment.
+//  3. After run() has thrown, the worker can only be destroyed.
 class Worker {
  public:
-  // `on_loss` may be empty.
+  // Builds the layers of this worker's stages, with their initial weights, on its device. The
+  // calling thread computes with `Job::threads` threads from now on and, while the worker lives, on
+  // a stream of its own. `on_loss` may be empty. If this worker has the stage that computes the
+  // loss, run() calls `on_loss` once per minibatch that it trains, with the loss of its samples.
   Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
          std::function<void(const Loss&)> on_loss);
 
-  // Interprets the worker's program of the segment's schedule, which validates against the plan. An
-  // exception names worker, stage, op and minibatch. The worker's state, such as its weights and
-  // its optimisers', stays for the next segment.
+  // Executes this worker's program of the segment's schedule, to train or to evaluate
+  // (`Rules::trains`). Requires that the schedule validates against the plan and that all workers
+  // run the same segments in the same order. Returns when this worker's part is done; other workers
+  // may still be busy.
+  //
+  // Throws TrainingStopped if a loss is not finite, and WorkerLost if another worker keeps it
+  // waiting for longer than `Job::patience`. The message of a failure in an op begins with the
+  // worker, the op, its stage and, if it has one, its minibatch; that of a failure after the last
+  // op begins with the worker. transport::Aborted, which reports another worker's failure, passes
+  // unchanged.
   void run(const Segment& segment);
 
   [[nodiscard]] WorkerId id() const { return me_; }
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }
+  // The stages that this worker has a replica of.
   [[nodiscard]] std::map<StageId, Stage>& stages() { return stages_; }
-  // Of all that was evaluated since the last segment that trained.
+  // The sum over all items evaluated here since the last training segment; zero on workers that do
+  // not compute the loss.
   [[nodiscard]] const Score& score() const { return score_; }
-  // By all training so far; evaluation does not count.
+  // Bytes sent in all training segments so far. What evaluation sent does not count.
   [[nodiscard]] Bytes sent() const;
-  // Of asynchronous data parallelism; none (zero) elsewhere.
+  // The staleness of gradients in asynchronous data parallelism; all zero for other systems.
   [[nodiscard]] Lateness lateness() const { return served_ ? served_->lateness() : Lateness{}; }
 
  private:
-  struct Part {  // of a stage
-    int replica = 0;
-    int replicas = 1;
+  // What this worker has for one of its stages besides the Stage itself.
+  struct Part {
+    int replica = 0;   // this worker's index in the stage's replica group
+    int replicas = 1;  // size of the replica group
     std::unique_ptr<Optimiser> optimiser;
   };
-  struct ToCome {  // a loss on its way to the host
+  // The loss of one item, which the device may not have computed or copied to the host yet.
+  struct ToCome {
     schedule::Forward forward;
     HostCopies::Copy loss;
   };
-  struct Running {  // of one minibatch's loss
-    double loss = 0;
-    std::int64_t samples = 0;
+  // Sums over those items of one minibatch whose losses this worker has read.
+  struct Running {
+    double loss = 0;           // of each item's loss times its loss_weight()
+    std::int64_t samples = 0;  // that this worker had
     int items = 0;
   };
 
+  // Prepares the exchange of weight gradients, unless an earlier segment did: all-reduces for
+  // replicated stages, or a parameter server where the schedule is asynchronous.
   void begin_averaging(const schedule::Rules& rules);
   void run_program();
-  // Does what is left when the program has ended; a failure names the worker.
+  // Calls `what`, which is work left over when the program has ended. If it throws, the message
+  // gets this worker's number.
   void end_segment(const std::function<void()>& what);
   void run_op(const schedule::Op& op);
+  // Called before a backward of `stage`. If the stage's Reduce or Push follows in the program with
+  // only sends and receives between, this backward completes the gradients: they may then leave,
+  // bucket by bucket, while it still runs.
   void expect_release(StageId stage, schedule::OwnProgram& program);
-  void run(const schedule::Load& load);
-  void run(const schedule::Forward& forward);
-  void run(const schedule::Recompute& recompute);
-  void run(const schedule::Backward& backward);
-  void run(const schedule::Send& send);
-  void run(const schedule::Recv& recv);
-  void run(const schedule::Reduce& reduce);
-  void run(const schedule::Await& await);
-  void run(const schedule::Push& push);
-  void run(const schedule::Pull& pull);
-  void run(const schedule::Update& update);
+  void run(const schedule::Load& load);            // reads the item's samples into `loaded_`
+  void run(const schedule::Forward& forward);      // waits for inputs, computes, posts activations
+  void run(const schedule::Recompute& recompute);  // waits for gradients, runs the forward again
+  void run(const schedule::Backward& backward);    // waits for gradients, computes, posts gradients
+  void run(const schedule::Send& send);            // sends what a stage of this worker posted
+  void run(const schedule::Recv& recv);            // asks for a message and does not wait
+  void run(const schedule::Reduce& reduce);        // starts an all-reduce and does not wait
+  void run(const schedule::Await& await);          // waits until the all-reduce is done
+  void run(const schedule::Push& push);            // sends gradients to the parameter servers
+  void run(const schedule::Pull& pull);            // waits for the servers' weights
+  void run(const schedule::Update& update);        // clips and applies the gradients
 
+  // The samples of `item` that this worker computes in `stage`: all of them where replicas take
+  // items in turn, and an even part where replicas share items.
   [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
+  // The samples of share() as a fraction of all samples of the item's minibatch.
   [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
+  // Hands the mailbox what a forward (kActivation) or backward (kGradient) of `stage` made for
+  // other stages. `made` is empty if this worker has no samples of the item.
   void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
-  // Takes the losses that have come; waits for the oldest where more than `most` have not.
+  // Reads losses from the front of `to_come_` as long as they have reached the host, and waits for
+  // further ones until at most `most` are left.
   void take_losses(std::size_t most);
+  // Adds one item's loss to its minibatch and calls `on_loss_` with the minibatch's last item.
+  // Throws TrainingStopped if the loss is not finite.
   void add_loss(const schedule::Forward& forward, double loss);
-  // Of a backward, which its recomputation may have taken before.
+  // The gradients that the backward of an item needs from later stages; waits for them unless the
+  // item's recomputation has taken them already.
   [[nodiscard]] Gradients take_gradients(StageId stage, const schedule::Item& item);
+  // Records an op of the compute lane that began at `start` and ends now, with the waiting time
+  // since the last such op.
   void record(const schedule::Op& op, const Recorder::Moment& start);
+  // Scales `gradients`, those of `update`, so that the norm over all stages is at most
+  // `Job::clip_norm`.
   void clip(const schedule::Update& update, model::Tensors& gradients);
+  // The op as text for messages, with its stage and minibatch.
   [[nodiscard]] std::string place_of(const schedule::Op& op) const;
-  // In a catch block: throws the same again, with worker and place before its message.
+  // Called in a catch block: throws the same kind of failure again, with this worker and `place`
+  // before its message. Also aborts the all-reduces of this worker's replica groups, so that the
+  // other replicas learn the reason.
   [[noreturn]] void fail(const std::string& place);
+  // Writes the last ops begun to a file in `Job::stall_folder`. Does not throw.
   void note_stall() const;
 
   const Job& job_;
   WorkerId me_;
   Channels channels_;
   at::Device device_;
-  model::UseStream stream_;  // of compute
+  model::UseStream stream_;  // while it lives, this thread's work goes to the worker's own stream
   HostCopies copies_;
   std::function<void(const Loss&)> on_loss_;
   schedule::Routes routes_;
@@ -114,22 +188,26 @@ class Worker {
   Recorder recorder_;
   Mailbox mailbox_;
   std::optional<Clipper> clipper_;
-  WeightVersion clipped_{0};  // the last update that the factor was found for
+  WeightVersion clipped_{0};  // `to` of the last update for which `clip_factor_` was computed
   double clip_factor_ = 1;
   std::map<StageId, Stage> stages_;
   std::map<StageId, Part> parts_;
   ReplicaGradients replicas_;
-  std::map<std::pair<StageId, WeightVersion>, std::size_t> reduces_;  // places of their events
-  std::unique_ptr<AsynchronousWeights> served_;  // once a schedule is asynchronous
-  const Segment* segment_ = nullptr;
+  // For each Reduce that has no Await yet: the index of its event in the recorder.
+  std::map<std::pair<StageId, WeightVersion>, std::size_t> reduces_;
+  std::unique_ptr<AsynchronousWeights> served_;  // null until a schedule is asynchronous
+  const Segment* segment_ = nullptr;             // the segment that run() executes
+  // Samples that a Load has read and whose Forward has not run.
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
-  std::map<std::pair<StageId, schedule::Item>, Gradients> gradients_ahead_;  // for their backwards
-  std::deque<ToCome> to_come_;
-  std::map<std::int64_t, Running> losses_;
+  // Gradients that a Recompute has waited for and whose Backward has not run.
+  std::map<std::pair<StageId, schedule::Item>, Gradients> gradients_ahead_;
+  std::deque<ToCome> to_come_;              // losses not read yet, in the order of forwards
+  std::map<std::int64_t, Running> losses_;  // by minibatch of the segment
   Score score_;
-  Bytes untrained_;  // sent in evaluation
-  Nanos came_{0};    // since the last compute: waited for what was on its way
-  Nanos waited_{0};  // and for the data set
+  Bytes untrained_;  // bytes sent in evaluation segments
+  // Time waited since the last op of the compute lane, as timeline::Event has it.
+  Nanos came_{0};    // for data in transit, or for parameter servers
+  Nanos waited_{0};  // for the data set, or for other replicas to begin an all-reduce
 };
 
 }  // namespace pipedream::runtime

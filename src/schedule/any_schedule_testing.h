@@ -118,9 +118,9 @@ struct Case {
     case System::kPipedream:
       return one_f_one_b(plan, extent);
     case System::kVerticalSync:
-      return one_f_one_b(plan, extent, Versions::kVerticalSync);
+      return one_f_one_b(plan, extent, WeightVersions::kVerticalSync);
     case System::kNoStash:
-      return one_f_one_b(plan, extent, Versions::kNewest);
+      return one_f_one_b(plan, extent, WeightVersions::kUnstashed);
     case System::kTwoBuffered:
       return two_buffered(plan, extent);
     case System::kInterleaved:

@@ -10,6 +10,7 @@
 namespace pipedream::schedule {
 
 // Requires one stage.
-[[nodiscard]] Schedule asynchronous(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule asynchronous(const plan::Plan& plan, const Extent& extent,
+                                    const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

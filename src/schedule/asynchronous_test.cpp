@@ -20,7 +20,7 @@ TEST(Asynchronous, WorkersWithoutAMinibatchInTheLastRoundEndEarlier) {
 }
 
 TEST(Asynchronous, NobodyWaitsForAnybody) {
-  EXPECT_TRUE(asynchronous(plan_of({2}), {4, 1, 1}).rules.asynchronous);
+  EXPECT_TRUE(asynchronous(plan_of({2}), {4, 1, 1}).rules.traits.asynchronous);
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 namespace pipedream::schedule {
 
-Schedule bulk_synchronous(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.flushes = true, .in_flight = {1}}};
+Schedule bulk_synchronous(const plan::Plan& plan, const Extent& extent,
+                          const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits, .in_flight = {1}}};
   const StageId stage{0};
   const auto& workers = plan.stage(stage).workers;
   const Rounds rounds{static_cast<std::int64_t>(workers.size()), extent.minibatches};

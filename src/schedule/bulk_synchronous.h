@@ -10,6 +10,7 @@
 namespace pipedream::schedule {
 
 // Requires one stage. A last round that is not full averages over the minibatches there are.
-[[nodiscard]] Schedule bulk_synchronous(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule bulk_synchronous(const plan::Plan& plan, const Extent& extent,
+                                        const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

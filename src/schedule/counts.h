@@ -23,21 +23,21 @@ struct Counts {
 class Counter {
  public:
   explicit Counter(const Rules& rules)
-      : stash_(rules.stash), trains_(rules.trains), kept_(rules.kept) {
+      : stashes_(rules.stashes()), trains_(rules.trains), kept_(rules.kept()) {
     versions_.push({{0}, 0});
   }
 
   void forward(WeightVersion weights) {
     if (!trains_) return;
     peak_.in_flight = std::max(peak_.in_flight, ++in_flight_);
-    if (stash_ == Stash::kForwards) ++versions_[place_of(weights)].users;
+    if (stashes_) ++versions_[place_of(weights)].users;
   }
   // A whole backward, or its second part.
   void backward(WeightVersion weights) {
     --in_flight_;
     accumulating_ = true;
     note_gradients();
-    if (stash_ == Stash::kNone) return;
+    if (!stashes_) return;
     const std::size_t place = place_of(weights);
     --versions_[place].users;
     drop_unused(place);
@@ -96,7 +96,7 @@ class Counter {
   }
   void note_gradients() { peak_.gradients = std::max(peak_.gradients, now().gradients); }
 
-  Stash stash_;
+  bool stashes_;
   bool trains_;
   int kept_;
   WeightVersion newest_{0};

@@ -62,7 +62,7 @@ TEST(Counter, AVersionLivesWhileAForwardThatBeganOnItHasNoBackward) {
 }
 
 TEST(Counter, WithoutStashingThereIsOneVersion) {
-  Counter counter(Rules{.stash = Stash::kNone});
+  Counter counter(Rules{.traits = {.versions = WeightVersions::kUnstashed}});
   counter.forward({0});
   counter.forward({0});
   counter.backward({0});
@@ -73,7 +73,7 @@ TEST(Counter, WithoutStashingThereIsOneVersion) {
 }
 
 TEST(Counter, TheNewestVersionsAreKeptAsTheRulesSay) {
-  Counter counter(Rules{.kept = 3});
+  Counter counter(Rules{.traits = {.versions = WeightVersions::kVerticalSync}, .in_flight = {3}});
   for (int version = 1; version <= 5; ++version) {
     counter.update({version});
     EXPECT_EQ(counter.peak().versions, std::min(version + 1, 3));
@@ -179,9 +179,9 @@ TEST(PeakCounts, VerticalSyncKeepsAsManyVersionsAsStagesOnEveryStage) {
   for (int n = 1; n <= kStages; ++n) {
     std::vector<Counts> wanted;
     for (int depth = n; depth >= 1; --depth) wanted.push_back({n, 1, depth});
-    EXPECT_EQ(
-        peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, Versions::kVerticalSync), wanted.size()),
-        wanted);
+    EXPECT_EQ(peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, WeightVersions::kVerticalSync),
+                    wanted.size()),
+              wanted);
   }
 }
 
@@ -189,7 +189,8 @@ TEST(PeakCounts, WithoutStashingPipedreamKeepsOneVersion) {
   for (int n = 1; n <= kStages; ++n) {
     std::vector<Counts> wanted;
     for (int depth = n; depth >= 1; --depth) wanted.push_back({1, 1, depth});
-    EXPECT_EQ(peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, Versions::kNewest), wanted.size()),
+    EXPECT_EQ(peaks(one_f_one_b(straight_plan(n), {3 * n, 1, 1}, WeightVersions::kUnstashed),
+                    wanted.size()),
               wanted);
   }
 }

@@ -4,9 +4,9 @@
 
 namespace pipedream::schedule {
 
-Schedule dapple(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.sharing = Sharing::kTogether, .flushes = true}};
-  schedule.rules.in_flight = runnable_depths(plan, Sharing::kTogether);
+Schedule dapple(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits}};
+  schedule.rules.in_flight = runnable_depths(plan, traits.replicas);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const plan::Stage& stage = plan.stages[s];
     const auto id = id_at<StageId>(s);

@@ -13,6 +13,7 @@
 namespace pipedream::schedule {
 
 // Requires every worker in one stage only.
-[[nodiscard]] Schedule dapple(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule dapple(const plan::Plan& plan, const Extent& extent,
+                              const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

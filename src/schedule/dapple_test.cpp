@@ -26,7 +26,7 @@ TEST(Dapple, ReplicasShareEveryMicrobatchAndAverageAtTheEnd) {
   EXPECT_EQ(pictures_of(schedule),
             (Texts{"F0 F0.1 B0 F0.2 B0.1 B0.2 X1 A1 U", "F0 F0.1 B0 F0.2 B0.1 B0.2 X1 A1 U",
                    "F0 B0 F0.1 B0.1 F0.2 B0.2 U"}));
-  EXPECT_EQ(schedule.rules.sharing, Sharing::kTogether);
+  EXPECT_EQ(schedule.rules.traits.replicas, Replicas::kShareItems);
 }
 
 TEST(Dapple, AStageThatRecomputesRunsEachForwardAgainRightBeforeItsBackward) {
@@ -50,7 +50,7 @@ TEST(Dapple, EveryMinibatchUsesTheNextVersionAndAShortLastOneHasFewerMicrobatche
 TEST(Dapple, DepthsAreTheLimitOfWhatIsInFlight) {
   const Rules rules = dapple(plan_of({2, 1}, {2, 1}), {1, 3, 3}).rules;
   EXPECT_EQ(rules.in_flight, (std::vector<int>{2, 1}));
-  EXPECT_TRUE(rules.flushes);
+  EXPECT_TRUE(rules.traits.flushes);
 }
 
 }  // namespace

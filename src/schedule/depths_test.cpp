@@ -10,8 +10,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 std::vector<int> depths(const std::vector<int>& replicas, const std::vector<int>& wanted,
-                        Sharing sharing = Sharing::kTurns) {
-  return runnable_depths(plan_of(replicas, wanted), sharing);
+                        Replicas kind = Replicas::kTakeTurns) {
+  return runnable_depths(plan_of(replicas, wanted), kind);
 }
 
 TEST(RunnableDepths, KeepWhatAPlannerChooses) {
@@ -30,8 +30,8 @@ TEST(RunnableDepths, AStageIsNoDeeperThanTheOnesBeforeLetThrough) {
 }
 
 TEST(RunnableDepths, ReplicasThatShareEveryItemCountAsOne) {
-  EXPECT_EQ(depths({2, 1}, {1, 3}, Sharing::kTogether), (std::vector<int>{1, 1}));
-  EXPECT_EQ(depths({1, 2}, {3, 3}, Sharing::kTogether), (std::vector<int>{3, 3}));
+  EXPECT_EQ(depths({2, 1}, {1, 3}, Replicas::kShareItems), (std::vector<int>{1, 1}));
+  EXPECT_EQ(depths({1, 2}, {3, 3}, Replicas::kShareItems), (std::vector<int>{3, 3}));
 }
 
 TEST(RunnableDepths, AreAtLeastOne) {

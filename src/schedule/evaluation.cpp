@@ -25,8 +25,8 @@ std::vector<OwnStage> parts_of(const plan::Plan& plan, WorkerId worker) {
 
 }  // namespace
 
-Schedule evaluation(const plan::Plan& plan, const Extent& extent, Sharing sharing) {
-  Schedule schedule{{}, {.sharing = sharing, .trains = false}};
+Schedule evaluation(const plan::Plan& plan, const Extent& extent, Replicas kind) {
+  Schedule schedule{{}, {.traits = {.replicas = kind}, .trains = false}};
   const int workers = plan::worker_count(plan);
   for (int w = 0; w < workers; ++w) {
     const std::vector<OwnStage> parts = parts_of(plan, {w});
@@ -36,7 +36,7 @@ Schedule evaluation(const plan::Plan& plan, const Extent& extent, Sharing sharin
       const std::int64_t end = std::min(extent.minibatches, (piece + 1) * group);
       for (const OwnStage& part : parts)
         for (std::int64_t t = piece * group; t < end; ++t) {
-          if (sharing == Sharing::kTurns && t % part.replicas != part.replica) continue;
+          if (kind != Replicas::kShareItems && t % part.replicas != part.replica) continue;
           for (int m = 0; m < extent.microbatches_of(t); ++m)
             ops.push_back(Forward{part.stage, {t, m}, {0}});
         }

@@ -12,6 +12,6 @@ namespace pipedream::schedule {
 //      F0 F1 F2 F3
 // A worker of several stages takes as many items at a time through each of them as there are
 // workers, so that the others have work meanwhile.
-[[nodiscard]] Schedule evaluation(const plan::Plan& plan, const Extent& extent, Sharing sharing);
+[[nodiscard]] Schedule evaluation(const plan::Plan& plan, const Extent& extent, Replicas kind);
 
 }  // namespace pipedream::schedule

@@ -2,8 +2,8 @@
 
 namespace pipedream::schedule {
 
-Schedule gpipe(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.flushes = true}};
+Schedule gpipe(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits}};
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const plan::Stage& stage = plan.stages[s];
     const auto id = id_at<StageId>(s);

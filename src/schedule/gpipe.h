@@ -12,6 +12,7 @@
 namespace pipedream::schedule {
 
 // Requires one worker a stage.
-[[nodiscard]] Schedule gpipe(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule gpipe(const plan::Plan& plan, const Extent& extent,
+                             const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

@@ -30,7 +30,7 @@ TEST(Gpipe, AllMicrobatchesOfAMinibatchUseTheSameVersionAndAShortLastOneHasFewer
 TEST(Gpipe, AllMicrobatchesMayBeInFlight) {
   const Rules rules = gpipe(plan_of({1, 1}), {2, 3, 2}).rules;
   EXPECT_EQ(rules.in_flight, (std::vector<int>{3, 3}));
-  EXPECT_TRUE(rules.flushes);
+  EXPECT_TRUE(rules.traits.flushes);
 }
 
 }  // namespace

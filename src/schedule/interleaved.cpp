@@ -4,16 +4,15 @@
 
 #include "core/check.h"
 #include "cost/interleaving.h"
+#include "plan/dealing.h"
 
 namespace pipedream::schedule {
 
-Schedule interleaved(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.flushes = true}};
-  int workers = 1;
-  while (workers < static_cast<int>(plan.stages.size()) &&
-         plan.stages[static_cast<std::size_t>(workers)].workers != plan.stages[0].workers)
-    ++workers;
-  PD_CHECK(plan.stages.size() % static_cast<std::size_t>(workers) == 0);
+Schedule interleaved(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits}};
+  const std::optional<int> dealt = plan::dealt_out_to(plan);
+  PD_CHECK(dealt.has_value());
+  const int workers = *dealt;
   const int chunks = static_cast<int>(plan.stages.size()) / workers;
   for (int w = 0; w < workers; ++w) {
     std::vector<bool> recompute;

@@ -14,6 +14,7 @@
 namespace pipedream::schedule {
 
 // Requires one worker a stage, and as many stages on every worker, dealt out in turn.
-[[nodiscard]] Schedule interleaved(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule interleaved(const plan::Plan& plan, const Extent& extent,
+                                   const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

@@ -86,7 +86,7 @@ TEST(Interleaved, WhatIsInFlightIsLimitedByTheMostThatAnyMinibatchNeeds) {
 TEST(InterleavedDeathTest, StagesThatAreNotDealtOutEvenlyAreNotForIt) {
   plan::Plan plan = dealt(2, 2);
   plan.stages.pop_back();
-  EXPECT_DEATH((void)interleaved(plan, {1, 2, 2}), "plan.stages.size");
+  EXPECT_DEATH((void)interleaved(plan, {1, 2, 2}), "dealt.has_value");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Lowering::Lowering(const Schedule& schedule, const Routes& routes)
       boxes += static_cast<std::size_t>(routes.replicas(taker));
     }
   inboxes_.resize(boxes);
-  find_islands(schedule.rules.asynchronous);
+  find_islands(schedule.rules.traits.asynchronous);
 }
 
 std::size_t Lowering::program_of(WorkerId worker) const {
@@ -53,8 +53,7 @@ void Lowering::find_islands(bool asynchronous) {
     const auto& from = stages[transfer.from.index()].workers;
     const auto& to = stages[transfer.to.index()].workers;
     // In turns, replica i meets j exactly when they are equal modulo the greatest common divisor.
-    const std::size_t apart =
-        routes_.sharing() == Sharing::kTogether ? 1 : std::gcd(from.size(), to.size());
+    const std::size_t apart = routes_.shares_items() ? 1 : std::gcd(from.size(), to.size());
     for (std::size_t i = 0; i < from.size(); ++i) join(from[i], to[i % apart]);
     for (std::size_t j = 0; j < to.size(); ++j) join(to[j], from[j % apart]);
   }
@@ -217,7 +216,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
       const std::size_t box = inbox(t, kind, other);
       Fifo<Arrived>& arrived = inboxes_[box];
       std::size_t i = arrived.size();
-      if (routes_.sharing() == Sharing::kTogether) {
+      if (routes_.shares_items()) {
         i = 0;
         while (i < arrived.size() && arrived[i].item != item) ++i;
       }
@@ -262,7 +261,7 @@ OwnProgram::OwnProgram(const Schedule& schedule, const Routes& routes, WorkerId 
 
 std::vector<Program> lower(const Schedule& schedule, const plan::Plan& plan,
                            const graph::Graph& graph) {
-  const Routes routes(plan, graph, schedule.rules.sharing);
+  const Routes routes(plan, graph, schedule.rules.traits.replicas);
   Lowering lowering(schedule, routes);
   std::vector<Program> programs;
   for (std::size_t p = 0; p < lowering.programs(); ++p) {

@@ -177,7 +177,7 @@ TEST(Lower, ReplicasThatShareItemsTransferToAllThatHaveSamplesInCommon) {
                                       {WorkerId{1}, {forward_at(0, 0), backward_at(0, 0)}},
                                       {WorkerId{2}, {forward_at(1, 0), backward_at(1, 0)}}};
   Schedule schedule = schedule_of(programs);
-  schedule.rules.sharing = Sharing::kTogether;
+  schedule.rules.traits.replicas = Replicas::kShareItems;
   EXPECT_EQ(lowered(schedule, pipeline),
             (Texts{"F0@0 SA0#0>2 RG0#0<2 B0@0", "F0@0 SA0#0>2 RG0#0<2 B0@0",
                    "RA0#0<0 RA0#0<1 F0@0 B0@0 SG0#0>0 SG0#0>1"}));
@@ -195,8 +195,8 @@ TEST(Lower, WorkersThatExchangeNothingRunAheadOfEachOther) {
   const std::vector<Program> programs{{WorkerId{0}, {forward_at(0, 0), forward_at(0, 2)}},
                                       {WorkerId{1}, {forward_at(0, 3), forward_at(1, 0)}}};
   Schedule schedule = schedule_of(programs);
-  schedule.rules.asynchronous = true;
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  schedule.rules.traits.asynchronous = true;
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   Lowering lowering(schedule, routes);
   for (; lowering.peek(0) != nullptr; lowering.pop(0)) continue;
   EXPECT_EQ(to_text(*lowering.peek(1)), "F3@0") << "before its bad second op was looked at";
@@ -205,7 +205,7 @@ TEST(Lower, WorkersThatExchangeNothingRunAheadOfEachOther) {
 TEST(Lower, OpsCanBeLookedAtBeforeTheyAreTaken) {
   const Pipeline pipeline = straight_pipeline(2);
   const Schedule schedule = one_f_one_b(pipeline, 1);
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   Lowering lowering(schedule, routes);
   EXPECT_EQ(to_text(*lowering.peek(0, 2)), "SA0#0>1");
   EXPECT_EQ(lowering.peek(0, 6), nullptr);

@@ -21,7 +21,7 @@ namespace pipedream::schedule {
 inline void expect_steady(std::int64_t minibatches) {
   const Pipeline pipeline = straight_pipeline(4);
   const Schedule schedule = one_f_one_b(pipeline, minibatches);
-  const Routes routes(pipeline.plan, pipeline.graph, schedule.rules.sharing);
+  const Routes routes(pipeline.plan, pipeline.graph, schedule.rules.traits.replicas);
   Lowering lowering(schedule, routes);
   std::int64_t ops = 0;
   std::size_t early = 0;

@@ -2,8 +2,8 @@
 
 namespace pipedream::schedule {
 
-Schedule model_parallel(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.flushes = true}};
+Schedule model_parallel(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits}};
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const auto stage = id_at<StageId>(s);
     schedule.rules.in_flight.push_back(1);

@@ -10,6 +10,7 @@
 namespace pipedream::schedule {
 
 // Requires one worker a stage.
-[[nodiscard]] Schedule model_parallel(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] Schedule model_parallel(const plan::Plan& plan, const Extent& extent,
+                                      const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

@@ -22,7 +22,7 @@ TEST(ModelParallel, EveryMinibatchUsesTheVersionThatTheOneBeforeGave) {
 TEST(ModelParallel, HasOneItemInFlightAndFlushes) {
   const Rules rules = model_parallel(plan_of({1, 1}), {3, 1, 1}).rules;
   EXPECT_EQ(rules.in_flight, (std::vector<int>{1, 1}));
-  EXPECT_TRUE(rules.flushes);
+  EXPECT_TRUE(rules.traits.flushes);
 }
 
 TEST(ModelParallel, ProgramsGoToTheWorkersOfThePlan) {

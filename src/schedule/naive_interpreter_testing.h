@@ -144,7 +144,7 @@ class NaiveInterpreter {
     return static_cast<int>(plan_.stages[stage.index()].workers.size());
   }
   [[nodiscard]] bool takes_part(WorkerId worker, StageId stage, std::int64_t minibatch) const {
-    return rules_.sharing == Sharing::kTogether ||
+    return rules_.traits.replicas == Replicas::kShareItems ||
            minibatch % replicas(stage) == replica_of(worker, stage);
   }
 
@@ -153,7 +153,7 @@ class NaiveInterpreter {
                                                Item item) const {
     std::vector<WorkerId> found;
     for (const WorkerId other : plan_.stages[there.index()].workers) {
-      if (rules_.sharing == Sharing::kTurns) {
+      if (rules_.traits.replicas != Replicas::kShareItems) {
         if (takes_part(other, there, item.minibatch)) found.push_back(other);
         continue;
       }
@@ -197,9 +197,8 @@ class NaiveInterpreter {
   }
   void demand_version(const Copy& copy, WeightVersion version) const {
     const auto newest = copy.newest.value;
-    if (rules_.stash == Stash::kNone)
-      return demand(version == copy.newest, "not the newest weights");
-    if (version.value >= 0 && version.value <= newest && version.value > newest - rules_.kept)
+    if (!rules_.stashes()) return demand(version == copy.newest, "not the newest weights");
+    if (version.value >= 0 && version.value <= newest && version.value > newest - rules_.kept())
       return;
     for (const auto& [item, life] : copy.items)
       if (in_flight(life) && life.weights == version) return;
@@ -233,15 +232,14 @@ class NaiveInterpreter {
     const std::set<Parcel> there = arrived_;  // what the backward takes is there, and stays
     take(worker, recompute.stage, recompute.item, Kind::kGradient);
     arrived_ = there;
-    demand(rules_.stash == Stash::kNone || life.weights == recompute.weights,
+    demand(!rules_.stashes() || life.weights == recompute.weights,
            "other weights than its forward");
     life.history += 'C';
   }
   void run(WorkerId worker, Copy& copy, const Backward& backward) {
     Life& life = life_of(worker, copy, backward.stage, backward.item);
     demand_version(copy, backward.weights);
-    demand(rules_.stash == Stash::kNone || life.weights == backward.weights,
-           "other weights than its forward");
+    demand(!rules_.stashes() || life.weights == backward.weights, "other weights than its forward");
     if (backward.part != Part::kWeight) {
       take(worker, backward.stage, backward.item, Kind::kGradient);
       make(worker, backward.stage, backward.item, Kind::kGradient);
@@ -250,7 +248,7 @@ class NaiveInterpreter {
   }
   // Takes along all gradients gathered since the last time.
   void run(WorkerId, Copy& copy, const Reduce& reduce) {
-    demand(!rules_.asynchronous && replicas(reduce.stage) > 1, "nobody averages here");
+    demand(!rules_.traits.asynchronous && replicas(reduce.stage) > 1, "nobody averages here");
     demand(copy.reduced.insert(reduce.update).second, "averaged twice");
     demand(*copy.reduced.rbegin() == reduce.update, "averaged out of order");
     for (auto& [item, life] : copy.items) {
@@ -260,7 +258,7 @@ class NaiveInterpreter {
     }
   }
   void run(WorkerId worker, Copy& copy, const Update& update) {
-    demand(!rules_.asynchronous, "the servers update");
+    demand(!rules_.traits.asynchronous, "the servers update");
     demand(update.from == copy.newest && update.to.value == copy.newest.value + 1,
            "not the next version");
     demand(update.first == copy.applied + 1 && update.last >= update.first,
@@ -284,14 +282,14 @@ class NaiveInterpreter {
     copy.applied = update.last;
   }
   void run(WorkerId worker, Copy& copy, const Push& push) {
-    demand(rules_.asynchronous, "there are no servers");
+    demand(rules_.traits.asynchronous, "there are no servers");
     demand(copy.pushes++ == copy.newest.value, "nothing was fetched since the last push");
     life_of(worker, copy, push.stage, push.item).history += 'P';
     for (const auto& [item, life] : copy.items)
       demand(!gathered(life), "would push another minibatch as well");
   }
   void run(WorkerId, Copy& copy, const Pull& pull) {
-    demand(rules_.asynchronous, "there are no servers");
+    demand(rules_.traits.asynchronous, "there are no servers");
     demand(pull.to.value == copy.newest.value + 1, "not the next version");
     demand(copy.pushes == pull.to.value, "nothing was pushed");
     copy.newest = pull.to;
@@ -302,11 +300,11 @@ class NaiveInterpreter {
     demand(arrived_.empty(), "something was not used");
     for (const auto& [key, copy] : copies_) {
       const StageId stage = key.second;
-      const bool averages = !rules_.asynchronous && replicas(stage) > 1;
+      const bool averages = !rules_.traits.asynchronous && replicas(stage) > 1;
       std::string wanted = loading_.contains(stage) ? "LF" : "F";
       if (plan_.stages[stage.index()].recompute) wanted += 'C';
       std::string rest = averages ? "X" : "";
-      rest += rules_.asynchronous ? "P" : "U";
+      rest += rules_.traits.asynchronous ? "P" : "U";
       const std::string whole = wanted + "B" + rest;
       const std::string parts = wanted + "bw" + rest;
       for (const auto& [item, life] : copy.items)
@@ -315,7 +313,8 @@ class NaiveInterpreter {
       demand(copy.awaited == copy.reduced, "an averaging nobody waited for");
       demand(!averages || static_cast<std::int64_t>(copy.reduced.size()) == copy.newest.value,
              "averaged for no update");
-      demand(!rules_.asynchronous || copy.pushes == copy.newest.value, "pushed and not fetched");
+      demand(!rules_.traits.asynchronous || copy.pushes == copy.newest.value,
+             "pushed and not fetched");
     }
   }
 

@@ -13,15 +13,15 @@ namespace {
 WeightVersion at_least_zero(std::int64_t version) { return {std::max<std::int64_t>(0, version)}; }
 
 Generator alone(const plan::Stage& stage, StageId id, int depth, const Extent& extent,
-                Versions versions, int first_depth) {
+                WeightVersions versions, int first_depth) {
   const bool recompute = stage.recompute;
-  const int behind = versions == Versions::kVerticalSync ? first_depth : depth;
+  const int behind = versions == WeightVersions::kVerticalSync ? first_depth : depth;
   const auto append = [=](std::int64_t step, std::vector<Op>& ops) {
     const std::int64_t back = step - depth + 1;
     if (step < extent.minibatches)
       ops.push_back(Forward{id, {step, 0}, at_least_zero(step - behind + 1)});
     if (back < 0) return;
-    const bool newest = versions == Versions::kNewest;
+    const bool newest = versions == WeightVersions::kUnstashed;
     append_backward(recompute, id, {back, 0},
                     newest ? WeightVersion{back} : at_least_zero(back - behind + 1), ops);
     ops.push_back(Update{id, {back}, {back + 1}, back, back});
@@ -32,7 +32,7 @@ Generator alone(const plan::Stage& stage, StageId id, int depth, const Extent& e
 // Step k: the forward of round k, then the backward of round k − d + 1. Between the two the update
 // that the next forward needs has been waited for.
 Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, std::int64_t depth,
-                     const Extent& extent, Versions versions) {
+                     const Extent& extent, WeightVersions versions) {
   const bool recompute = stage.recompute;
   const auto replica = static_cast<std::int64_t>(index);
   const Rounds rounds{static_cast<std::int64_t>(stage.workers.size()), extent.minibatches};
@@ -46,7 +46,7 @@ Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, st
       ops.push_back(Forward{id, {rounds.minibatch(k, replica), 0}, at_least_zero(k - depth)});
     const std::int64_t back = k - depth + 1;
     if (back < 0 || back >= rounds.count()) return;
-    const bool newest = versions == Versions::kNewest;
+    const bool newest = versions == WeightVersions::kUnstashed;
     if (rounds.has(back, replica))
       append_backward(recompute, id, {rounds.minibatch(back, replica), 0},
                       at_least_zero(newest ? back - 1 : back - depth), ops);
@@ -57,10 +57,9 @@ Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, st
 
 }  // namespace
 
-Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent, Versions versions) {
-  Schedule schedule{{}, {.in_flight = runnable_depths(plan, Sharing::kTurns)}};
-  if (versions == Versions::kNewest) schedule.rules.stash = Stash::kNone;
-  if (versions == Versions::kVerticalSync) schedule.rules.kept = schedule.rules.in_flight.front();
+Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits, .in_flight = runnable_depths(plan, traits.replicas)}};
+  const WeightVersions versions = traits.versions;
   std::set<WorkerId> taken;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const plan::Stage& stage = plan.stages[s];
@@ -72,7 +71,7 @@ Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent, Versions vers
           alone(stage, id, depth, extent, versions, schedule.rules.in_flight.front()));
       continue;
     }
-    PD_CHECK(versions != Versions::kVerticalSync);
+    PD_CHECK(versions != WeightVersions::kVerticalSync);
     for (std::size_t i = 0; i < stage.workers.size(); ++i)
       schedule.generators.push_back(replica_of(stage, id, i, depth, extent, versions));
   }

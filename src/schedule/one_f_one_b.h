@@ -8,25 +8,23 @@
 // Stages of r replicas (1F1B-RR) take minibatches in turn: replica i runs i, i + r, i + 2r, …, and
 // the replicas average once per round of r minibatches.
 //
-// Weight versions (SYSTEMS: update rules, 1F1B facts):
-//  - one worker: each backward is followed by its update; the forward of b uses the newest version,
-//    max(0, b − d + 1);
-//  - replicas: the forward of b uses max(0, ⌊b/r⌋ − d): the averaging of round q may go on until
-//  the
-//    forward of round q + d + 1;
-//  - stashing: a backward uses the version of its own forward;
-//  - vertical sync: every stage uses the version that the first stage used, max(0, b − d₁ + 1);
-//  - no stash: every op uses the newest version there is; a study of what goes wrong then.
+// The weight version that an op uses depends on `traits.versions`. Updates of a stage are numbered
+// from 1; version 0 is the initial weights.
+//  - kStashed: a backward uses the version of its own forward. On a stage with one worker each
+//    backward is followed by its update, and the forward of minibatch b uses the newest version,
+//    max(0, b − d + 1). On a stage with r replicas it uses max(0, ⌊b/r⌋ − d), so that the averaging
+//    of round q may overlap compute until the forward of round q + d + 1.
+//  - kVerticalSync: every stage uses the version that the first stage used, max(0, b − d₁ + 1).
+//  - kUnstashed: every op uses the newest version. Forward and backward of a minibatch then use
+//    different weights; this is kept to study what goes wrong.
 #pragma once
 
 #include "schedule/schedule.h"
 
 namespace pipedream::schedule {
 
-enum class Versions { kStashed, kVerticalSync, kNewest };
-
-// Requires every worker in one stage only; kVerticalSync: one worker a stage.
+// Requires that every worker is in one stage only and, with kVerticalSync, one worker per stage.
 [[nodiscard]] Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent,
-                                   Versions versions = Versions::kStashed);
+                                   const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

@@ -9,7 +9,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Schedule straight(int stages, std::int64_t minibatches, Versions versions = Versions::kStashed) {
+Schedule straight(int stages, std::int64_t minibatches,
+                  WeightVersions versions = WeightVersions::kStashed) {
   const std::vector<int> replicas(static_cast<std::size_t>(stages), 1);
   return one_f_one_b(plan_of(replicas, straight_depths(stages)), {minibatches, 1, 1}, versions);
 }
@@ -103,28 +104,28 @@ TEST(OneFOneBReplicas, AnIncompleteLastRoundIsAveragedByAllAndAppliesTheMinibatc
 }
 
 TEST(OneFOneBReplicas, WithoutStashingABackwardUsesTheNewest) {
-  EXPECT_EQ(texts_of(one_f_one_b(plan_of({2}, {2}), {6, 1, 1}, Versions::kNewest))[0],
+  EXPECT_EQ(texts_of(one_f_one_b(plan_of({2}, {2}), {6, 1, 1}, WeightVersions::kUnstashed))[0],
             "F0@0 F2@0 B0@0 X1 F4@0 B2@0 X2 A1 U0>1 B4@1 X3 A2 U1>2 A3 U2>3");
 }
 
 // ---- versions ----
 
 TEST(OneFOneBVersions, VerticalSyncUsesTheFirstStagesVersionOnAllStages) {
-  const Schedule schedule = straight(3, 5, Versions::kVerticalSync);
+  const Schedule schedule = straight(3, 5, WeightVersions::kVerticalSync);
   EXPECT_EQ(texts_of(schedule),
             (Texts{"F0@0 F1@0 F2@0 B0@0 U0>1 F3@1 B1@0 U1>2 F4@2 B2@0 U2>3 B3@1 U3>4 B4@2 U4>5",
                    "F0@0 F1@0 B0@0 U0>1 F2@0 B1@0 U1>2 F3@1 B2@0 U2>3 F4@2 B3@1 U3>4 B4@2 U4>5",
                    "F0@0 B0@0 U0>1 F1@0 B1@0 U1>2 F2@0 B2@0 U2>3 F3@1 B3@1 U3>4 F4@2 B4@2 U4>5"}));
-  EXPECT_EQ(schedule.rules.kept, 3);
+  EXPECT_EQ(schedule.rules.kept(), 3);
 }
 
 TEST(OneFOneBVersions, WithoutStashingEveryOpUsesTheNewest) {
-  const Schedule schedule = straight(3, 5, Versions::kNewest);
+  const Schedule schedule = straight(3, 5, WeightVersions::kUnstashed);
   EXPECT_EQ(texts_of(schedule),
             (Texts{"F0@0 F1@0 F2@0 B0@0 U0>1 F3@1 B1@1 U1>2 F4@2 B2@2 U2>3 B3@3 U3>4 B4@4 U4>5",
                    "F0@0 F1@0 B0@0 U0>1 F2@1 B1@1 U1>2 F3@2 B2@2 U2>3 F4@3 B3@3 U3>4 B4@4 U4>5",
                    "F0@0 B0@0 U0>1 F1@1 B1@1 U1>2 F2@2 B2@2 U2>3 F3@3 B3@3 U3>4 F4@4 B4@4 U4>5"}));
-  EXPECT_EQ(schedule.rules.stash, Stash::kNone);
+  EXPECT_FALSE(schedule.rules.stashes());
 }
 
 TEST(OneFOneBVersions, OneWorkerUsesTheVersionADepthBehindForAllSizes) {
@@ -156,7 +157,7 @@ TEST(OneFOneBVersions, ReplicasUseTheVersionADepthAndARoundBehindForAllSizes) {
 TEST(OneFOneBVersions, VerticalSyncIsTheNumberOfStagesBehindForAllSizes) {
   for (int stages = 1; stages <= 8; ++stages)
     for (int minibatches = 0; minibatches <= 20; ++minibatches) {
-      const Schedule schedule = straight(stages, minibatches, Versions::kVerticalSync);
+      const Schedule schedule = straight(stages, minibatches, WeightVersions::kVerticalSync);
       const auto wanted = [&](const auto& op) {
         ASSERT_EQ(op.weights, at_least_zero(op.item.minibatch - stages + 1));
       };
@@ -179,7 +180,7 @@ TEST(OneFOneBDeathTest, SharedWorkersAndVerticalSyncOfReplicasAreNotForIt) {
   plan::Plan shared = plan_of({1, 1}, {2, 1});
   shared.stages[1].workers = {WorkerId{0}};
   EXPECT_DEATH((void)one_f_one_b(shared, {1, 1, 1}), "taken.insert");
-  EXPECT_DEATH((void)one_f_one_b(plan_of({2}, {1}), {1, 1, 1}, Versions::kVerticalSync),
+  EXPECT_DEATH((void)one_f_one_b(plan_of({2}, {1}), {1, 1, 1}, WeightVersions::kVerticalSync),
                "kVerticalSync");
 }
 

@@ -5,8 +5,8 @@
 
 namespace pipedream::schedule {
 
-Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Sharing sharing)
-    : plan_(plan), sharing_(sharing) {
+Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Replicas kind)
+    : plan_(plan), shares_items_(kind == Replicas::kShareItems) {
   const auto stage_of = plan::stage_of_each_layer(plan, graph);
   transfers_ = graph::transfers_between(graph, stage_of);
   const std::size_t stages = plan.stages.size();

@@ -17,10 +17,11 @@ namespace pipedream::schedule {
 class Routes {
  public:
   // Throws BadValue for a plan that does not fit the graph.
-  Routes(const plan::Plan& plan, const graph::Graph& graph, Sharing sharing);
+  Routes(const plan::Plan& plan, const graph::Graph& graph, Replicas kind);
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
-  [[nodiscard]] Sharing sharing() const { return sharing_; }
+  // Whether the replicas of a stage share every item; else they take turns.
+  [[nodiscard]] bool shares_items() const { return shares_items_; }
 
   [[nodiscard]] const std::vector<graph::Transfer>& transfers() const { return transfers_; }
   // Positions in transfers(): what an op of that kind on the stage takes from others, and makes for
@@ -56,7 +57,7 @@ class Routes {
   }
   // Whether the replica has a part in the item.
   [[nodiscard]] bool has_part(StageId stage, int replica, std::int64_t minibatch) const {
-    return sharing_ == Sharing::kTogether || minibatch % replicas(stage) == replica;
+    return shares_items_ || minibatch % replicas(stage) == replica;
   }
 
   // Calls with(replica, share) for each replica of `there` that shares samples of the item with
@@ -64,7 +65,7 @@ class Routes {
   template <class With>
   void for_each_peer(StageId here, int replica, StageId there, std::int64_t minibatch,
                      With with) const {
-    if (sharing_ == Sharing::kTurns) {
+    if (!shares_items_) {
       with(static_cast<int>(minibatch % replicas(there)), 1.0);
       return;
     }
@@ -102,7 +103,7 @@ class Routes {
   }
 
   const plan::Plan& plan_;
-  Sharing sharing_;
+  bool shares_items_;
   std::vector<graph::Transfer> transfers_;
   std::vector<Row> rows_;  // by stage, and one more
   std::vector<std::size_t> ends_;

@@ -22,7 +22,7 @@ std::map<int, double> shares(const Routes& routes, int here, int replica, int th
 
 TEST(Routes, AReplicaSharesSamplesWithThoseThatHaveTheSameOnes) {
   const Pipeline pipeline = chain(plan_of({2, 3}));
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTogether);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kShareItems);
   // Halves against thirds: 0 … 1/2 is 0 … 1/3 and 1/3 … 1/2.
   EXPECT_EQ(shares(routes, 0, 0, 1), (std::map<int, double>{{0, 1. / 3}, {1, 1. / 6}}));
   EXPECT_EQ(shares(routes, 0, 1, 1), (std::map<int, double>{{1, 1. / 6}, {2, 1. / 3}}));
@@ -33,7 +33,7 @@ TEST(Routes, SharesOfAllReplicasMakeTheWholeAndAreTheSameFromBothEnds) {
   for (int mine = 1; mine <= 6; ++mine)
     for (int theirs = 1; theirs <= 6; ++theirs) {
       const Pipeline pipeline = chain(plan_of({mine, theirs}));
-      const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTogether);
+      const Routes routes(pipeline.plan, pipeline.graph, Replicas::kShareItems);
       double whole = 0;
       for (int i = 0; i < mine; ++i) {
         double all = 0;
@@ -54,7 +54,7 @@ TEST(Routes, SharesOfAllReplicasMakeTheWholeAndAreTheSameFromBothEnds) {
 
 TEST(Routes, EveryOpIsRunForAStage) {
   const Pipeline pipeline = chain(plan_of({1, 1}));
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   const ValueId value{0};
   const StageId user{1};
   EXPECT_EQ(routes.stage_of(Forward{StageId{1}, {}, {}}), StageId{1});
@@ -67,7 +67,7 @@ TEST(Routes, EveryOpIsRunForAStage) {
 
 TEST(Routes, InTurnsOneReplicaHasTheWholeItem) {
   const Pipeline pipeline = chain(plan_of({2, 3}));
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   for (std::int64_t b = 0; b < 12; ++b) {
     EXPECT_EQ(shares(routes, 0, static_cast<int>(b % 2), 1, b),
               (std::map<int, double>{{static_cast<int>(b % 3), 1}}));
@@ -79,14 +79,14 @@ TEST(Routes, InTurnsOneReplicaHasTheWholeItem) {
 
 TEST(Routes, TogetherAllReplicasHaveAPart) {
   const Pipeline pipeline = chain(plan_of({2}));
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTogether);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kShareItems);
   for (std::int64_t b = 0; b < 4; ++b)
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(routes.has_part(StageId{0}, i, b));
 }
 
 TEST(Routes, KnowTheReplicasOfAStage) {
   const Pipeline pipeline = chain(plan_of({2, 3}));
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   EXPECT_EQ(routes.replicas(StageId{1}), 3);
   EXPECT_EQ(routes.worker(StageId{1}, 2), WorkerId{4});
   EXPECT_EQ(routes.replica(StageId{1}, WorkerId{4}), 2);
@@ -96,7 +96,7 @@ TEST(Routes, KnowTheReplicasOfAStage) {
 
 TEST(Routes, AForwardTakesFromEarlierStagesAndABackwardFromLaterOnes) {
   const Pipeline pipeline = straight_pipeline(3);
-  const Routes routes(pipeline.plan, pipeline.graph, Sharing::kTurns);
+  const Routes routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns);
   ASSERT_EQ(routes.transfers().size(), 2U);
   using Places = std::vector<std::size_t>;
   const auto places = [](std::span<const std::size_t> found) {
@@ -116,7 +116,7 @@ TEST(Routes, RefuseAPlanThatDoesNotFitTheGraph) {
   Pipeline pipeline = straight_pipeline(2);
   pipeline.plan.stages[1].layers.clear();
   EXPECT_EQ(test::message_of<BadValue>(
-                [&] { (void)Routes(pipeline.plan, pipeline.graph, Sharing::kTurns); }),
+                [&] { (void)Routes(pipeline.plan, pipeline.graph, Replicas::kTakeTurns); }),
             "layer 'l1' is in no stage");
 }
 

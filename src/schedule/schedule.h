@@ -6,10 +6,14 @@
 #include <functional>
 #include <vector>
 
+#include "cost/counts.h"
 #include "plan/plan.h"
 #include "schedule/ops.h"
 
 namespace pipedream::schedule {
+
+using cost::Replicas;
+using cost::WeightVersions;
 
 // The compute ops and updates of one worker, in order; loads and transfers are lowering's part.
 // `append` adds the ops of one piece: a pure function of the piece's number.
@@ -19,26 +23,20 @@ struct Generator {
   std::function<void(std::int64_t piece, std::vector<Op>& ops)> append;
 };
 
-// What the replicas of a stage do with an item: one of them takes it, in turn by minibatch, or each
-// takes its share of the samples.
-enum class Sharing { kTurns, kTogether };
-
-// Which weights a backward uses: those of its own forward, or the newest its stage then has.
-enum class Stash { kForwards, kNone };
-
 // What holds for all programs of a schedule.
 struct Rules {
-  Sharing sharing = Sharing::kTurns;
-  Stash stash = Stash::kForwards;
-  int kept = 1;  // so many of the newest weight versions stay, whether somebody uses them or not
-  // Every update waits until nothing is in flight: the pipeline fills and drains each time.
-  bool flushes = false;
-  // False: forwards alone, with the weights as they are; nothing is kept for a backward.
+  cost::Traits traits;  // of the system whose schedule it is
+  // False for evaluation: forwards alone, with the newest weights; nothing is kept for a backward.
   bool trains = true;
-  // The replicas of a stage never average, and never wait for each other.
-  bool asynchronous = false;
-  // Items between forward and backward on one worker, at most, by stage; empty: as many as wanted.
+  // By stage: the most items between forward and backward on one worker. Empty: no limit.
   std::vector<int> in_flight;
+
+  // Whether a backward uses the weights of its own forward. If not, it uses the newest.
+  [[nodiscard]] bool stashes() const { return traits.versions != cost::WeightVersions::kUnstashed; }
+  // The number of newest weight versions that a stage keeps whether an item uses them or not.
+  [[nodiscard]] int kept() const {
+    return cost::kept_versions(traits.versions, in_flight.empty() ? 1 : in_flight.front());
+  }
 };
 
 struct Schedule {

@@ -50,7 +50,7 @@ RC_GTEST_PROP(ScheduleProperty, LoweringKeepsWorkersAndTheOrderOfCompute, ()) {
 RC_GTEST_PROP(ScheduleProperty, CompletedProgramsHaveTheOpsOfTheLoweredOnes, ()) {
   const Case any = any_case(kSmall);
   const auto lowered = lower(any.schedule, any.pipeline);
-  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.sharing);
+  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.traits.replicas);
   Complete complete(any.schedule, routes);
   const auto sorted = [](std::vector<std::string> texts) {
     std::sort(texts.begin(), texts.end());
@@ -75,7 +75,7 @@ RC_GTEST_PROP(ScheduleProperty, CompletedProgramsHaveTheOpsOfTheLoweredOnes, ())
 RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
   const Case any = any_case({.items = 8, .layers = 6});
   const auto wanted = lower(any.schedule, any.pipeline);
-  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.sharing);
+  const Routes routes(any.pipeline.plan, any.pipeline.graph, any.schedule.rules.traits.replicas);
   Lowering lowering(any.schedule, routes);
   std::vector<Program> programs;
   std::vector<std::size_t> unfinished;
@@ -99,7 +99,7 @@ RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
 // The workers of a stage that have a part in an item, each with its share as [begin, end).
 std::vector<std::tuple<WorkerId, double, double>> shares(const Case& of, StageId stage, Item item) {
   const auto& workers = of.pipeline.plan.stage(stage).workers;
-  if (of.schedule.rules.sharing == Sharing::kTurns)
+  if (of.schedule.rules.traits.replicas != Replicas::kShareItems)
     return {{plan::worker_of(of.pipeline.plan, stage, item.minibatch), 0, 1}};
   std::vector<std::tuple<WorkerId, double, double>> found;
   const auto count = static_cast<double>(workers.size());
@@ -191,7 +191,7 @@ RC_GTEST_PROP(ScheduleProperty, NoStageKeepsMoreThanItsSystemPromises, ()) {
       const bool replicated = any.pipeline.plan.stage(stage).workers.size() > 1;
       RC_ASSERT(peak.in_flight <= depth);
       RC_ASSERT(peak.gradients <= (overlaps && replicated ? 2 : 1));
-      const int versions = any.system == System::kPipedream ? depth : rules.kept;
+      const int versions = any.system == System::kPipedream ? depth : rules.kept();
       RC_ASSERT(peak.versions <= versions);
     }
   }

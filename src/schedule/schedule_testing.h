@@ -5,13 +5,51 @@
 #include <string>
 #include <vector>
 
+#include "cost/system_rules_testing.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
+#include "schedule/asynchronous.h"
+#include "schedule/bulk_synchronous.h"
+#include "schedule/dapple.h"
+#include "schedule/gpipe.h"
+#include "schedule/interleaved.h"
 #include "schedule/lower.h"
+#include "schedule/model_parallel.h"
 #include "schedule/one_f_one_b.h"
 #include "schedule/ops.h"
+#include "schedule/two_buffered.h"
 
 namespace pipedream::schedule {
+
+// The generators with the traits of the systems that they are for.
+using Generate = Schedule (*)(const plan::Plan& plan, const Extent& extent);
+[[nodiscard]] inline Schedule model_parallel(const plan::Plan& plan, const Extent& extent) {
+  return model_parallel(plan, extent, cost::kModelParallel.traits);
+}
+[[nodiscard]] inline Schedule bulk_synchronous(const plan::Plan& plan, const Extent& extent) {
+  return bulk_synchronous(plan, extent, cost::kDataParallel.traits);
+}
+[[nodiscard]] inline Schedule asynchronous(const plan::Plan& plan, const Extent& extent) {
+  return asynchronous(plan, extent, cost::kAsynchronous.traits);
+}
+[[nodiscard]] inline Schedule gpipe(const plan::Plan& plan, const Extent& extent) {
+  return gpipe(plan, extent, cost::kGpipe.traits);
+}
+[[nodiscard]] inline Schedule dapple(const plan::Plan& plan, const Extent& extent) {
+  return dapple(plan, extent, cost::kDapple.traits);
+}
+[[nodiscard]] inline Schedule two_buffered(const plan::Plan& plan, const Extent& extent) {
+  return two_buffered(plan, extent, cost::kTwoBuffered.traits);
+}
+[[nodiscard]] inline Schedule interleaved(const plan::Plan& plan, const Extent& extent) {
+  return interleaved(plan, extent, cost::kInterleaved.traits);
+}
+[[nodiscard]] inline Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent,
+                                          WeightVersions versions = WeightVersions::kStashed) {
+  cost::Traits traits = cost::kPipedream.traits;
+  traits.versions = versions;
+  return one_f_one_b(plan, extent, traits);
+}
 
 struct Pipeline {
   graph::Graph graph;

@@ -447,8 +447,10 @@ Schedule read_schedule_text(std::string_view text, const std::string& name,
     if (!ops.empty()) programs.push_back({worker, std::move(ops)});
   }
   Schedule schedule = schedule_of(std::move(programs));
-  schedule.rules.flushes = all_flush;
-  schedule.rules.asynchronous = file.asynchronous;
+  schedule.rules.traits = {.flushes = all_flush,
+                           .replicas = Replicas::kTakeTurns,
+                           .asynchronous = file.asynchronous,
+                           .versions = WeightVersions::kStashed};
   return schedule;
 }
 

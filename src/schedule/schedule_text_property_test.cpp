@@ -133,8 +133,8 @@ bool is_read_or_refused(const std::string& text, const plan::Plan& plan) {
     const std::vector<Program> programs = programs_of(schedule);
     const Schedule again = read_schedule_text(full_text_of(programs), "again.txt", plan);
     RC_ASSERT(programs_of(again) == programs);
-    RC_ASSERT(again.rules.flushes == schedule.rules.flushes);
-    RC_ASSERT(again.rules.asynchronous == schedule.rules.asynchronous);
+    RC_ASSERT(again.rules.traits.flushes == schedule.rules.traits.flushes);
+    RC_ASSERT(again.rules.traits.asynchronous == schedule.rules.traits.asynchronous);
     return true;
   } catch (const BadFile& refusal) {
     const std::string_view message = refusal.what();

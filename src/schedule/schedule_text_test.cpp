@@ -225,26 +225,27 @@ TEST(ScheduleTextRecompute, NoneIsAddedToAProgramThatHasSome) {
 
 TEST(ScheduleTextRules, AreTurnsAndStashingWithoutABoundOnWhatIsInFlight) {
   const Rules rules = rules_of("worker 0: F0 F1 B0 B1\nworker 1: F0 B0 F1 B1\n");
-  EXPECT_EQ(rules.sharing, Sharing::kTurns);
-  EXPECT_EQ(rules.stash, Stash::kForwards);
-  EXPECT_EQ(rules.kept, 1);
+  EXPECT_EQ(rules.traits.replicas, Replicas::kTakeTurns);
+  EXPECT_EQ(rules.traits.versions, WeightVersions::kStashed);
+  EXPECT_EQ(rules.kept(), 1);
   EXPECT_TRUE(rules.in_flight.empty());
-  EXPECT_FALSE(rules.asynchronous);
-  EXPECT_FALSE(rules.flushes);
+  EXPECT_FALSE(rules.traits.asynchronous);
+  EXPECT_FALSE(rules.traits.flushes);
 }
 
 TEST(ScheduleTextRules, FlushesWhenNothingIsInFlightAtAnyUpdate) {
-  EXPECT_TRUE(rules_of("worker 0: F0 F0.1 B0.1 B0 F1 B1\nworker 1: F0 B0 F0.1 B0.1\n").flushes);
-  EXPECT_TRUE(rules_of("worker 0: F0 F1 B0 B1 U0>1\nworker 1: F0 B0\n").flushes);
-  EXPECT_FALSE(rules_of("worker 0: F0 F1 B0 B1\nworker 1: F0 B0\n").flushes);
-  EXPECT_FALSE(rules_of("worker 0: F0 b0 U0>1 w0\n").flushes);
+  EXPECT_TRUE(
+      rules_of("worker 0: F0 F0.1 B0.1 B0 F1 B1\nworker 1: F0 B0 F0.1 B0.1\n").traits.flushes);
+  EXPECT_TRUE(rules_of("worker 0: F0 F1 B0 B1 U0>1\nworker 1: F0 B0\n").traits.flushes);
+  EXPECT_FALSE(rules_of("worker 0: F0 F1 B0 B1\nworker 1: F0 B0\n").traits.flushes);
+  EXPECT_FALSE(rules_of("worker 0: F0 b0 U0>1 w0\n").traits.flushes);
 }
 
 TEST(ScheduleTextRules, IsAsynchronousWithAPushOrAPull) {
-  EXPECT_TRUE(rules_of("worker 0: F0 B0 P0 G1\nworker 1: F0\n").asynchronous);
-  EXPECT_TRUE(rules_of("worker 0: G1\n").asynchronous);
-  EXPECT_TRUE(rules_of("worker 0: F0 B0 P0 G1\n").flushes);
-  EXPECT_FALSE(rules_of("worker 0: F0 F1 B0 P0 G1 B1 P1 G2\n").flushes);
+  EXPECT_TRUE(rules_of("worker 0: F0 B0 P0 G1\nworker 1: F0\n").traits.asynchronous);
+  EXPECT_TRUE(rules_of("worker 0: G1\n").traits.asynchronous);
+  EXPECT_TRUE(rules_of("worker 0: F0 B0 P0 G1\n").traits.flushes);
+  EXPECT_FALSE(rules_of("worker 0: F0 F1 B0 P0 G1 B1 P1 G2\n").traits.flushes);
 }
 
 TEST(ScheduleTextRefusals, ALineThatIsNotAWorkers) {
@@ -383,9 +384,9 @@ TEST(ScheduleTextOfGenerators, WhatTheyMakeIsReadBackAsTheSame) {
                                        {asynchronous(kReplicas, {5, 1, 1}), kReplicas}}) {
     const Schedule again = read_schedule_text(written(schedule), "s.txt", plan);
     EXPECT_EQ(programs_of(again), programs_of(schedule)) << written(schedule);
-    EXPECT_EQ(again.rules.flushes, schedule.rules.flushes) << written(schedule);
-    EXPECT_EQ(again.rules.asynchronous, schedule.rules.asynchronous);
-    if (schedule.rules.asynchronous) continue;
+    EXPECT_EQ(again.rules.traits.flushes, schedule.rules.traits.flushes) << written(schedule);
+    EXPECT_EQ(again.rules.traits.asynchronous, schedule.rules.traits.asynchronous);
+    if (schedule.rules.traits.asynchronous) continue;
     const Schedule filled = read_schedule_text(written_briefly(schedule), "s.txt", plan);
     EXPECT_EQ(programs_of(filled), programs_of(schedule)) << written_briefly(schedule);
   }

@@ -17,12 +17,12 @@ std::string item_text(Item item) {
 
 bool StageCheck::exists(WeightVersion version) const {
   const bool kept = version.value >= 0 && version.value <= newest_.value &&
-                    version.value > newest_.value - rules_.kept;
+                    version.value > newest_.value - rules_.kept();
   return kept || users_.contains(version);
 }
 
 void StageCheck::use(WeightVersion version, int by) {
-  if (rules_.stash == Stash::kNone) return;
+  if (!rules_.stashes()) return;
   if ((users_[version] += by) <= 0) users_.erase(version);
 }
 
@@ -73,15 +73,13 @@ void StageCheck::run(const Forward& forward, Shelf& shelf, Problems& problems) {
   take(forward.item, Kind::kActivation, false, shelf, problems);
   if (!exists(forward.weights))
     problems.push_back("version " + number(forward.weights) + " does not exist here");
-  else if (rules_.stash == Stash::kNone && forward.weights != newest_)
-    problems.push_back("the newest version is " + number(newest_));
   if (!rules_.trains) {
     make(forward.item, Kind::kActivation, shelf);
     return;
   }
   if (pull_due_) problems.push_back("the weights were not fetched after the last push");
   if (forward.item.minibatch <= applied_)
-    problems.push_back(std::string(rules_.asynchronous ? "a push" : "an update") +
+    problems.push_back(std::string(rules_.traits.asynchronous ? "a push" : "an update") +
                        " has applied that minibatch before");
   if (!items_.emplace(forward.item, Life{forward.weights, State::kForward}).second)
     problems.push_back("the item has run forward before");
@@ -107,9 +105,9 @@ void StageCheck::run(const Recompute& recompute, Shelf& shelf, Problems& problem
   Life* life = living(recompute.item, problems);
   if (life == nullptr) return;
   if (life->state != State::kForward) problems.push_back("the item does not await its backward");
-  if (rules_.stash == Stash::kForwards && life->weights != recompute.weights)
+  if (rules_.stashes() && life->weights != recompute.weights)
     problems.push_back("its forward used version " + number(life->weights));
-  if (rules_.stash == Stash::kNone && recompute.weights != newest_)
+  if (!rules_.stashes() && recompute.weights != newest_)
     problems.push_back("the newest version is " + number(newest_));
   if (life->state == State::kForward) life->state = State::kRecomputed;
 }
@@ -130,9 +128,9 @@ void StageCheck::run(const Backward& backward, Shelf& shelf, Problems& problems)
     else
       problems.push_back("the parts of a backward are input, then weight, once each");
   }
-  if (rules_.stash == Stash::kForwards && life->weights != backward.weights)
+  if (rules_.stashes() && life->weights != backward.weights)
     problems.push_back("its forward used version " + number(life->weights));
-  if (rules_.stash == Stash::kNone && backward.weights != newest_)
+  if (!rules_.stashes() && backward.weights != newest_)
     problems.push_back("the newest version is " + number(newest_));
   if (!second) make(backward.item, Kind::kGradient, shelf);
   if (life->state >= State::kBackward) return;
@@ -147,7 +145,7 @@ void StageCheck::run(const Backward& backward, Shelf& shelf, Problems& problems)
 
 void StageCheck::run(const Reduce& reduce, Shelf&, Problems& problems) {
   if (routes_.replicas(stage_) < 2) problems.push_back("the stage has no replicas");
-  if (rules_.asynchronous) problems.push_back("asynchronous replicas do not average");
+  if (rules_.traits.asynchronous) problems.push_back("asynchronous replicas do not average");
   if (reduce.update.value != reduced_.value + 1)
     problems.push_back("the next update to average for is " + std::to_string(reduced_.value + 1));
   reduced_ = reduce.update;
@@ -166,7 +164,7 @@ void StageCheck::run(const Await& await, Shelf&, Problems& problems) {
 }
 
 void StageCheck::run(const Push& push, Shelf&, Problems& problems) {
-  if (!rules_.asynchronous) problems.push_back("there are no servers to push to");
+  if (!rules_.traits.asynchronous) problems.push_back("there are no servers to push to");
   if (routes_.plan().stages.size() > 1)
     problems.push_back("servers hold whole models only, and the plan has several stages");
   Life* life = living(push.item, problems);
@@ -185,7 +183,7 @@ void StageCheck::run(const Push& push, Shelf&, Problems& problems) {
 }
 
 void StageCheck::run(const Pull& pull, Shelf&, Problems& problems) {
-  if (!rules_.asynchronous) problems.push_back("there are no servers to fetch from");
+  if (!rules_.traits.asynchronous) problems.push_back("there are no servers to fetch from");
   if (!pull_due_) problems.push_back("nothing was pushed before");
   if (pull.to.value != newest_.value + 1)
     problems.push_back("the next version is " + std::to_string(newest_.value + 1));
@@ -194,11 +192,11 @@ void StageCheck::run(const Pull& pull, Shelf&, Problems& problems) {
 }
 
 void StageCheck::run(const Update& update, Shelf&, Problems& problems) {
-  if (rules_.asynchronous) problems.push_back("the servers update, not the workers");
+  if (rules_.traits.asynchronous) problems.push_back("the servers update, not the workers");
   if (update.from != newest_) problems.push_back("the newest version is " + number(newest_));
   if (update.to.value != update.from.value + 1)
     problems.push_back("an update gives the next version");
-  if (routes_.replicas(stage_) > 1 && !rules_.asynchronous && awaited_ < update.to)
+  if (routes_.replicas(stage_) > 1 && !rules_.traits.asynchronous && awaited_ < update.to)
     problems.push_back("the averaging for it was not waited for");
   if (update.first != applied_ + 1 || update.last < update.first)
     problems.push_back("minibatch " + std::to_string(applied_ + 1) + " is the next to apply");
@@ -209,7 +207,7 @@ void StageCheck::run(const Update& update, Shelf&, Problems& problems) {
 
 // Uses up the gradients of all items of the update's minibatches.
 void StageCheck::apply(const Update& update, Problems& problems) {
-  const bool averaged = routes_.replicas(stage_) > 1 && !rules_.asynchronous;
+  const bool averaged = routes_.replicas(stage_) > 1 && !rules_.traits.asynchronous;
   const auto begin = items_.lower_bound({update.first, 0});
   auto it = begin;
   std::int64_t seen = update.first - 1;
@@ -245,7 +243,7 @@ void StageCheck::end(Problems& problems) const {
       problems.push_back(to_text(Forward{stage_, item, life.weights}, true) + " has no backward");
     else
       problems.push_back(to_text(Backward{stage_, item, life.weights}, true) + " has no " +
-                         (rules_.asynchronous ? "push" : "update"));
+                         (rules_.traits.asynchronous ? "push" : "update"));
   }
   for (const Item& item : loaded_)
     problems.push_back(to_text(Load{stage_, item}, true) + " is of no use");

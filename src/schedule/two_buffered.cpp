@@ -82,14 +82,14 @@ Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, st
 
 }  // namespace
 
-Schedule two_buffered(const plan::Plan& plan, const Extent& extent) {
-  Schedule schedule{{}, {.kept = 2}};
-  schedule.rules.in_flight = runnable_depths(plan, Sharing::kTurns);
+Schedule two_buffered(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits) {
+  Schedule schedule{{}, {.traits = traits}};
+  schedule.rules.in_flight = runnable_depths(plan, traits.replicas);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const plan::Stage& stage = plan.stages[s];
     const int depth = schedule.rules.in_flight[s];
     PD_CHECK(stage.workers.size() == plan.stages.front().workers.size());
-    PD_CHECK(depth <= extent.microbatches + 1);
+    PD_CHECK(depth == cost::most_in_flight(traits, depth, extent.microbatches));
     for (std::size_t i = 0; i < stage.workers.size(); ++i)
       schedule.generators.push_back(replica_of(stage, id_at<StageId>(s), i, depth, extent));
   }

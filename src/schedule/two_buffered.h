@@ -13,8 +13,9 @@
 
 namespace pipedream::schedule {
 
-// Requires every worker in one stage only, as many replicas of every stage, and no stage deeper
-// than a minibatch's microbatches + 1: more items in flight would need a third version.
-[[nodiscard]] Schedule two_buffered(const plan::Plan& plan, const Extent& extent);
+// Requires that every worker is in one stage only, that all stages have the same number of
+// replicas, and that no stage is deeper than cost::most_in_flight allows.
+[[nodiscard]] Schedule two_buffered(const plan::Plan& plan, const Extent& extent,
+                                    const cost::Traits& traits);
 
 }  // namespace pipedream::schedule

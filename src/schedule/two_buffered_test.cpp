@@ -71,7 +71,7 @@ TEST(TwoBuffered, EveryMicrobatchUsesTheVersionBeforeItsRoundForAllSizes) {
 }
 
 TEST(TwoBufferedDeathTest, MoreInFlightThanTwoVersionsAllowIsNotForIt) {
-  EXPECT_DEATH((void)two_buffered(plan_of({1}, {4}), {2, 2, 2}), "depth <= extent.microbatches");
+  EXPECT_DEATH((void)two_buffered(plan_of({1}, {4}), {2, 2, 2}), "most_in_flight");
   EXPECT_DEATH((void)two_buffered(plan_of({2, 1}, {2, 1}), {2, 2, 2}), "stage.workers.size");
 }
 

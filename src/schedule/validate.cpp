@@ -237,7 +237,7 @@ std::vector<Violation> validate(OpSource& programs, const Rules& rules, const Ro
 std::vector<Violation> validate(std::span<const Program> programs, const Rules& rules,
                                 const plan::Plan& plan, const graph::Graph& graph) {
   Listed listed(programs);
-  return validate(listed, rules, Routes(plan, graph, rules.sharing));
+  return validate(listed, rules, Routes(plan, graph, rules.traits.replicas));
 }
 
 }  // namespace pipedream::schedule

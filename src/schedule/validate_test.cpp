@@ -91,7 +91,7 @@ TEST(Validate, AcceptsProgramsThatKeepAllRules) {
 
 TEST(Validate, TakesProgramsAlsoAsTheyAreMade) {
   const TwoStages two;
-  const Routes routes(two.pipeline.plan, two.pipeline.graph, Sharing::kTurns);
+  const Routes routes(two.pipeline.plan, two.pipeline.graph, Replicas::kTakeTurns);
   Lowering lowering(two.schedule, routes);
   EXPECT_EQ(validate(lowering, two.schedule.rules, routes), std::vector<Violation>{});
 }
@@ -215,7 +215,9 @@ TEST(ValidatePlaces, FindsAMinibatchThatIsAnotherReplicasTurn) {
 TEST(ValidatePlaces, TogetherEveryReplicaHasAPartInEveryItem) {
   const Pipeline pipeline = chain(plan_of({2}));
   const Ops both{forward(0), backward(0), reduce(1), await(1), update(0)};
-  EXPECT_EQ(violations({both, both}, Rules{.sharing = Sharing::kTogether}, pipeline), Texts{});
+  EXPECT_EQ(
+      violations({both, both}, Rules{.traits = {.replicas = Replicas::kShareItems}}, pipeline),
+      Texts{});
 }
 
 // ---- 3: values ----
@@ -383,7 +385,8 @@ TEST(ValidateVersions, FindsAVersionThatDoesNotExistYet) {
 TEST(ValidateVersions, FindsAVersionThatWasFreed) {
   const Ops ops{forward(0), backward(0), update(0), forward(1, 0), backward(1, 0), update(1)};
   EXPECT_EQ(violations(ops), Texts{"worker 0, op 3: 0:F1@0: version 0 does not exist here"});
-  EXPECT_EQ(violations(ops, Rules{.kept = 2}), Texts{}) << "unless the rules keep it";
+  EXPECT_EQ(violations(ops, Rules{.traits = {.versions = WeightVersions::kTwo}}), Texts{})
+      << "unless the rules keep it";
 }
 
 TEST(ValidateVersions, AnOldVersionLivesWhileAnItemThatBeganOnItIsInFlight) {
@@ -393,7 +396,7 @@ TEST(ValidateVersions, AnOldVersionLivesWhileAnItemThatBeganOnItIsInFlight) {
 }
 
 TEST(ValidateVersions, WithoutStashingEveryOpUsesTheNewest) {
-  const Rules rules{.stash = Stash::kNone};
+  const Rules rules{.traits = {.versions = WeightVersions::kUnstashed}};
   EXPECT_EQ(
       violations(Ops{forward(0), forward(1), backward(0), update(0), backward(1, 1), update(1)},
                  rules),
@@ -404,8 +407,8 @@ TEST(ValidateVersions, WithoutStashingEveryOpUsesTheNewest) {
       Texts{"worker 0, op 4: 0:B1@0: the newest version is 1"});
   EXPECT_EQ(
       violations(Ops{forward(0), backward(0), update(0), forward(1, 0), backward(1, 1), update(1)},
-                 Rules{.stash = Stash::kNone, .kept = 2}),
-      Texts{"worker 0, op 3: 0:F1@0: the newest version is 1"});
+                 rules),
+      Texts{"worker 0, op 3: 0:F1@0: version 0 does not exist here"});
 }
 
 TEST(ValidateVersions, OfStagesAreTheirOwn) {
@@ -550,7 +553,7 @@ TEST(ValidateAverages, AStageWithoutReplicasHasNone) {
 }
 
 TEST(ValidateAsynchronous, EachBackwardIsPushedAndEachPushFollowedByAPull) {
-  const Rules rules{.asynchronous = true};
+  const Rules rules{.traits = {.asynchronous = true}};
   const auto found = [&](const Ops& ops) { return violations(ops, rules); };
   EXPECT_EQ(found({forward(0), backward(0), push(0), pull(1), forward(1, 1), backward(1, 1),
                    push(1), pull(2)}),
@@ -578,7 +581,7 @@ TEST(ValidateAsynchronous, EachBackwardIsPushedAndEachPushFollowedByAPull) {
 
 TEST(ValidateAsynchronous, ReplicasDoNotAverage) {
   const Ops ops{forward(0), backward(0), push(0), pull(1), reduce(1)};
-  EXPECT_EQ(violations({ops, {}}, Rules{.asynchronous = true}, chain(plan_of({2}))),
+  EXPECT_EQ(violations({ops, {}}, Rules{.traits = {.asynchronous = true}}, chain(plan_of({2}))),
             (Texts{"worker 0, op 4: 0:X1: asynchronous replicas do not average",
                    "worker 0, op 5: averaging 1 of stage 0 is not waited for"}));
 }

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/depths.h"
 #include "cost/interleaving.h"
-#include "cost/memory.h"
 #include "schedule/dapple.h"
 #include "schedule/gpipe.h"
 #include "schedule/interleaved.h"
@@ -17,7 +17,6 @@
 namespace pipedream::simulate {
 namespace {
 
-using cost::Rule;
 using schedule::Backward;
 using schedule::Forward;
 using schedule::Schedule;
@@ -75,9 +74,11 @@ schedule::Counts counts_of(const Observed& observed, int stage) {
 }
 
 // As cost/memory.h says for a stage of the plan.
-void expect_peaks(const Observed& observed, Rule rule, const plan::Plan& plan) {
+void expect_peaks(const Observed& observed, const cost::SystemRules& rules,
+                  const plan::Plan& plan) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    const cost::Counts wanted = cost::peak_counts(rule, plan.stages[s].depth, 1, plan.microbatches);
+    const cost::PeakCounts wanted =
+        cost::peak_counts(rules.traits, plan.stages[s].depth, 1, plan.microbatches);
     EXPECT_EQ(counts_of(observed, static_cast<int>(s)),
               (schedule::Counts{wanted.versions, wanted.gradients, wanted.in_flight}))
         << "stage " << s;
@@ -92,7 +93,7 @@ TEST(ClosedForms, ModelParallelIsIdleForAllStagesButOne) {
         observe(model_parallel(with.plan, whole_minibatches(with.plan, minibatches)), with);
     EXPECT_EQ(observed.length, Nanos(minibatches * stages * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, stages);
-    expect_peaks(observed, Rule::kModelParallel, with.plan);
+    expect_peaks(observed, cost::kModelParallel, with.plan);
   });
 }
 
@@ -105,7 +106,7 @@ TEST(ClosedForms, GpipeIsIdleWhileItFillsAndDrains) {
     EXPECT_EQ(observed.length,
               Nanos(flushes * (items + stages - 1) * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, items + stages - 1);
-    expect_peaks(observed, Rule::kGpipe, with.plan);
+    expect_peaks(observed, cost::kGpipe, with.plan);
     EXPECT_EQ(counts_of(observed, 0), (schedule::Counts{1, 1, items}));
   });
 }
@@ -118,7 +119,7 @@ TEST(ClosedForms, GpipeThatRecomputesHasTheSameIdleShare) {
     const Observed observed = observe(gpipe(with.plan, whole_minibatches(with.plan, 1)), with);
     EXPECT_EQ(observed.length, Nanos((items + stages - 1) * (2 * times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, items + stages - 1);
-    expect_peaks(observed, Rule::kGpipe, with.plan);
+    expect_peaks(observed, cost::kGpipe, with.plan);
   });
 }
 
@@ -131,7 +132,7 @@ TEST(ClosedForms, DappleIsIdleAsGpipeWithFewerInFlight) {
     EXPECT_EQ(observed.length,
               Nanos(flushes * (items + stages - 1) * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, items + stages - 1);
-    expect_peaks(observed, Rule::kDapple, with.plan);
+    expect_peaks(observed, cost::kDapple, with.plan);
     EXPECT_EQ(counts_of(observed, 0), (schedule::Counts{1, 1, std::min(stages, items)}));
   });
 }
@@ -219,7 +220,7 @@ TEST(ClosedForms, PipedreamIsIdleOnlyBeforeAndAfterItsSteadyState) {
     expect_no_idle_in_steady_state(observed);
     // Before the last backward that uses version 0, d − 1 further forwards take one version each.
     if (minibatches < 2 * stages - 1) return;
-    expect_peaks(observed, Rule::kPipedream, with.plan);
+    expect_peaks(observed, cost::kPipedream, with.plan);
     for (int s = 0; s < stages; ++s)
       EXPECT_EQ(counts_of(observed, s), (schedule::Counts{stages - s, 1, stages - s}));
   });
@@ -229,7 +230,7 @@ TEST(ClosedForms, VerticalSyncKeepsAsManyVersionsOnEveryStageAsOnTheFirst) {
   for (int stages = 1; stages <= kMostStages; ++stages) {
     const Case with = equal_stages(stages, {10, 20});
     const Schedule schedule = one_f_one_b(with.plan, whole_minibatches(with.plan, 3 * stages),
-                                          schedule::Versions::kVerticalSync);
+                                          schedule::WeightVersions::kVerticalSync);
     const Observed observed = observe(schedule, with);
     expect_no_idle_in_steady_state(observed);
     for (int s = 0; s < stages; ++s)
@@ -248,7 +249,7 @@ TEST(ClosedForms, TwoBufferedIsNeverIdleInSteadyStateAndKeepsTwoVersions) {
     EXPECT_EQ(observed.length, Nanos(steps * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, steps);
     expect_no_idle_in_steady_state(observed);
-    expect_peaks(observed, Rule::kTwoBuffered, with.plan);
+    expect_peaks(observed, cost::kTwoBuffered, with.plan);
     EXPECT_EQ(counts_of(observed, 0), (schedule::Counts{2, 1, stages}));
   });
 }

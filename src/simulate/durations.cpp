@@ -29,11 +29,8 @@ double input_share(const profile::Profile& profile, const plan::Stage& stage) {
 
 cost::ItemShare item_share(const schedule::Routes& routes, const profile::Profile& profile,
                            StageId stage) {
-  const bool together = routes.sharing() == schedule::Sharing::kTogether;
-  return {.minibatches = together ? routes.replicas({0}) : 1,
-          .microbatches = routes.plan().microbatches,
-          .replicas = together ? routes.replicas(stage) : 1,
-          .batch = profile.batch};
+  return cost::item_share(routes.shares_items(), routes.replicas({0}), routes.replicas(stage),
+                          routes.plan().microbatches, profile.batch);
 }
 
 ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& profile,

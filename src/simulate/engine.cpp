@@ -53,10 +53,10 @@ Engine::Engine(const schedule::Schedule& schedule, const plan::Plan& plan,
       cluster_(cluster),
       conditions_(conditions),
       sink_(sink),
-      routes_(plan, profile.graph, schedule.rules.sharing),
+      routes_(plan, profile.graph, schedule.rules.traits.replicas),
       programs_(schedule, routes_),
-      network_(cluster),
-      lanes_(network_, clock_),
+      links_(cluster),
+      lanes_(links_, clock_),
       program_of_(static_cast<std::size_t>(cluster.workers())),
       producer_(profile.graph.values().size()),
       groups_(plan.stages.size()) {
@@ -64,14 +64,14 @@ Engine::Engine(const schedule::Schedule& schedule, const plan::Plan& plan,
     producer_[transfer.value.index()] = transfer.from;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const plan::Stage& stage = plan.stages[s];
-    if (stage.workers.size() < 2 || schedule.rules.asynchronous) continue;
+    if (stage.workers.size() < 2 || schedule.rules.traits.asynchronous) continue;
     Group& group = groups_[s];
-    for (const auto& uses : cost::exchange_uses(network_, stage.workers, conditions.exchange))
+    for (const auto& uses : cost::exchange_uses(links_, stage.workers, conditions.exchange))
       group.paths.push_back(lanes_.path(uses));
     group.buckets = cost::buckets(profile, stage.layers,
                                   item_share(routes_, profile, id_at<StageId>(s)).on_replica(0));
     group.lane =
-        lanes_.add(cost::exchange_latency(network_, stage.workers, conditions.exchange), true);
+        lanes_.add(cost::exchange_latency(links_, stage.workers, conditions.exchange), true);
     owners_.push_back({Owner::Kind::kGroup, static_cast<std::uint32_t>(s)});
     messages_.emplace_back();
     paths_.emplace_back();
@@ -102,14 +102,14 @@ void Engine::add_worker(std::size_t program) {
     for (const Kind kind : {Kind::kActivation, Kind::kGradient})
       part.wanted[slot_index(kind)] = values_wanted(worker, part, {part.replica, 0}, kind);
   }
-  if (!schedule_.rules.asynchronous) return;
+  if (!schedule_.rules.traits.asynchronous) return;
   const auto& all = plan.stages.front().workers;
   Servers& servers = servers_.emplace_back();
-  servers.push = lanes_.path(cost::push_uses(network_, id, all));
-  servers.pull = lanes_.path(cost::pull_uses(network_, id, all));
+  servers.push = lanes_.path(cost::push_uses(links_, id, all));
+  servers.pull = lanes_.path(cost::pull_uses(links_, id, all));
   servers.buckets = cost::buckets(profile_, plan.stages.front().layers);
   servers.lane =
-      lanes_.add(cost::exchange_latency(network_, all, cost::Exchange::kParameterServer) / 2, true);
+      lanes_.add(cost::exchange_latency(links_, all, cost::Exchange::kParameterServer) / 2, true);
   owners_.push_back({Owner::Kind::kServers, static_cast<std::uint32_t>(program)});
   messages_.emplace_back();
   paths_.emplace_back();
@@ -309,7 +309,7 @@ LaneId Engine::wire(std::uint32_t w, WorkerId peer) {
   found->second = worker.recent[0].lane = lanes_.add(level.latency, false);
   owners_.push_back({Owner::Kind::kWire, w});
   messages_.emplace_back();
-  paths_.push_back(std::make_unique<Path>(lanes_.path(cost::transfer_uses(network_, from, peer))));
+  paths_.push_back(std::make_unique<Path>(lanes_.path(cost::transfer_uses(links_, from, peer))));
   return found->second;
 }
 
@@ -328,7 +328,7 @@ void Engine::add_outgoing(Part& part) {
         part.outgoing.push_back(
             {transfer.value, transfer.to, kind, routes_.worker(taker, peer), bytes * part_of_it});
       };
-      if (routes_.sharing() == schedule::Sharing::kTogether)
+      if (routes_.shares_items())
         routes_.for_each_peer(part.stage, part.replica, taker, 0, add);
       else
         add(0, 1);  // the same for every replica whose turn it is
@@ -337,7 +337,7 @@ void Engine::add_outgoing(Part& part) {
 
 void Engine::send(std::uint32_t w, const Send& op, Nanos now) {
   const LaneId lane = wire(w, op.peer);
-  const bool turns = routes_.sharing() == schedule::Sharing::kTurns;
+  const bool turns = !routes_.shares_items();
   for (const Part& part : workers_[w].parts)
     for (const Outgoing& out : part.outgoing) {
       if (out.value != op.value || out.user != op.user || out.kind != op.kind) continue;
@@ -395,7 +395,7 @@ void Engine::deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now) 
 
 void Engine::release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration,
                                Nanos now) {
-  if (!schedule_.rules.asynchronous && groups_[part.stage.index()].buckets.empty()) return;
+  if (!schedule_.rules.traits.asynchronous && groups_[part.stage.index()].buckets.empty()) return;
   const Op* release = schedule::release_of_backward(
       part.stage, [&](std::size_t ahead) { return programs_.peek(w, ahead + 1); });
   if (release == nullptr) return;

@@ -157,7 +157,7 @@ class Engine {
   const Sink& sink_;
   schedule::Routes routes_;
   schedule::Complete programs_;
-  cost::Network network_;
+  cost::Links links_;
   Clock clock_;
   Lanes lanes_;
   std::vector<Worker> workers_;               // by program

@@ -92,11 +92,11 @@ bool is_near(Nanos time, Seconds wanted, std::size_t roundings) {
 RC_GTEST_PROP(AveragingProperty, AloneTakesTheTimeOfTheCostModelForEachBucket, ()) {
   const Case with = any_single_stage(false);  // all buckets are there at once
   const auto pattern = any_exchange();
-  const cost::Network network(with.cluster);
+  const cost::Links links(with.cluster);
   Seconds wanted{0};
   const auto buckets = buckets_of(with);
   for (const cost::Bucket& bucket : buckets)
-    wanted += cost::exchange_time(network, with.plan.stages[0].workers,
+    wanted += cost::exchange_time(links, with.plan.stages[0].workers,
                                   static_cast<double>(bucket.weights.count), pattern);
   const auto extent =
       whole_minibatches(with.plan, static_cast<std::int64_t>(with.plan.stages[0].workers.size()));
@@ -118,7 +118,7 @@ RC_GTEST_PROP(DataParallelismProperty, TakesAsLongAsPredicted, ()) {
   const auto& workers = with.plan.stages[0].workers;
   const plan::Cuts cuts(with.profile);
   const plan::Predictor predictor(cuts, with.cluster,
-                                  {.rule = cost::Rule::kDataParallel, .exchange = pattern});
+                                  {.rules = cost::kDataParallel, .exchange = pattern});
   const plan::Prediction prediction =
       predictor.predict({.ends = {0, cuts.last()}, .workers = {workers}});
   const auto count = static_cast<std::int64_t>(workers.size());
@@ -199,8 +199,8 @@ RC_GTEST_PROP(TrafficProperty, OfReplicatedPipelinesIsThePlannersLinkByLink, ())
     round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
   }
   const auto pattern = any_exchange();
-  const cost::Network network(with.cluster);
-  cost::LinkLoads loads(network);
+  const cost::Links links(with.cluster);
+  cost::LinkLoads loads(links);
   for (std::size_t s = 0; s < stages; ++s) {
     const auto& group = with.plan.stages[s].workers;
     loads.add_exchange(group, static_cast<double>(with.profile.costs[s].weights.count), pattern,

@@ -12,7 +12,6 @@
 namespace pipedream::simulate {
 namespace {
 
-using cost::Rule;
 using schedule::plan_of;
 using schedule::whole_minibatches;
 
@@ -35,7 +34,7 @@ Case straight_case(const std::vector<Times>& times, const std::vector<Times>& fi
   return with_fixed(chain_case(std::move(plan), times), fixed);
 }
 
-plan::Prediction prediction_of(Case with, Rule rule) {
+plan::Prediction prediction_of(Case with, const cost::SystemRules& rules) {
   for (cluster::Device& device : with.cluster.devices) device.memory = Bytes{std::int64_t{1} << 50};
   plan::Layout layout;
   for (const plan::Stage& stage : with.plan.stages) {
@@ -43,9 +42,9 @@ plan::Prediction prediction_of(Case with, Rule rule) {
     layout.workers.push_back(stage.workers);
   }
   const plan::Cuts cuts(with.profile);
-  plan::Conditions conditions{.rule = rule, .microbatches = with.plan.microbatches};
-  if (with.plan.stages.front().recompute) conditions.recompute = plan::Recompute::kAlways;
-  return plan::Predictor(cuts, with.cluster, conditions).predict(layout);
+  plan::Setting setting{.rules = rules, .microbatches = with.plan.microbatches};
+  if (with.plan.stages.front().recompute) setting.recompute = plan::Recompute::kAlways;
+  return plan::Predictor(cuts, with.cluster, setting).predict(layout);
 }
 
 Nanos busy(const timeline::Timeline& timeline, StageId stage) {
@@ -59,7 +58,8 @@ Nanos busy(const timeline::Timeline& timeline, StageId stage) {
 // 40 + 80 a minibatch, of which 8 + 20 are fixed, in quarters.
 TEST(FixedCosts, ComeWithEveryMicrobatch) {
   const Case with = straight_case({{10, 20}, {10, 20}}, {{8, 20}, {8, 20}}, 4);
-  for (const auto& make : {schedule::gpipe, schedule::dapple, schedule::two_buffered})
+  for (const schedule::Generate make : std::initializer_list<schedule::Generate>{
+           schedule::gpipe, schedule::dapple, schedule::two_buffered})
     for (const timeline::Event& event :
          run(make(with.plan, whole_minibatches(with.plan, 3)), with).timeline.events) {
       if (!schedule::work_of(event.op)) continue;
@@ -110,19 +110,20 @@ TEST(FixedCosts, KeepEveryStageOfEverySystemBusyForAsLongAsPredicted) {
   const std::vector<Times> times{{100, 200}, {70, 310}, {400, 90}, {50, 60}};
   const std::vector<Times> fixed{{90, 10}, {0, 300}, {380, 90}, {7, 0}};
   struct System {
-    Rule rule;
-    schedule::Schedule (*make)(const plan::Plan&, const schedule::Extent&);
+    std::string name;
+    cost::SystemRules rules;
+    schedule::Generate make;
   };
-  for (const System& system :
-       {System{Rule::kGpipe, schedule::gpipe}, System{Rule::kDapple, schedule::dapple},
-        System{Rule::kTwoBuffered, schedule::two_buffered},
-        System{Rule::kInterleaved, schedule::interleaved}})
+  for (const System& system : {System{"gpipe", cost::kGpipe, schedule::gpipe},
+                               System{"dapple", cost::kDapple, schedule::dapple},
+                               System{"2bw", cost::kTwoBuffered, schedule::two_buffered},
+                               System{"interleaved", cost::kInterleaved, schedule::interleaved}})
     for (const int microbatches : {4, 5, 8}) {
       Case with = straight_case(times, fixed, microbatches);
-      if (system.rule == Rule::kInterleaved)
+      if (system.rules.traits.several_stages_per_worker)
         for (std::size_t s = 0; s < times.size(); ++s)
           with.plan.stages[s].workers = {WorkerId{static_cast<int>(s % 2)}};
-      const plan::Prediction prediction = prediction_of(with, system.rule);
+      const plan::Prediction prediction = prediction_of(with, system.rules);
       const auto ran =
           run(system.make(with.plan, whole_minibatches(with.plan, kMinibatches)), with);
       for (std::size_t s = 0; s < times.size(); ++s) {
@@ -130,7 +131,7 @@ TEST(FixedCosts, KeepEveryStageOfEverySystemBusyForAsLongAsPredicted) {
         EXPECT_NEAR(to_seconds(busy(ran.timeline, id_at<StageId>(s))),
                     kMinibatches * (stage.forward + stage.backward).count(),
                     kMinibatches * microbatches * kRounding)
-            << static_cast<int>(system.rule) << " with " << microbatches << ", stage " << s;
+            << system.name << " with " << microbatches << ", stage " << s;
       }
     }
 }
@@ -145,7 +146,7 @@ TEST(FixedCosts, OfGpipeTakeAsLongAsPredicted) {
       for (plan::Stage& stage : with.plan.stages) stage.recompute = recompute;
       const auto ran = run(gpipe(with.plan, whole_minibatches(with.plan, 1)), with);
       EXPECT_NEAR(to_seconds(length(ran.timeline)),
-                  prediction_of(with, Rule::kGpipe).per_minibatch.count(),
+                  prediction_of(with, cost::kGpipe).per_minibatch.count(),
                   6 * microbatches * kRounding)
           << microbatches;
     }
@@ -156,7 +157,7 @@ TEST(FixedCosts, OfTheSlowestStageSetThePaceOfTwoBufferedPipelines) {
       straight_case({{100, 200}, {70, 310}, {90, 90}}, {{90, 10}, {0, 300}, {0, 0}}, 4);
   const auto ends = ends_of_backwards(
       run(two_buffered(with.plan, whole_minibatches(with.plan, 30)), with).timeline);
-  const plan::Prediction prediction = prediction_of(with, Rule::kTwoBuffered);
+  const plan::Prediction prediction = prediction_of(with, cost::kTwoBuffered);
   EXPECT_EQ(prediction.limit, plan::Limit::kCompute);
   EXPECT_DOUBLE_EQ(prediction.per_minibatch.count(), (4 * 70 + 4 * 310 + 3 * 300) * 1e-9);
   EXPECT_NEAR(to_seconds(ends.at(25) - ends.at(15)), 10 * prediction.per_minibatch.count(),
@@ -186,7 +187,7 @@ TEST(FixedCosts, DecideWhenTheGradientsOfAMicrobatchAreThere) {
   EXPECT_DOUBLE_EQ(buckets[0].released, 10 / (10 + 32.5));
   const auto ran = run(dapple(with.plan, whole_minibatches(with.plan, 1)), with);
   EXPECT_NEAR(to_seconds(length(ran.timeline)),
-              2 * prediction_of(with, Rule::kDapple).per_minibatch.count(), 20 * kRounding);
+              2 * prediction_of(with, cost::kDapple).per_minibatch.count(), 20 * kRounding);
 }
 
 }  // namespace

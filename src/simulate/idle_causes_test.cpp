@@ -18,7 +18,7 @@ using schedule::whole_minibatches;
 
 timeline::Summary summary_of(const Schedule& schedule, const Case& with,
                              const Conditions& conditions = {}) {
-  timeline::Account account({.flushes = schedule.rules.flushes});
+  timeline::Account account({.flushes = schedule.rules.traits.flushes});
   const auto add = [&](const timeline::Event& event) { account.add(event); };
   (void)simulate(schedule, with.plan, with.profile, with.cluster, conditions, {add, {}});
   return account.finish();

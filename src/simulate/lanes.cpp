@@ -7,26 +7,26 @@
 namespace pipedream::simulate {
 namespace {
 
-std::vector<std::size_t> first_links(const cost::Network& network) {
+std::vector<std::size_t> first_links(const cost::Links& links) {
   std::vector<std::size_t> first{0};
-  for (std::size_t k = 0; k < network.levels(); ++k)
-    first.push_back(first.back() + 2 * static_cast<std::size_t>(network.link_count(k)));
+  for (std::size_t k = 0; k < links.levels(); ++k)
+    first.push_back(first.back() + 2 * static_cast<std::size_t>(links.link_count(k)));
   return first;
 }
 
-std::vector<Bandwidth> bandwidths(const cost::Network& network) {
+std::vector<Bandwidth> bandwidths(const cost::Links& links) {
   std::vector<Bandwidth> all;
-  for (std::size_t k = 0; k < network.levels(); ++k)
-    all.insert(all.end(), 2 * static_cast<std::size_t>(network.link_count(k)),
-               network.level(k).bandwidth);
+  for (std::size_t k = 0; k < links.levels(); ++k)
+    all.insert(all.end(), 2 * static_cast<std::size_t>(links.link_count(k)),
+               links.level(k).bandwidth);
   return all;
 }
 
 }  // namespace
 
-Lanes::Lanes(const cost::Network& network, Clock& clock)
-    : clock_(clock), first_link_(first_links(network)), links_(bandwidths(network)) {
-  for (const Bandwidth bandwidth : bandwidths(network))
+Lanes::Lanes(const cost::Links& links, Clock& clock)
+    : clock_(clock), first_link_(first_links(links)), links_(bandwidths(links)) {
+  for (const Bandwidth bandwidth : bandwidths(links))
     bandwidths_.push_back(bandwidth.bytes_per_second);
 }
 

@@ -24,7 +24,7 @@ struct Path {
 // the engine, which hands it what the clock says.
 class Lanes {
  public:
-  Lanes(const cost::Network& network, Clock& clock);
+  Lanes(const cost::Links& links, Clock& clock);
 
   [[nodiscard]] Path path(const std::vector<cost::LinkUse>& uses) const;
 

@@ -30,7 +30,7 @@ class LanesTest : public testing::Test {
   }
 
   const cluster::Cluster cluster_ = room(3);
-  const cost::Network network_{cluster_};
+  const cost::Links network_{cluster_};
   Clock clock_;
   Lanes lanes_{network_, clock_};
   const Path path_ = wire(0, 1);

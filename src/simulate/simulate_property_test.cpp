@@ -150,7 +150,7 @@ RC_GTEST_PROP(SimulateProperty, ATransferThatMeetsNoOtherTakesTheTimeOfTheCostMo
   AnyRun any = any_run();
   const schedule::Rules& rules = any.from.schedule.rules;
   // Where replicas share an item, values go in parts.
-  RC_PRE(!rules.asynchronous && rules.sharing == schedule::Sharing::kTurns);
+  RC_PRE(!rules.traits.asynchronous && rules.traits.replicas != schedule::Replicas::kShareItems);
   for (profile::LayerCost& cost : any.with.profile.costs) cost.weights = Bytes{0};
   struct Move {
     timeline::Event event;
@@ -188,7 +188,7 @@ RC_GTEST_PROP(AccountProperty, BusyTimeAndThePartsOfIdleTimeAddUpToTheRun, ()) {
   const AnyRun any = any_run();
   const Ran ran = run(any.from.schedule, any.with, any.conditions);
   timeline::Account account(
-      {.flushes = any.from.schedule.rules.flushes, .extent = any.from.extent});
+      {.flushes = any.from.schedule.rules.traits.flushes, .extent = any.from.extent});
   std::map<WorkerId, Nanos> busy;
   Nanos end{0};
   for (const timeline::Event& event : ran.timeline.events) {
@@ -252,8 +252,8 @@ RC_GTEST_PROP(TrafficProperty, IsTheSumOfAllTransfersAndAverages, ()) {
   const AnyRun any = any_run();
   const plan::Plan& plan = any.with.plan;
   const schedule::Rules& rules = any.from.schedule.rules;
-  const schedule::Routes routes(plan, any.with.profile.graph, rules.sharing);
-  const bool together = rules.sharing == schedule::Sharing::kTogether;
+  const schedule::Routes routes(plan, any.with.profile.graph, rules.traits.replicas);
+  const bool together = rules.traits.replicas == schedule::Replicas::kShareItems;
   const double share = static_cast<double>(together ? routes.replicas({0}) : 1) / plan.microbatches;
   double wanted = 0;
   for (std::int64_t b = 0; b < any.from.extent.minibatches; ++b)
@@ -268,9 +268,10 @@ RC_GTEST_PROP(TrafficProperty, IsTheSumOfAllTransfersAndAverages, ()) {
     const auto m = static_cast<std::int64_t>(stage.workers.size());
     const std::int64_t n = any.from.extent.minibatches;
     const double weights = static_cast<double>(total_weights(any.with.profile, stage.layers).count);
-    const double rounds = together             ? static_cast<double>(n)
-                          : rules.asynchronous ? static_cast<double>(n) / static_cast<double>(m)
-                                               : static_cast<double>((n + m - 1) / m);
+    const double rounds = together ? static_cast<double>(n)
+                          : rules.traits.asynchronous
+                              ? static_cast<double>(n) / static_cast<double>(m)
+                              : static_cast<double>((n + m - 1) / m);
     wanted += 2 * static_cast<double>(m - 1) * weights * rounds;
   }
   const Result result = run(any.from.schedule, any.with, any.conditions).result;

@@ -32,7 +32,8 @@ TEST(Updates, KeepAWorkerBusyOncePerMinibatch) {
   constexpr int kMinibatches = 6;
   Case with = equal_stages(2, {10, 20}, 4);
   for (profile::LayerCost& cost : with.profile.costs) cost.update = Nanos(12);
-  for (const auto& make : {schedule::gpipe, schedule::dapple, schedule::two_buffered}) {
+  for (const schedule::Generate make : std::initializer_list<schedule::Generate>{
+           schedule::gpipe, schedule::dapple, schedule::two_buffered}) {
     const Ran ran = run(make(with.plan, whole_minibatches(with.plan, kMinibatches)), with);
     Nanos busy{0};
     for (const timeline::Event& event : ran.timeline.events)

@@ -4,7 +4,7 @@ namespace pipedream::systems {
 
 const Simulated* SimulatedChoice::data_parallel() const {
   for (const SimulatedCandidate& candidate : candidates)
-    if (candidate.system->rule == cost::Rule::kDataParallel && candidate.simulated)
+    if (candidate.system == &data_parallel_system() && candidate.simulated)
       return &*candidate.simulated;
   return nullptr;
 }

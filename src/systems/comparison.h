@@ -1,6 +1,7 @@
 // All systems, planned and simulated on one cluster.
 #pragma once
 
+#include "systems/choice.h"
 #include "systems/simulation.h"
 
 namespace pipedream::systems {

@@ -54,7 +54,7 @@ TEST(CompareSystems, ChoosesAsAutoDoes) {
     const SimulatedChoice found = compare_systems(model, four_workers(bandwidth), {}, {});
     EXPECT_EQ(found.chosen, plan_for_all(model, four_workers(bandwidth), {}).best);
     ASSERT_TRUE(found.chosen.has_value());
-    EXPECT_TRUE(found.candidates[*found.chosen].system->automatic);
+    EXPECT_TRUE(found.candidates[*found.chosen].system->preference.has_value());
   }
 }
 

@@ -68,7 +68,7 @@ std::optional<plan::Plan> plan_of_kind(const std::string& kind, const Model& mod
                                        const cluster::Cluster& cluster,
                                        const plan::Plan& data_parallel) {
   if (kind == "16") return data_parallel;
-  const plan::Predictor predictor(model.cuts, cluster, {});
+  const plan::Predictor predictor(model.cuts, cluster, setting_of(find_system("pipedream"), {}));
   const plan::Outcome outcome = kind == "straight"
                                     ? plan::plan_general(predictor, {.straight = true})
                                     : plan::plan_all_but_one(predictor);

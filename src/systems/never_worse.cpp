@@ -4,7 +4,7 @@
 #include "plan/dapple.h"
 #include "plan/general.h"
 #include "plan/hierarchical.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 
 namespace pipedream::systems {
 namespace {
@@ -50,7 +50,7 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   comparison.ours = of_system("pipedream");
   comparison.data_parallel = of_system("dp-bsp");
   comparison.dapple = of_system("dapple");
-  const Predictor predictor(model.cuts, cluster, {});
+  const Predictor predictor(model.cuts, cluster, setting_of(find_system("pipedream"), {}));
   comparison.straight = measured(predictor, plan::plan_general(predictor, {.straight = true}));
   comparison.hierarchical = measured(predictor, plan::plan_hierarchical(predictor, {}));
   comparison.all_but_one = measured(predictor, plan::plan_all_but_one(predictor));

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "systems/systems.h"
+#include "systems/choice.h"
 
 namespace pipedream::systems {
 namespace {

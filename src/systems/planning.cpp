@@ -8,23 +8,82 @@
 #include "profile/device_names.h"
 
 namespace pipedream::systems {
+namespace {
 
-Decision plan_with(const std::string& system, const Model& model, const cluster::Cluster& cluster,
-                   const Wishes& wishes) {
-  if (system == kAutomatic) {
-    Choice choice = plan_for_all(model, cluster, wishes);
-    if (!choice.best) refuse_all(choice.candidates);
-    Planned best = std::get<Planned>(choice.candidates[*choice.best].result);
-    return {std::move(best), std::move(choice)};
+void refuse_meaningless(const System& system, const Wishes& wishes) {
+  if (!wishes.split.empty() && wishes.stages)
+    throw BadUsage("`split` says how many stages there are: leave out `stages`");
+  for (const Option option : given_options(wishes)) {
+    // A cost model that does not describe a system is a request that cannot be met (plan_alone).
+    if (knows(system, option) || option == Option::kCostModel) continue;
+    throw BadUsage(quoted(option) + " means nothing to " + system.name + "; it is for " +
+                   who_knows(option));
   }
-  const System& found = find_system(system);
-  Result result = plan_for(found, model, cluster, wishes);
-  if (auto* planned = std::get_if<Planned>(&result)) return {std::move(*planned), {}};
-  throw CannotMeet("--system " + found.name + ": " + std::get<plan::Refusal>(result).why);
 }
 
-void throw_no_plan(const std::string& reasons) {
-  throw CannotMeet("no system has a plan for this:" + reasons);
+plan::Outcome outcome_of(const System& system, const plan::Cuts& cuts,
+                         const cluster::Cluster& cluster, const Wishes& wishes) {
+  return system.plan(plan::Predictor(cuts, cluster, setting_of(system, wishes)), wishes);
+}
+
+Result as_result(const System& system, const Model& model, const plan::Cuts& cuts,
+                 const Wishes& wishes, plan::Outcome outcome) {
+  if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
+  auto& answer = std::get<plan::Answer>(outcome);
+  plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
+  const bool every_cut = &cuts == &model.in_order || cuts.complete();
+  return Planned{system.name, std::move(plan), std::move(answer), wishes.cost_model, every_cut, {}};
+}
+
+}  // namespace
+
+Wishes only_known(const System& system, Wishes wishes) {
+  for (const Option option : given_options(wishes))
+    if (!knows(system, option)) take_back(option, wishes);
+  return wishes;
+}
+
+Result plan_alone(const System& system, const Model& model, const cluster::Cluster& cluster,
+                  const Wishes& wishes) {
+  refuse_meaningless(system, wishes);
+  if (model.cuts.compute(0, model.cuts.last()) <= 0)
+    return plan::Refusal{"no layer of the profile takes any time: there is nothing to plan", {}};
+  if (wishes.microbatches && *wishes.microbatches > model.profile.batch.value_or(INT32_MAX))
+    return plan::Refusal{quoted(Option::kMicrobatches) + " " +
+                             std::to_string(*wishes.microbatches) + ": a minibatch has only " +
+                             std::to_string(*model.profile.batch) + " samples",
+                         {}};
+  if (wishes.cost_model != cost::Variant::kDefault && !knows(system, Option::kCostModel))
+    return plan::Refusal{
+        "the cost models 'paper' and 'published' describe PipeDream's planner and data "
+        "parallelism only",
+        {}};
+  const plan::Cuts& cuts = system.looks_at_all_cuts ? model.cuts : model.in_order;
+  plan::Outcome outcome = outcome_of(system, cuts, cluster, wishes);
+  const auto* refusal = std::get_if<plan::Refusal>(&outcome);
+  if (refusal == nullptr || !refusal->nearest || !cuts.merged())
+    return as_result(system, model, cuts, wishes, std::move(outcome));
+  // What free layers keep may just fit elsewhere.
+  const plan::Cuts single = plan::Cuts::of_single_layers(model.profile);
+  outcome = outcome_of(system, single, cluster, wishes);
+  return as_result(system, model, single, wishes, std::move(outcome));
+}
+
+std::optional<Seconds> data_parallel_time(const Model& model, const cluster::Cluster& cluster,
+                                          const Wishes& wishes) {
+  const System& system = data_parallel_system();
+  const plan::Outcome outcome =
+      outcome_of(system, model.in_order, cluster, only_known(system, wishes));
+  const auto* answer = std::get_if<plan::Answer>(&outcome);
+  return answer == nullptr ? std::nullopt : std::optional(answer->objective);
+}
+
+Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
+                const Wishes& wishes) {
+  Result result = plan_alone(system, model, cluster, wishes);
+  if (auto* planned = std::get_if<Planned>(&result))
+    planned->data_parallel = data_parallel_time(model, cluster, wishes);
+  return result;
 }
 
 plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& profile, int workers,

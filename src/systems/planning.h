@@ -1,45 +1,62 @@
-// From a system's name, or `auto`, to a plan and the file that says what is predicted of it: what
-// the command line and the library ask for alike.
+// From a system and the user's wishes to a plan.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "plan/plan_file.h"
-#include "systems/systems.h"
+#include "systems/system.h"
 
 namespace pipedream::systems {
 
-// The name that lets plan_with choose.
-inline constexpr const char* kAutomatic = "auto";
+// A plan with all that is said about it.
+struct Planned {
+  std::string system;
+  plan::Plan plan;
+  plan::Answer answer;
+  cost::Variant cost_model = cost::Variant::kDefault;
+  // Whether the planner looked at every cut. False for wide networks, which are cut along one
+  // order.
+  bool every_cut = true;
+  // The time that data parallelism takes per minibatch; nothing if it does not fit the memory.
+  std::optional<Seconds> data_parallel;
 
-struct Decision {
-  Planned planned;
-  std::optional<Choice> choice;  // what `auto` chose from, where it did
+  [[nodiscard]] Seconds time() const { return answer.objective; }
 };
 
-// The plan of the system of that name, or the choice of `auto`. Throws BadUsage for a name or wish
-// that makes no sense, and CannotMeet, with all reasons, where there is no plan.
-[[nodiscard]] Decision plan_with(const std::string& system, const Model& model,
-                                 const cluster::Cluster& cluster, const Wishes& wishes);
+using Result = std::variant<Planned, plan::Refusal>;
 
-// Throws CannotMeet with the reason of every candidate that has no plan. Candidates have a `system`
-// and a `result`.
-[[noreturn]] void throw_no_plan(const std::string& reasons);
-template <class Candidates>
-[[noreturn]] void refuse_all(const Candidates& candidates) {
-  std::string reasons;
-  for (const auto& candidate : candidates)
-    if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
-      reasons += "\n  " + candidate.system->name + ": " + refusal->why;
-  throw_no_plan(reasons);
-}
+// A profile with the places where it can be cut. Keeps a reference to the profile.
+struct Model {
+  explicit Model(const profile::Profile& of)
+      : profile(of), cuts(of), in_order(plan::Cuts::in_declared_order(of)) {}
+  const profile::Profile& profile;
+  plan::Cuts cuts;
+  plan::Cuts in_order;  // for planners that take the layers in declared order
+};
 
-// A plan as its file has it, with what was predicted for a cluster of so many workers; making it
-// took that long.
+// Plans for one system. Throws BadUsage for a wish that means nothing to it, BadValue for one that
+// cannot be (plan::plan_split).
+[[nodiscard]] Result plan_for(const System& system, const Model& model,
+                              const cluster::Cluster& cluster, const Wishes& wishes);
+// The same without Planned::data_parallel.
+[[nodiscard]] Result plan_alone(const System& system, const Model& model,
+                                const cluster::Cluster& cluster, const Wishes& wishes);
+
+// `wishes` without the options that the system does not know.
+[[nodiscard]] Wishes only_known(const System& system, Wishes wishes);
+
+// The time per minibatch of data parallelism; nothing if it does not fit the memory.
+[[nodiscard]] std::optional<Seconds> data_parallel_time(const Model& model,
+                                                        const cluster::Cluster& cluster,
+                                                        const Wishes& wishes);
+
+// A plan as its file has it, with what was predicted for a cluster of `workers`. Planning took
+// `took`.
 [[nodiscard]] plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& profile,
                                           int workers, Seconds took);
 
@@ -50,10 +67,9 @@ template <class Candidates>
 
 // "sgd", "momentum", "adam", "adamw".
 [[nodiscard]] const std::vector<std::string>& optimiser_names();
-// Where in that list a name is. Throws BadUsage, with the nearest name, when there is none.
+// The index of a name in that list. Throws BadUsage, with the nearest name, when there is none.
 [[nodiscard]] std::size_t optimiser_place(std::string_view optimiser);
-// How many copies of the weights the state of that optimiser is: Wishes::optimiser_copies. Throws
-// likewise.
+// Wishes::optimiser_copies for that optimiser. Throws likewise.
 [[nodiscard]] int optimiser_copies(std::string_view optimiser);
 
 }  // namespace pipedream::systems

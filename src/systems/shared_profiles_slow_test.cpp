@@ -6,7 +6,7 @@
 #include "cluster/cluster_file.h"
 #include "core/testing.h"
 #include "profile/shared_profiles_testing.h"
-#include "systems/systems.h"
+#include "systems/choice.h"
 
 namespace pipedream::systems {
 namespace {

@@ -8,8 +8,6 @@
 namespace pipedream::systems {
 namespace {
 
-using cost::Rule;
-
 constexpr std::int64_t kMostByItself = 20'000;  // minibatches that are simulated unasked
 
 // Minibatches that the first stage has in flight when all its replicas are full, in whole rounds.
@@ -25,7 +23,7 @@ class WorkerMemory {
  public:
   WorkerMemory(const plan::Plan& plan, const profile::Profile& profile,
                const schedule::Rules& rules, int optimiser_copies)
-      : plan_(plan), rules_(rules), copies_(optimiser_copies) {
+      : plan_(plan), rules_(rules), copies_(optimiser_copies), batch_(profile.batch) {
     for (const plan::Stage& stage : plan.stages)
       sizes_.push_back(plan::stage_size(profile, stage.layers));
   }
@@ -33,8 +31,9 @@ class WorkerMemory {
   [[nodiscard]] Bytes peak(const simulate::WorkerPeaks& peaks) const {
     if (peaks.stages.size() == 1) {
       const auto& [stage, counts] = peaks.stages.front();
-      return running(stage, counts,
-                     cost::accumulating(counts.in_flight, plan_.microbatches, rules_.flushes));
+      return running(
+          stage, counts,
+          cost::accumulating(counts.in_flight, plan_.microbatches, rules_.traits.flushes));
     }
     Bytes most;
     for (const simulate::Moment& moment : peaks.moments) most = std::max(most, at(moment, peaks));
@@ -65,27 +64,27 @@ class WorkerMemory {
                               rule_of(stage))
         .total();
   }
-  [[nodiscard]] cost::Counts kept(StageId stage, const schedule::Counts& counts,
-                                  int accumulating) const {
+  [[nodiscard]] cost::PeakCounts kept(StageId stage, const schedule::Counts& counts,
+                                      int accumulating) const {
     return cost::with_replicas({.versions = counts.versions,
                                 .gradients = counts.gradients,
                                 .in_flight = counts.in_flight,
                                 .accumulating = accumulating},
                                static_cast<int>(plan_.stage(stage).workers.size()),
-                               rules_.asynchronous);
+                               rules_.traits.asynchronous);
   }
   [[nodiscard]] cost::MemoryRule rule_of(StageId id) const {
     const plan::Stage& stage = plan_.stage(id);
-    const bool together = rules_.sharing == schedule::Sharing::kTogether;
-    const double replicas = together ? static_cast<double>(stage.workers.size()) : 1;
-    const double share = static_cast<double>(minibatches_in_one(plan_, rules_.sharing)) /
-                         plan_.microbatches / replicas;
-    return {copies_, share, stage.recompute};
+    const cost::ItemShare item = cost::item_share(
+        rules_.traits.shares_items(), static_cast<int>(plan_.stages.front().workers.size()),
+        static_cast<int>(stage.workers.size()), plan_.microbatches, batch_);
+    return {copies_, item.on_replica(0), stage.recompute};
   }
 
   const plan::Plan& plan_;
   const schedule::Rules& rules_;
   int copies_;
+  std::optional<std::int64_t> batch_;
   std::vector<cost::StageSize> sizes_;
 };
 
@@ -113,30 +112,26 @@ std::function<void(const timeline::Event&)> progress_of(const SimulationWishes& 
 
 }  // namespace
 
-int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing) {
-  return sharing == schedule::Sharing::kTogether
-             ? static_cast<int>(plan.stages.front().workers.size())
-             : 1;
+int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind) {
+  const bool shared = kind == cost::Replicas::kShareItems;
+  return shared ? static_cast<int>(plan.stages.front().workers.size()) : 1;
 }
 
-double samples_per_update(const plan::Plan& plan, const schedule::Rules& rules,
-                          std::int64_t batch) {
+double samples_per_update(const plan::Plan& plan, const cost::Traits& traits, std::int64_t batch) {
   const auto replicas = static_cast<double>(plan.stages.front().workers.size());
-  return (rules.asynchronous ? 1 : replicas) * static_cast<double>(batch);
+  return (traits.asynchronous ? 1 : replicas) * static_cast<double>(batch);
 }
 
-timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules& rules,
-                                   const Training& training) {
-  timeline::AccountRule rule{.flushes = rules.flushes};
+timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,
+                                   const ScheduleOptions& options) {
+  timeline::AccountRule rule{.flushes = traits.flushes};
   const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
-  const bool together = rules.sharing == schedule::Sharing::kTogether;
-  rule.round = together ? 1 : replicas;
-  rule.parts = together ? static_cast<int>(replicas) : 1;
-  rule.extent = schedule::whole_minibatches(plan, training.minibatches);
-  if (training.last_microbatches) rule.extent.last = *training.last_microbatches;
-  rule.one_by_one = rules.asynchronous;
-  const std::int64_t wanted = rules.flushes ? rule.round : 4 * in_flight_at_first(plan);
-  const std::int64_t rounds = training.minibatches / rule.round;
+  rule.round = traits.shares_items() ? 1 : replicas;
+  rule.parts = traits.shares_items() ? static_cast<int>(replicas) : 1;
+  rule.extent = extent_of(plan, options);
+  rule.one_by_one = traits.asynchronous;
+  const std::int64_t wanted = traits.flushes ? rule.round : 4 * in_flight_at_first(plan);
+  const std::int64_t rounds = options.minibatches / rule.round;
   rule.warm_up = std::min(wanted, (rounds + 2) / 3 * rule.round);
   if (rounds < 2) rule.warm_up = 0;  // better the whole run than nothing
   return rule;
@@ -144,9 +139,9 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const schedule::Rules
 
 std::int64_t enough_minibatches(const plan::Plan& plan) {
   const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
-  const Rule rule = find_system(plan.system).rule;
-  if (cost::replicas_split_items(rule)) return 4;
-  if (!cost::never_flushes(rule) && rule != Rule::kAsynchronous) return 4 * replicas;
+  const cost::Traits& traits = find_system(plan.system).traits;
+  if (traits.shares_items()) return 4;
+  if (!traits.is_stale()) return 4 * replicas;
   const std::int64_t wanted =
       std::clamp<std::int64_t>(24 * in_flight_at_first(plan), 96, kMostByItself);
   return (wanted + replicas - 1) / replicas * replicas;
@@ -154,17 +149,17 @@ std::int64_t enough_minibatches(const plan::Plan& plan) {
 
 Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
                         const cluster::Cluster& cluster, const SimulationWishes& wishes) {
-  Training training = wishes.training;
-  if (training.minibatches == 0) training.minibatches = enough_minibatches(plan);
+  ScheduleOptions options = wishes.schedule_options;
+  if (options.minibatches == 0) options.minibatches = enough_minibatches(plan);
   schedule::Schedule own;
-  if (wishes.schedule == nullptr) own = schedule_for(plan, training);
+  if (wishes.schedule == nullptr) own = schedule_for(plan, options);
   const schedule::Schedule& schedule = wishes.schedule != nullptr ? *wishes.schedule : own;
-  timeline::Account account(account_rule(plan, schedule.rules, training));
+  timeline::Account account(account_rule(plan, schedule.rules.traits, options));
   Simulated simulated;
   const auto keep = [&](const timeline::Event& event) {
     simulated.timeline.events.push_back(event);
   };
-  const auto tell = progress_of(wishes, training.minibatches);
+  const auto tell = progress_of(wishes, options.minibatches);
   simulate::Sink sink{[&](const timeline::Event& event) {
                         account.add(event);
                         if (wishes.keep_timeline) keep(event);
@@ -174,19 +169,19 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
   if (wishes.keep_timeline) sink.other = keep;
   const simulate::Result result =
       simulate::simulate(schedule, plan, profile, cluster, wishes.conditions, sink);
-  simulated.minibatches = training.minibatches;
+  simulated.minibatches = options.minibatches;
   simulated.summary = account.finish();
   simulated.links = result.links;
   simulated.ops = result.ops;
-  const double in_one = minibatches_in_one(plan, schedule.rules.sharing);
+  const double in_one = minibatches_in_one(plan, schedule.rules.traits.replicas);
   simulated.minibatches_per_second = simulated.summary.minibatches_per_second() * in_one;
   simulated.samples_per_update =
-      samples_per_update(plan, schedule.rules, profile.batch.value_or(1));
+      samples_per_update(plan, schedule.rules.traits, profile.batch.value_or(1));
   if (profile.batch)
     simulated.samples_per_second =
         simulated.minibatches_per_second * static_cast<double>(*profile.batch);
   simulated.bytes_per_minibatch =
-      result.bytes / (static_cast<double>(training.minibatches) * in_one);
+      result.bytes / (static_cast<double>(options.minibatches) * in_one);
   simulated.memory =
       memory_of(plan, profile, schedule.rules, result.peaks, wishes.optimiser_copies);
   return simulated;

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "simulate/simulate.h"
-#include "systems/training.h"
+#include "systems/schedules.h"
 #include "timeline/account.h"
 
 namespace pipedream::systems {
@@ -24,7 +24,8 @@ struct Simulated {
 
 struct SimulationWishes {
   simulate::Conditions conditions;
-  Training training{.minibatches = 0};  // 0: as many as show the steady state
+  // Its `minibatches` 0: as many as show the steady state.
+  ScheduleOptions schedule_options{.minibatches = 0};
   int optimiser_copies = 1;
   bool keep_timeline = false;
   // Instead of the plan's own schedule: one that validates against the plan, and outlives the call.
@@ -38,19 +39,18 @@ struct SimulationWishes {
                                       const cluster::Cluster& cluster,
                                       const SimulationWishes& wishes);
 
-// How many of the profile's minibatches one numbered minibatch of a schedule is: replicas that
-// share items have one each.
-[[nodiscard]] int minibatches_in_one(const plan::Plan& plan, schedule::Sharing sharing);
+// How many of the profile's minibatches one numbered minibatch of a schedule has. Where replicas
+// share items it has one for each replica of the first stage, else one.
+[[nodiscard]] int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind);
 
 // What one update of the first stage's weights averages over, where a minibatch on one input
 // replica has `batch` samples.
-[[nodiscard]] double samples_per_update(const plan::Plan& plan, const schedule::Rules& rules,
+[[nodiscard]] double samples_per_update(const plan::Plan& plan, const cost::Traits& traits,
                                         std::int64_t batch);
 
 // How the events of such a run, simulated or real, are accounted for.
-[[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan,
-                                                 const schedule::Rules& rules,
-                                                 const Training& training);
+[[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,
+                                                 const ScheduleOptions& options);
 
 // Enough for the pipeline to fill and run for a while; for systems that flush, four updates.
 [[nodiscard]] std::int64_t enough_minibatches(const plan::Plan& plan);

@@ -46,7 +46,7 @@ TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
 
 TEST(SimulatePlan, TellsHowFarItIs) {
   std::vector<double> shares;
-  SimulationWishes how{.training = {.minibatches = 3000}};
+  SimulationWishes how{.schedule_options = {.minibatches = 3000}};
   how.progress = [&](double share) { shares.push_back(share); };
   (void)simulated({.replicas = {1, 1}}, how);
   ASSERT_GE(shares.size(), 10u);
@@ -74,7 +74,7 @@ TEST(SamplesPerUpdate, AreThoseOfAllReplicasOfTheFirstStage) {
   for (const char* system : {"pipedream", "dapple"}) {
     const UnitCase made = unit_case({.system = system, .replicas = {2, 1}, .microbatches = 1});
     const schedule::Schedule schedule = schedule_for(made.plan, {.minibatches = 4});
-    EXPECT_EQ(samples_per_update(made.plan, schedule.rules, 32), 64) << system;
+    EXPECT_EQ(samples_per_update(made.plan, schedule.rules.traits, 32), 64) << system;
   }
 }
 
@@ -89,12 +89,11 @@ TEST(SimulatePlan, BytesPerMinibatchAreThoseOfAllLinks) {
 // As the memory model says for what was really in flight.
 TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
   for (const System& system : all_systems()) {
-    if (system.rule == cost::Rule::kInterleaved) continue;
-    const bool one_stage =
-        system.rule == cost::Rule::kDataParallel || system.rule == cost::Rule::kAsynchronous;
-    UnitCase made = unit_case({.system = system.name,
-                               .replicas = one_stage ? std::vector{2} : std::vector{1, 1, 1},
-                               .microbatches = 3});
+    if (system.traits.several_stages_per_worker) continue;
+    UnitCase made =
+        unit_case({.system = system.name,
+                   .replicas = system.traits.one_stage ? std::vector{2} : std::vector{1, 1, 1},
+                   .microbatches = 3});
     for (profile::LayerCost& cost : made.profile.costs) {
       cost.weights = Bytes{1000};
       cost.stash = Bytes{300};
@@ -104,8 +103,9 @@ TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
     std::vector<Bytes> wanted(static_cast<std::size_t>(made.cluster.workers()));
     for (std::size_t s = 0; s < made.plan.stages.size(); ++s) {
       const plan::Stage& stage = made.plan.stages[s];
-      const cost::Counts counts = cost::peak_counts(
-          system.rule, stage.depth, static_cast<int>(stage.workers.size()), made.plan.microbatches);
+      const cost::PeakCounts counts =
+          cost::peak_counts(system.traits, stage.depth, static_cast<int>(stage.workers.size()),
+                            made.plan.microbatches);
       for (const WorkerId worker : stage.workers)
         wanted[worker.index()] +=
             cost::stage_memory(plan::stage_size(made.profile, stage.layers), counts,
@@ -133,7 +133,7 @@ TEST(SimulatePlan, MemoryOfSeveralStagesIsThatOfTheWorstMoment) {
     Bytes now;
     for (std::size_t s = 0; s < stages; ++s) {
       const cost::StageSize size = plan::stage_size(made.profile, made.plan.stages[s].layers);
-      const cost::Counts resting{.gradients = s > runs ? 1 : 0, .in_flight = s < runs ? 1 : 0};
+      const cost::PeakCounts resting{.gradients = s > runs ? 1 : 0, .in_flight = s < runs ? 1 : 0};
       now += (s == runs ? cost::stage_memory(size, {}, rule)
                         : cost::resting_memory(size, resting, rule))
                  .total();
@@ -156,9 +156,9 @@ TEST(SimulatePlan, ASchedulesOwnMayTakeThePlaceOfTheSystems) {
   plan::Plan deeper = made.plan;
   deeper.stages[0].depth = 4;
   const auto own = one_f_one_b(deeper, schedule::whole_minibatches(deeper, 20));
-  const Simulated found =
-      simulate_plan(made.plan, made.profile, made.cluster,
-                    {.training = {.minibatches = 20}, .keep_timeline = true, .schedule = &own});
+  const Simulated found = simulate_plan(
+      made.plan, made.profile, made.cluster,
+      {.schedule_options = {.minibatches = 20}, .keep_timeline = true, .schedule = &own});
   std::int64_t before = 0;  // forwards before the first backward of worker 0
   for (const timeline::Event& event : found.timeline.events) {
     if (event.worker != WorkerId{0}) continue;
@@ -174,7 +174,7 @@ TEST(EnoughMinibatches, AreWholeRoundsAndMoreThanFillThePipeline) {
       const UnitCase made =
           unit_case({.system = system.name, .replicas = {replicas}, .microbatches = 4});
       const std::int64_t enough = enough_minibatches(made.plan);
-      if (!cost::replicas_split_items(system.rule)) {
+      if (!system.traits.shares_items()) {
         EXPECT_EQ(enough % replicas[0], 0) << system.name;
       }
       EXPECT_GE(enough, 4);
@@ -185,7 +185,7 @@ TEST(EnoughMinibatches, AreWholeRoundsAndMoreThanFillThePipeline) {
 
 TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {
   const Simulated found = simulated({.system = "gpipe", .replicas = {1, 1}, .microbatches = 2},
-                                    {.training = {.minibatches = 1}});
+                                    {.schedule_options = {.minibatches = 1}});
   EXPECT_NEAR(found.minibatches_per_second * kUnits, 1 / 9.0, 1e-12);
 }
 

@@ -7,8 +7,6 @@
 namespace pipedream::systems {
 namespace {
 
-using cost::Rule;
-
 // data ─▶ 0 ─▶ 1 ─▶ … ─▶ n−1, a layer a stage; no value has any bytes.
 profile::Profile chain(int stages, int backward) {
   graph::Builder builder;
@@ -23,34 +21,37 @@ profile::Profile chain(int stages, int backward) {
   return profile;
 }
 
-std::vector<int> depths_of(const UnitWishes& wishes, Rule rule) {
-  std::vector<int> replicas = wishes.replicas;
-  if (cost::replicas_split_items(rule)) replicas.assign(replicas.size(), 1);
-  if (!cost::has_depths(rule)) return std::vector<int>(replicas.size(), wishes.microbatches);
-  if (wishes.depth == plan::Depth::kNoam) return cost::noam_depths(replicas);
-  if (wishes.depth == plan::Depth::kUpTo) return cost::depths_up_to(replicas, wishes.most_depth);
-  return cost::pipeline_depths(replicas, wishes.deeper ? 2 : 1);
+std::vector<int> depths_of(const UnitWishes& wishes, const cost::Traits& traits) {
+  if (!traits.has_depths()) return std::vector<int>(wishes.replicas.size(), wishes.microbatches);
+  std::vector<int> depths = cost::chosen_depths(
+      traits, wishes.replicas, {wishes.depth, wishes.most_depth, wishes.deeper ? 2 : 1});
+  for (int& depth : depths) depth = cost::most_in_flight(traits, depth, wishes.microbatches);
+  return depths;
+}
+
+void refuse_unknown(const UnitWishes& wishes, const cost::Traits& traits) {
+  const auto refuse = [&](const std::string& option) {
+    throw BadUsage("`" + option + "` means nothing to " + wishes.system);
+  };
+  if (wishes.recompute && !traits.cuts_minibatches) refuse("recompute");
+  if (wishes.chunks && !traits.several_stages_per_worker) refuse("chunks");
+  if (wishes.deeper && !(traits.flushes && traits.has_depths())) refuse("warm_up");
+  if (wishes.depth != cost::Depth::kBest && !traits.has_depths()) refuse("depth");
 }
 
 }  // namespace
 
 UnitCase unit_case(const UnitWishes& wishes) {
-  const Rule rule = find_system(wishes.system).rule;
-  if (wishes.recompute && !cost::cuts_minibatches(rule))
-    throw BadUsage("--recompute means nothing to " + wishes.system);
-  if (wishes.chunks && rule != Rule::kInterleaved) throw BadUsage("--chunks is for interleaved");
-  if (wishes.deeper && rule != Rule::kDapple) throw BadUsage("--warm-up is for dapple");
-  if (wishes.depth != plan::Depth::kBest && !cost::has_depths(rule))
-    throw BadUsage("--depth means nothing to " + wishes.system);
+  const cost::Traits& traits = find_system(wishes.system).traits;
+  refuse_unknown(wishes, traits);
   UnitCase made;
   made.plan.system = wishes.system;
-  made.plan.microbatches = cost::cuts_minibatches(rule) ? wishes.microbatches : 1;
-  const std::vector<int> depths = depths_of(wishes, rule);
-  const bool dealt_out = rule == Rule::kInterleaved;
-  const int chunks = dealt_out ? wishes.chunks.value_or(2) : 1;
+  made.plan.microbatches = traits.cuts_minibatches ? wishes.microbatches : 1;
+  const std::vector<int> depths = depths_of(wishes, traits);
+  const int chunks = traits.several_stages_per_worker ? wishes.chunks.value_or(2) : 1;
   int worker = 0;
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (dealt_out) worker = 0;
+    worker = 0;
     for (std::size_t s = 0; s < wishes.replicas.size(); ++s) {
       plan::Stage stage{{LayerId{static_cast<std::int32_t>(made.plan.stages.size())}}, {}};
       for (int r = 0; r < wishes.replicas[s]; ++r) stage.workers.push_back({worker++});
@@ -59,12 +60,9 @@ UnitCase unit_case(const UnitWishes& wishes) {
       made.plan.stages.push_back(std::move(stage));
     }
   }
-  if (rule == Rule::kTwoBuffered)
-    for (plan::Stage& stage : made.plan.stages)
-      stage.depth = std::min(stage.depth, made.plan.microbatches + 1);
   made.profile = chain(static_cast<int>(made.plan.stages.size()), wishes.backward);
   // Where replicas share an item each takes a part of it: show whole units all the same.
-  if (cost::replicas_split_items(rule)) {
+  if (traits.shares_items()) {
     const int first = wishes.replicas.front();
     for (std::size_t s = 0; s < wishes.replicas.size(); ++s) {
       profile::LayerCost& cost = made.profile.costs[s];

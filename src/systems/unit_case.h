@@ -2,7 +2,7 @@
 // no time. What `pipedream schedule` shows.
 #pragma once
 
-#include "systems/training.h"
+#include "systems/schedules.h"
 
 namespace pipedream::systems {
 
@@ -11,7 +11,7 @@ struct UnitWishes {
   std::vector<int> replicas;  // of each stage
   std::optional<int> chunks;  // stages per worker, of interleaved pipelines: else 2
   int microbatches = 1;       // where the system cuts minibatches
-  plan::Depth depth = plan::Depth::kBest;
+  cost::Depth depth = cost::Depth::kBest;
   int most_depth = 0;   // for Depth::kUpTo
   bool deeper = false;  // dapple's warm-up policy B: 2(S−i)−1 instead of S−i
   bool recompute = false;

@@ -18,14 +18,13 @@ std::vector<int> depths_of(const plan::Plan& plan) {
 Simulated simulated(const UnitWishes& wishes, std::int64_t minibatches) {
   const UnitCase made = unit_case(wishes);
   return simulate_plan(made.plan, made.profile, made.cluster,
-                       {.training = {.minibatches = minibatches}, .keep_timeline = true});
+                       {.schedule_options = {.minibatches = minibatches}, .keep_timeline = true});
 }
 
 // Every forward of every system takes one unit, every backward as many as said.
 TEST(UnitCase, AForwardTakesAUnitAndABackwardAsManyAsSaid) {
   for (const System& system : all_systems()) {
-    const bool one_stage =
-        system.rule == cost::Rule::kDataParallel || system.rule == cost::Rule::kAsynchronous;
+    const bool one_stage = system.traits.one_stage;
     const std::vector<int> replicas = one_stage ? std::vector{3} : std::vector{1, 1, 1};
     for (const int backward : {1, 2, 3})
       for (const timeline::Event& event : simulated({.system = system.name,
@@ -95,7 +94,7 @@ TEST(UnitCase, MinibatchesAreCutWhereTheSystemCutsThem) {
   for (const System& system : all_systems())
     EXPECT_EQ(
         unit_case({.system = system.name, .replicas = {1}, .microbatches = 4}).plan.microbatches,
-        cost::cuts_minibatches(system.rule) ? 4 : 1)
+        system.traits.cuts_minibatches ? 4 : 1)
         << system.name;
 }
 
@@ -112,11 +111,11 @@ TEST(UnitCase, RefusesWhatMeansNothingToTheSystem) {
     return test::message_of<BadUsage>([&] { (void)unit_case(wishes); });
   };
   EXPECT_EQ(misuse({.system = "mp", .replicas = {1}, .recompute = true}),
-            "--recompute means nothing to mp");
+            "`recompute` means nothing to mp");
   EXPECT_EQ(misuse({.system = "gpipe", .replicas = {1}, .deeper = true}),
-            "--warm-up is for dapple");
+            "`warm_up` means nothing to gpipe");
   EXPECT_EQ(misuse({.system = "gpipe", .replicas = {1}, .depth = plan::Depth::kNoam}),
-            "--depth means nothing to gpipe");
+            "`depth` means nothing to gpipe");
   EXPECT_EQ(misuse({.system = "gpip", .replicas = {1}}),
             "there is no system 'gpip' (did you mean 'gpipe'?)");
 }

@@ -56,7 +56,7 @@ void Account::account_gap(Worker& worker, const Event& event) {
   worker.wait += event.wait;
   const Nanos rest = event.start - worker.free - event.transfer - event.wait;
   if (std::holds_alternative<Forward>(event.op) && worker.seen_backward) {
-    worker.wait += worker.since_forward + rest;  // neither filling nor draining
+    worker.wait += worker.since_forward + rest;  // the pipeline neither fills nor drains
     worker.since_forward = Nanos{0};
     return;
   }
@@ -71,7 +71,8 @@ void Account::account_gap(Worker& worker, const Event& event) {
   worker.seen_backward = false;
 }
 
-// A minibatch is done with the last backward of its last item on the first stage.
+// Counts a minibatch when the first stage completes the backward of its last item. Of a split
+// backward, the weight part is the last.
 void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
   if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
@@ -84,14 +85,14 @@ void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const std::int64_t measured = completed_ - rule_.warm_up * parts;
   if (measured <= 0) return;
   if (measured % (rule_.round * parts) != 0) return;
-  // Backwards come faster when no forwards are left.
+  // While the pipeline drains, backwards come faster, because no forwards run between them.
   if (draining_ && measured_ > 0 && measured_end_ > warm_) return;
   measured_ = measured / parts;
   measured_end_ = latest_;
 }
 
-// Were the minibatches of all workers counted between two moments, it would depend on which of two
-// that complete at almost the same time came first.
+// Measures each worker by itself. A common count of all workers' minibatches between two points in
+// time would depend on which of two minibatches that end at almost the same time comes first.
 void Account::complete_alone(Worker& worker, std::int64_t minibatch, Nanos end) {
   const std::int64_t warm_up = rule_.warm_up / rule_.round;
   if (first_ended_ && end > measured_end_ && worker.completed > warm_up) return;
@@ -132,7 +133,9 @@ Summary Account::finish() const {
     idle.fill_drain = worker.fill_drain + worker.since_forward + (last_ - worker.free);
     idle.transfer = worker.transfer;
     idle.wait = worker.wait;
-    // What a worker lacks of the busiest one's work it would wait in any case.
+    // A worker with less to compute than the busiest worker would stand idle for the difference in
+    // any case. This time counts as imbalance, taken from `wait` first, then `fill_drain`, then
+    // `transfer`.
     Nanos lacking = busiest - worker.busy;
     for (Nanos* part : {&idle.wait, &idle.fill_drain, &idle.transfer}) {
       const Nanos taken = std::min(lacking, *part);

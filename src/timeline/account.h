@@ -1,5 +1,6 @@
-// What follows from a timeline: how busy the workers were, why they were not, how fast minibatches
-// came. Works on events as they come, in memory that does not grow with the run.
+// Computes from the events of a run how busy the workers were, why they stood idle, and how many
+// minibatches were completed per second (docs/simulator.md#idle-time-has-four-causes). Takes events
+// one by one, in memory that does not grow with the length of the run.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,14 @@
 
 namespace pipedream::timeline {
 
-// Where a worker's idle time comes from. The parts add up to it exactly.
+// Idle time by cause. The four causes add up to the whole idle time exactly.
 struct Idle {
-  Nanos fill_drain{0};  // the pipeline fills or drains: before the first backward of a worker, and
-                        // after its last forward, of the run or of each flush
-  Nanos imbalance{0};   // it has less to do than the busiest worker
-  Nanos transfer{0};    // what it waited for was on its way
-  Nanos wait{0};        // for the data set, or for another worker that was not done in time
+  // The pipeline fills (before the worker's first backward) or drains (after its last forward).
+  // With flushes, it fills and drains around each update.
+  Nanos fill_drain{0};
+  Nanos imbalance{0};  // the worker has less to compute than the busiest worker
+  Nanos transfer{0};   // the data that the worker waited for was being transferred
+  Nanos wait{0};       // the worker waited for the data set or for a worker that was not done yet
   [[nodiscard]] Nanos total() const { return fill_drain + imbalance + transfer + wait; }
   Idle& operator+=(const Idle& other);
   friend bool operator==(const Idle&, const Idle&) = default;
@@ -24,68 +26,79 @@ struct Idle {
 
 struct WorkerAccount {
   WorkerId worker;
-  Nanos busy{0};       // all compute, recomputation included
-  Nanos recompute{0};  // of that
-  Idle idle;           // busy + idle = the run's length
+  Nanos busy{0};       // all compute and updates, including recomputation
+  Nanos recompute{0};  // part of `busy` that was recomputation
+  Idle idle;           // `busy` + `idle.total()` is the length of the run
 };
 
 struct Summary {
-  Nanos length{0};
-  std::vector<WorkerAccount> workers;  // ascending
-  Idle idle;                           // of all workers together
-  Nanos busy{0};
-  Nanos recompute{0};
-  Nanos reading{0};  // of idle.wait: for the data set
-  // Between the end of warm-up and the last full round before the pipeline drains (where nothing
-  // lies between, the first round after that ended later): minibatches, and the time they took.
-  // Zero minibatches where the run is too short for anything. Where workers' rates are measured one
-  // by one: those minibatches of all, and how long they would take at the sum of the rates.
+  Nanos length{0};                     // from the beginning to the end of the last compute op
+  std::vector<WorkerAccount> workers;  // workers with compute ops, ascending
+  Idle idle;                           // sum over all workers
+  Nanos busy{0};                       // sum over all workers
+  Nanos recompute{0};                  // sum over all workers
+  // Time that workers waited for the data set, summed over all workers. `idle` has it under `wait`,
+  // or under `imbalance` for a worker with less to compute than the busiest.
+  Nanos reading{0};
+  // Minibatches completed after warm-up, up to the last full round before the pipeline drains. If
+  // there is no such round, or if it ends together with warm-up, rounds up to the first that ends
+  // later count instead. 0 if the run is too short. With `AccountRule::one_by_one`, the sum of the
+  // minibatches measured on each worker.
   std::int64_t measured_minibatches = 0;
+  // The time in which `measured_minibatches` were completed. With `AccountRule::one_by_one`, the
+  // time that they would take at the sum of the workers' rates.
   Nanos measured_time{0};
 
-  // 1 − idle/total; 0 for an empty run.
+  // Returns the busy share of all workers' time, or 0 for an empty run.
   [[nodiscard]] double utilisation() const;
+  // Returns `measured_minibatches` per `measured_time`, or 0 if nothing was measured.
   [[nodiscard]] double minibatches_per_second() const;
 };
 
-// What an account must know of the schedule beforehand.
+// What an Account must know about the schedule before the first event.
 struct AccountRule {
-  bool flushes = false;
-  // Minibatches come in rounds of as many as the first stage has replicas that take turns; rates
-  // are taken between full rounds.
+  bool flushes = false;  // every update waits until nothing is in flight (schedule::Rules)
+  // Minibatches in a round: the number of first-stage replicas that take minibatches in turn. Rates
+  // are measured between full rounds.
   std::int64_t round = 1;
-  std::int64_t warm_up = 0;  // minibatches that count for nothing
-  // Nobody waits for anybody: each worker's rate is measured by itself, until the first has no
-  // minibatch left, and they are added up. A worker that has none measured by then counts with the
-  // first after its part of warm-up, or, where there is none, from the beginning.
+  std::int64_t warm_up = 0;  // minibatches at the beginning that are not measured
+  // For asynchronous data parallelism, where workers never wait for each other. Each worker's rate
+  // is measured by itself, until the first worker has completed its last minibatch, and the rates
+  // are added up. Each worker has `warm_up / round` warm-up minibatches. A worker that by then has
+  // completed no minibatch after its warm-up is measured by its first one. If it never completes
+  // one, it is measured from the beginning of the run.
   bool one_by_one = false;
-  int parts = 1;              // backwards of stage 0 per item: replicas that share it
-  schedule::Extent extent{};  // to know a minibatch's last item
+  int parts = 1;              // replicas of the first stage that share each item
+  schedule::Extent extent{};  // says how many minibatches there are, and which item ends each
 };
 
+// Owned and used by one thread.
 class Account {
  public:
   explicit Account(const AccountRule& rule) : rule_(rule) {}
 
-  // Each worker's compute lane in order; other events are passed over.
+  // Adds an event. Events on one worker's compute lane must come in the order of time; events of
+  // different workers need not. Events that are not on a compute lane are ignored.
   void add(const Event& event);
-  // Requires that all events were added.
+  // Returns the summary of the run. Requires that all its events were added.
   [[nodiscard]] Summary finish() const;
 
  private:
   struct Worker {
-    Nanos free{0};  // the end of its last compute
+    Nanos free{0};  // the end of the worker's last op
     Nanos busy{0};
     Nanos recompute{0};
     Nanos fill_drain{0};
     Nanos transfer{0};
     Nanos wait{0};
-    Nanos since_forward{0};  // idle since the last forward: steady if another follows, else drain
-    bool seen_backward = false;
-    // Where nobody waits for anybody: the minibatches of its own that count, and their time.
-    std::int64_t completed = 0;
-    Nanos warm{0};
-    Nanos ended{0};
+    // Idle time after the last forward. It becomes `wait` if another forward follows, else
+    // `fill_drain`.
+    Nanos since_forward{0};
+    bool seen_backward = false;  // in this run, or with flushes since the last update
+    // Only for `AccountRule::one_by_one`:
+    std::int64_t completed = 0;  // minibatches counted so far, including warm-up
+    Nanos warm{0};               // end of the last warm-up minibatch
+    Nanos ended{0};              // end of the last minibatch in `completed`
   };
   void account_gap(Worker& worker, const Event& event);
   void complete(Worker& worker, const schedule::Backward& backward, Nanos end);
@@ -94,16 +107,16 @@ class Account {
 
   AccountRule rule_;
   std::vector<Worker> workers_;
-  std::vector<bool> known_;
-  Nanos last_{0};
-  std::int64_t completed_ = 0;  // minibatches × parts
-  Nanos latest_{0};  // end of any minibatch so far: workers are not told of in the order of time
-  Nanos warm_{0};
-  std::int64_t measured_ = 0;
-  bool first_ended_ = false;
-  bool draining_ = false;  // the first stage has begun its last round
+  std::vector<bool> known_;     // by worker: whether any event was added
+  Nanos last_{0};               // latest end of an event
+  std::int64_t completed_ = 0;  // completed parts of minibatches; `parts` of them make a minibatch
+  Nanos latest_{0};             // latest end of a completed part
+  Nanos warm_{0};               // end of the warm-up
+  std::int64_t measured_ = 0;   // measured minibatches
+  bool first_ended_ = false;    // with `one_by_one`: a worker has completed its last minibatch
+  bool draining_ = false;       // the first stage has begun its last round
   Nanos reading_{0};
-  Nanos measured_end_{0};
+  Nanos measured_end_{0};  // end of the measured time
 };
 
 }  // namespace pipedream::timeline

@@ -32,7 +32,6 @@ Summary summary_of(const std::vector<Event>& events, const AccountRule& rule = {
   return account.finish();
 }
 
-// fill_drain, imbalance, transfer, wait
 Idle idle(int fill_drain, int imbalance, int transfer, int wait) {
   return {Nanos(fill_drain), Nanos(imbalance), Nanos(transfer), Nanos(wait)};
 }
@@ -67,7 +66,8 @@ TEST(Account, ABalancedPipelineOnlyFillsAndDrains) {
   EXPECT_DOUBLE_EQ(summary.utilisation(), 120.0 / 180);
 }
 
-// A gap after the first backward is not filling, and not draining while forwards still come.
+// After a worker's first backward, the pipeline does not fill any more. It does not drain either
+// while forwards still follow.
 TEST(Account, AGapBetweenABackwardAndALaterForwardIsAWait) {
   EXPECT_EQ(summary_of({event(0, forward({0, 0}), 0, 10), event(0, backward({0, 0}), 10, 30),
                         event(0, forward({1, 0}), 37, 47), event(0, backward({1, 0}), 47, 67)})
@@ -101,16 +101,16 @@ TEST(Account, WithFlushesEveryMinibatchFillsAndDrains) {
 }
 
 TEST(Account, TakesTransfersAndWaitsFromTheEvents) {
-  EXPECT_EQ(summary_of({event(0, forward({0, 0}), 20, 30, 0, 20),   // the data set
-                        event(0, backward({0, 0}), 40, 60, 4, 0),   // 4 of 10 on its way
-                        event(0, forward({1, 0}), 75, 85, 5, 3),    // and 7 of another kind
-                        event(0, Await{{0}, {1}}, 100, 100, 9, 6),  // links, other workers
+  EXPECT_EQ(summary_of({event(0, forward({0, 0}), 20, 30, 0, 20),   // gap 20, wait 20
+                        event(0, backward({0, 0}), 40, 60, 4, 0),   // gap 10, transfer 4
+                        event(0, forward({1, 0}), 75, 85, 5, 3),    // gap 15, transfer 5, wait 3
+                        event(0, Await{{0}, {1}}, 100, 100, 9, 6),  // gap 15, transfer 9, wait 6
                         event(0, backward({1, 0}), 100, 120)})
                 .idle,
             idle(6, 0, 4 + 5 + 9, 20 + 7 + 3 + 6));
 }
 
-// 60 and 20 of 60: the second worker would have stood idle for 40 in any case.
+// Worker 0 computes for 60 and worker 1 for 20, so worker 1 would stand idle for 40 in any case.
 TEST(Account, WhatAWorkerLacksOfTheBusiestOnesWorkIsImbalance) {
   const std::vector<Event> busiest{event(0, forward({0, 0}), 0, 20),
                                    event(0, backward({0, 0}), 20, 60)};
@@ -162,7 +162,7 @@ TEST(Account, ListsTheWorkersThatDidSomethingInTheirOrder) {
   EXPECT_EQ(summary.workers[1].worker, WorkerId{5});
 }
 
-// Backwards of stage 0 that end at these times, one minibatch after the other.
+// Returns the backwards of minibatches 0, 1, … on stage 0, which end at the times `ends`.
 std::vector<Event> backwards(const std::vector<int>& ends) {
   std::vector<Event> events;
   for (std::size_t b = 0; b < ends.size(); ++b)
@@ -197,15 +197,15 @@ TEST(Rate, OfARunThatIsAllWarmUpIsZero) {
   EXPECT_EQ(summary.minibatches_per_second(), 0);
 }
 
-// Two microbatches, the last minibatch has one; replicas 0 and 1 share each, the weight part of a
-// split backward comes later.
+// Minibatch 0 has two microbatches and the last minibatch has one. Workers 0 and 1, the replicas of
+// stage 0, share each microbatch. Backwards are split, and their weight part ends later.
 TEST(Rate, AMinibatchIsDoneWithItsLastBackwardOnAllPartsOfTheFirstStage) {
   std::vector<Event> events;
   const auto add = [&](int worker, Item item, int end, int stage = 0) {
     events.push_back(event(worker, backward(item, stage, Part::kInput), end - 4, end - 2));
     events.push_back(event(worker, backward(item, stage, Part::kWeight), end - 2, end));
   };
-  add(2, {0, 1}, 500, 1);  // another stage
+  add(2, {0, 1}, 500, 1);  // stage 1 does not count
   add(0, {0, 0}, 10);
   add(1, {0, 0}, 12);
   add(0, {0, 1}, 20);
@@ -218,7 +218,7 @@ TEST(Rate, AMinibatchIsDoneWithItsLastBackwardOnAllPartsOfTheFirstStage) {
   EXPECT_EQ(summary.measured_time, Nanos(47 - 26));
 }
 
-// When no forwards are left, backwards follow each other faster than in the steady state.
+// Once no forwards are left, backwards follow each other faster than in the steady state.
 TEST(Rate, LeavesOutTheDrain) {
   std::vector<Event> events;
   for (int b = 0; b < 3; ++b) {
@@ -234,8 +234,8 @@ TEST(Rate, LeavesOutTheDrain) {
   EXPECT_EQ(flushed.measured_minibatches, 4) << "there every minibatch has its own";
 }
 
-// Replicas take turns; the pipeline drains already when the slow one ends the last warm-up round,
-// at the very time at which the other ends its next minibatch.
+// Two workers take turns. The pipeline already drains when worker 0 ends the last warm-up
+// minibatch, and worker 1 ends the next minibatch at the very same time.
 TEST(Rate, IsNeverTakenOverNoTime) {
   const std::vector<Event> events{
       event(1, forward({3, 0}), 0, 10), event(0, backward({0, 0}), 10, 99),
@@ -245,7 +245,8 @@ TEST(Rate, IsNeverTakenOverNoTime) {
   EXPECT_EQ(summary.measured_time, Nanos(30));
 }
 
-// Worker 0 has done its minibatches 0, 2, 4 when worker 1 has done one of 1, 3, 5.
+// Worker 0 has completed its minibatches 0, 2 and 4 when worker 1 has completed only minibatch 1 of
+// 1, 3 and 5.
 TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 25}, {2, 20}, {4, 30}, {3, 50}, {5, 75}})
@@ -255,7 +256,8 @@ TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
   EXPECT_EQ(summary.measured_time, Nanos(29)) << "4 / (3/30 + 1/25)";
 }
 
-// Two workers of the same speed: the last minibatch of the one is over just before the other's.
+// Two workers have the same speed, and the last minibatch of worker 0 ends just before that of
+// worker 1.
 TEST(Rate, WhereNobodyWaitsDoesNotDependOnWhoseMinibatchIsOverFirst) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 21}, {4, 30}, {5, 31}})
@@ -266,7 +268,8 @@ TEST(Rate, WhereNobodyWaitsDoesNotDependOnWhoseMinibatchIsOverFirst) {
   EXPECT_EQ(summary.measured_time, Nanos(15)) << "two minibatches every 10";
 }
 
-// Worker 1 is not through its warm-up of two when worker 0 has nothing left.
+// Each worker has two warm-up minibatches. Worker 1 has completed only one of them when worker 0
+// has no minibatch left.
 TEST(Rate, WhereNobodyWaitsHasTheShareOfASlowWorkerToo) {
   std::vector<Event> events;
   for (const auto& [b, end] :
@@ -278,8 +281,8 @@ TEST(Rate, WhereNobodyWaitsHasTheShareOfASlowWorkerToo) {
   EXPECT_EQ(summary.measured_time, Nanos(23)) << "3 / (2/20 + 1/35) = 23.3";
 }
 
-// Nobody fetches anything before its first minibatch, which takes 10 where others take 300. The
-// last of worker 1 is over just after that of worker 0.
+// Workers fetch no weights before their first minibatch, which therefore takes about 10, while
+// later minibatches take 300. The last minibatch of worker 1 ends just after that of worker 0.
 TEST(Rate, WhereNobodyWaitsIsNeverThatOfAFirstMinibatchAlone) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 12}, {2, 310}, {3, 312}})

@@ -14,7 +14,7 @@ using schedule::Recv;
 using schedule::Send;
 using schedule::Update;
 
-// One op of each kind on worker 0, whose transfer ends last, and two of worker 1 in between.
+// kTimeline has five ops of worker 0 and two of worker 1. The transfer between them ends last.
 const Op kLoad = Load{StageId{0}, {0, 0}};
 const Op kForward = Forward{StageId{0}, {0, 0}, {0}};
 const Op kSend = Send{ValueId{0}, StageId{1}, {0, 0}, Kind::kActivation, WorkerId{1}};

@@ -17,13 +17,13 @@ namespace pipedream::train {
 
 using runtime::ParameterStep;
 
-// The operations and their order are those of torch::optim::Adam and AdamW, for the same bits.
+// Runs the operations of torch::optim::Adam and AdamW in their order, so the bits are the same.
 void Adam::step(const ParameterStep& step) {
   const auto [rate, beta1, beta2, epsilon, decay, decoupled] = options_;
   const at::Tensor& from = step.from;
   State& state = state_of(step.parameter, from);
   ++state.steps;
-  state.count.reset();  // begins with the steps when it is needed again
+  state.count.reset();  // now out of date; step_all() makes it again from `steps`
   const auto steps = static_cast<double>(state.steps);
   at::Tensor out = step.to;
   at::Tensor spare = step.gradient;
@@ -40,7 +40,8 @@ void Adam::step(const ParameterStep& step) {
   at::addcdiv_out(out, shrinks ? out : from, state.mean, spare, -step_size);
 }
 
-// As Sgd's. The device counts the steps, too: its kernel reads them there.
+// On a GPU a fused kernel updates all parameters, as in Sgd::step_all. The kernel reads the number
+// of steps from GPU memory, so it is counted there too.
 void Adam::step_all(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);

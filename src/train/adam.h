@@ -14,23 +14,25 @@ struct AdamOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
-  bool decoupled = false;  // AdamW: decay shrinks the weights, and is no part of the gradient
+  // True for AdamW: weight decay shrinks the weights directly instead of adding to the gradient.
+  bool decoupled = false;
 };
 
+// One object per stage and worker, or per parameter server; not thread-safe.
 // At step t:  g ← g + weight_decay·w  (Adam)  or  w ← w·(1 − learning_rate·weight_decay)  (AdamW)
 //   m ← β1·m + (1 − β1)·g,   s ← β2·s + (1 − β2)·g²
 //   w ← w − learning_rate/(1 − β1^t) · m / (√s / √(1 − β2^t) + ε)
 class Adam final : public runtime::Optimiser {
  public:
   explicit Adam(AdamOptions options) : options_(options) {}
-  // Overwrites the gradient with what it computes in between, so that a step allocates nothing.
+  // Writes intermediate results over `step.gradient` instead of allocating memory for them.
   void step(const runtime::ParameterStep& step) override;
   void step_all(const std::vector<runtime::ParameterStep>& steps) override;
 
  private:
   struct State {
     std::int64_t steps = 0;
-    at::Tensor count;   // of the steps, on a device
+    at::Tensor count;   // `steps` as a scalar on the GPU, for the fused kernel; else undefined
     at::Tensor mean;    // m
     at::Tensor square;  // s
   };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kRounds = 7;
 constexpr std::chrono::minutes kPatience{5};
-constexpr Bytes kMost{256 << 20};  // far more than caches hold
+constexpr Bytes kMost{256 << 20};  // most bytes of gradients measured; far more than caches hold
 
 std::int64_t floats_in(Bytes bytes) { return bytes.count / std::int64_t{sizeof(float)}; }
 
@@ -30,9 +30,10 @@ Bytes sum_of(const std::vector<Bytes>& all) {
   return sum;
 }
 
-// What a backward writes.
+// A gradient in new memory, as a backward leaves it.
 at::Tensor new_gradient(Bytes bytes) { return at::ones({floats_in(bytes)}); }
 
+// Measures one worker. Each worker's thread has its own.
 class Averager {
  public:
   Averager(transport::Transport& channel, const AveragingOf& what)
@@ -41,7 +42,8 @@ class Averager {
     bucket_ = at::zeros({floats_in(sum_of(what.gradients))});
   }
 
-  // How much longer one round takes than without replicas.
+  // Averages once with the other workers. Returns the additional processor time compared with
+  // writing the gradients and keeping them.
   Nanos round() {
     const Nanos begin = processor_time();
     keep();
@@ -74,7 +76,7 @@ class Averager {
   at::Tensor bucket_;
 };
 
-// The first worker's.
+// Runs all rounds on one thread per worker. Returns the times of worker 0, one per round.
 std::vector<Nanos> average_together(const AveragingOf& what) {
   std::vector<Nanos> rounds;
   runtime::run_on_threads(what.replicas, std::nullopt, [&](const runtime::Seat& seat) {

@@ -1,4 +1,5 @@
-// What averaging gradients takes of a processor.
+// Measures how much processor time averaging gradients over replicas costs (docs/planner.md, the
+// cost model).
 #pragma once
 
 #include <vector>
@@ -8,26 +9,28 @@
 namespace pipedream::train {
 
 struct AveragingOf {
-  std::vector<Bytes> gradients;  // of each layer
-  int replicas = 2;              // at least two
-  int threads = 1;               // for operations of libtorch
-  // With the summing itself, which has a thread of its own and takes no time from one that computes
-  // as long as there are cores for both.
+  std::vector<Bytes> gradients;  // size of each layer's gradients
+  int replicas = 2;              // workers that average with each other; at least two
+  int threads = 1;               // libtorch's threads per worker
+  // Whether the all-reduce itself counts, besides copying gradients into buckets. Training runs the
+  // all-reduce on its own thread, so it slows computation down only if all cores compute.
   bool with_sums = true;
 };
 
-// How much longer a worker's processor is busy when so many workers of this machine average
-// gradients by a ring than when each keeps its own. Gradients that are averaged are copied into one
-// buffer that stays, and summed; those that are not stay in the new memory that the backward wrote.
-// Waiting for others does not count. The median of some rounds; at least 0.
+// Returns the additional processor time per worker when `what.replicas` workers on this machine
+// average their gradients by ring all-reduce, compared with a worker without replicas. Averaged
+// gradients are copied into one buffer, which is used again for each update, and are summed there.
+// Other gradients stay in the new memory that the backward wrote. The time spent waiting for other
+// workers does not count. The result is the median of several rounds, and at least 0.
 [[nodiscard]] Nanos averaging_time(const AveragingOf& what);
 
-// What is measured of gradients: the first 256 MiB. The rest would take as long again, and memory
-// besides.
+// The part of all gradients that is measured: the first 256 MiB. Measuring all gradients of a large
+// network would take more time and memory.
 struct PartOfGradients {
-  std::vector<Bytes> gradients;  // of each layer
-  double times = 0;              // how many times as large all are; 0 where there is none
+  std::vector<Bytes> gradients;  // measured bytes of each layer's gradients
+  double times = 0;              // size of all gradients / size of this part; 0 if all are empty
 };
+// Returns the part of `gradients` (one size per layer) that averaging_time() measures.
 [[nodiscard]] PartOfGradients part_to_measure(const std::vector<Bytes>& gradients);
 
 }  // namespace pipedream::train

@@ -5,7 +5,7 @@
 namespace pipedream::train {
 namespace {
 
-// How long is noise; that it comes to an end is not.
+// The times found are noise, so the test checks only that the measurement ends.
 TEST(AveragingTime, IsFoundForAnyReplicasAndLayers) {
   for (const int replicas : {2, 3, 5})
     for (const std::vector<Bytes>& gradients :
@@ -14,7 +14,8 @@ TEST(AveragingTime, IsFoundForAnyReplicasAndLayers) {
         EXPECT_NO_THROW((void)averaging_time({gradients, replicas, 1, with_sums}));
 }
 
-// In memory that a cache holds there is no gain that could make up for the sums.
+// Large gradients gain from the buffer that is used again, which may outweigh the cost of the sums.
+// Gradients that fit into a cache gain nothing, so the difference must be positive.
 TEST(AveragingTime, OfSmallGradientsIsThatOfTheirSums) {
   for (const int replicas : {2, 3, 5})
     for (const std::vector<Bytes>& gradients :
@@ -23,7 +24,7 @@ TEST(AveragingTime, OfSmallGradientsIsThatOfTheirSums) {
       EXPECT_GT(averaging_time({gradients, replicas}), Nanos(0)) << replicas;
 }
 
-// They fit into no memory.
+// 2^45 bytes of gradients fit into no memory.
 TEST(AveragingTime, OfHugeGradientsIsReckonedFromAPart) {
   constexpr Bytes kPart{256 << 20};
   const PartOfGradients huge =

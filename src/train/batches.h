@@ -1,4 +1,5 @@
-// Which samples make which minibatch: the one stream that all workers of a run share.
+// Which samples form which minibatch: one stream of minibatches, the same for all workers of a run
+// (docs/runtime.md, epochs).
 #pragma once
 
 #include <cstdint>
@@ -6,25 +7,34 @@
 
 namespace pipedream::train {
 
-// Minibatches count through all epochs. Each epoch has every sample once, in an order of its own
-// when shuffled; its last minibatch may be short. Pure: every worker has its own and they all
-// agree, and nothing is stored, so any minibatch is found at once when training resumes.
+// Minibatches are numbered from 0 through all epochs. Each epoch has every sample once, in its own
+// order if the samples are shuffled. The last minibatch of an epoch may be short.
+//
+// Immutable, so safe to use from several threads. All answers depend on the constructor's arguments
+// alone, so workers with their own copies agree. Nothing is stored per minibatch or epoch, so any
+// minibatch is found at once.
 class Batches {
  public:
-  // `batch` is the number of samples in a minibatch; both numbers are at least 1. With `in_all` the
-  // stream ends after so many samples, with a short minibatch if need be.
+  // `samples` is the size of the data set, `batch` the number of samples in a full minibatch. The
+  // stream ends after `in_all` samples, with a short minibatch if necessary. All three are ≥ 1.
   Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle,
           std::int64_t in_all = INT64_MAX);
 
-  [[nodiscard]] std::int64_t per_epoch() const;  // minibatches
-  // How many samples the first `minibatches` have, and how many minibatches have that many.
+  // Minibatches in one epoch.
+  [[nodiscard]] std::int64_t per_epoch() const;
+  // How many samples the first `minibatches` minibatches have together.
   [[nodiscard]] std::int64_t samples_until(std::int64_t minibatches) const;
+  // How many minibatches from number 0 on it takes to have at least `samples` samples. `samples` is
+  // at most `in_all`.
   [[nodiscard]] std::int64_t minibatches_until(std::int64_t samples) const;
-  [[nodiscard]] std::int64_t samples_in(std::int64_t minibatch) const;  // how many
+  // How many samples a minibatch has; 0 after the end of the stream.
+  [[nodiscard]] std::int64_t samples_in(std::int64_t minibatch) const;
 
-  // Samples number `first` … `first` + `count` − 1 of a minibatch, which has that many.
+  // The samples at positions [first, first + count) of a minibatch, as numbers in the data set.
+  // Requires first + count ≤ samples_in(minibatch).
   [[nodiscard]] std::vector<std::int64_t> samples_of(std::int64_t minibatch, std::int64_t first,
                                                      std::int64_t count) const;
+  // All samples of a minibatch.
   [[nodiscard]] std::vector<std::int64_t> samples_of(std::int64_t minibatch) const {
     return samples_of(minibatch, 0, samples_in(minibatch));
   }

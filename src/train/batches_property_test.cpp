@@ -44,7 +44,7 @@ RC_GTEST_PROP(BatchesProperty, EveryEpochHasEverySampleOnce, ()) {
 
 RC_GTEST_PROP(BatchesProperty, SameSeedSameStreamAnotherSeedOrEpochAnother, ()) {
   Stream stream;
-  stream.samples += 20;  // of fewer, two shuffles may be the same by chance
+  stream.samples += 20;  // two shuffles of fewer samples may be the same by chance
   const std::int64_t epoch = any_of_range(0, 1000);
   const Samples found = epoch_of(stream.batches(), epoch);
   RC_ASSERT(found == epoch_of(stream.batches(), epoch));
@@ -79,7 +79,7 @@ RC_GTEST_PROP(MicrobatchesProperty, NoneIsEmptyAndSizesDifferByOneAtMost, ()) {
     const std::int64_t count = even_part(samples, m, parts).count;
     RC_ASSERT(count >= 1);
     RC_ASSERT(count == samples / parts || count == samples / parts + 1);
-    // A short minibatch has no larger microbatches than a full one.
+    // The microbatches of a short minibatch are no larger than those of a full minibatch.
     RC_ASSERT(count <= (batch - 1) / microbatches + 1);
   }
 }

@@ -13,7 +13,7 @@ TEST(Batches, LastMinibatchOfAnEpochMayBeShort) {
   const Batches batches(10, 4, 1, false);
   EXPECT_EQ(batches.per_epoch(), 3);
   EXPECT_EQ(batches.samples_in(2), 2);
-  EXPECT_EQ(batches.samples_in(3), 4);  // the next epoch
+  EXPECT_EQ(batches.samples_in(3), 4);  // the first minibatch of the next epoch
   EXPECT_EQ(batches.samples_of(2), (Samples{8, 9}));
 }
 
@@ -39,7 +39,7 @@ TEST(Batches, CountSamplesAndMinibatchesThroughEpochs) {
 TEST(Batches, AreReadInOrderUnlessShuffled) {
   const Batches batches(10, 4, 1, false);
   EXPECT_EQ(batches.samples_of(1), (Samples{4, 5, 6, 7}));
-  EXPECT_EQ(batches.samples_of(4), (Samples{4, 5, 6, 7}));  // each epoch again
+  EXPECT_EQ(batches.samples_of(4), (Samples{4, 5, 6, 7}));  // the same in the next epoch
 }
 
 TEST(Batches, OneMinibatchLargerThanTheSetHoldsAllOfIt) {
@@ -48,7 +48,7 @@ TEST(Batches, OneMinibatchLargerThanTheSetHoldsAllOfIt) {
   EXPECT_EQ(batches.samples_of(5), (Samples{0, 1, 2}));
 }
 
-// Pinned: a run that resumes with a newer program must read on where it stopped.
+// Pinned: a seed must give the same order of samples in every version of the program.
 TEST(Batches, ShufflesAsItAlwaysDid) {
   EXPECT_EQ(Batches(10, 10, 1, true).samples_of(0), (Samples{3, 9, 6, 1, 2, 8, 7, 5, 0, 4}));
 }
@@ -62,7 +62,7 @@ TEST(Permutation, PutsEveryNumberAtEveryPlaceEquallyOften) {
     for (std::int64_t i = 0; i < kSize; ++i)
       ++met[static_cast<std::size_t>(i * kSize + permutation(i))];
   }
-  for (const int times : met) EXPECT_NEAR(times, kKeys / kSize, 150);  // five deviations
+  for (const int times : met) EXPECT_NEAR(times, kKeys / kSize, 150);  // 5 standard deviations
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What training reads: data sets, and how `--data` names them.
+// Data sets that training reads, and how `--data` names them (docs/runtime.md, data).
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,35 @@
 
 namespace pipedream::train {
 
-// Samples that a network learns from. Immutable once opened; safe to share between threads.
+// Samples that a network learns from, numbered from 0. Immutable once opened; safe to share between
+// threads.
 class DataSet {
  public:
   virtual ~DataSet() = default;
 
+  // How many samples the data set has.
   [[nodiscard]] virtual std::int64_t samples() const = 0;
 
-  // What the network's input reads for these samples, in this order along dimension 0; on the CPU.
-  // `input` is one of the network that the data set was opened for.
+  // Returns the values of `input` for the samples with these numbers, stacked along dimension 0 in
+  // the given order, on the CPU. `input` must be an input of the network that the data set was
+  // opened for.
   [[nodiscard]] virtual at::Tensor load(const model::InputSpec& input,
                                         std::span<const std::int64_t> samples) const = 0;
 };
 
-// Neither is null or empty.
+// The two data sets of a training run. Each has at least one sample.
 struct Data {
-  std::unique_ptr<const DataSet> training;
-  std::unique_ptr<const DataSet> held_out;  // never trained on
+  std::unique_ptr<const DataSet> training;  // never null
+  // For evaluation; never trained on. Null only if a user of the C++ library holds nothing out.
+  std::unique_ptr<const DataSet> held_out;
 };
 
-// The data that `spec` names, for this network:
-//   "synthetic" or ""  made up from the seed (train/synthetic.h)
+// Opens the data that `spec` names for `network`; neither data set is null:
+//   "synthetic" or ""  generated from `seed` (train/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (train/idx.h)
 //   "text:FILE"        characters for language models (train/text.h)
-// Throws BadUsage for another spec, with the nearest; CannotMeet where the data does not fit the
-// network; BadFile or IoError for the files.
+// Throws BadUsage, suggesting the nearest name, for any other `spec`; CannotMeet if the data does
+// not fit the network; IoError or BadFile if a file cannot be read or its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,
                              std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// An update of many parameters on a GPU as one piece of work.
+// Prepares the update of many parameters on a GPU for libtorch's fused optimiser kernels.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,16 @@
 
 namespace pipedream::train {
 
-// The steps as lists for libtorch's fused optimisers, which write over the weights that they read:
-// where others are to be written, those begin as copies.
+// The tensors of all steps as the lists that libtorch's fused optimisers take. A fused optimiser
+// updates weights in place. So if a step writes to other memory than it reads (`to` is not `from`),
+// the constructor copies `from` to `to`, and the kernel then updates `to`.
 class FusedSteps {
  public:
   explicit FusedSteps(const std::vector<runtime::ParameterStep>& steps);
 
-  // Whether they can be one piece of work: all of floats on a GPU, each with its gradient's layout.
+  // Whether a fused optimiser can take the steps. There must be at least one; all weights must be
+  // floats on a GPU, and each gradient must be floats with the strides of its weights. If false,
+  // weights() and gradients() are empty and nothing was copied.
   [[nodiscard]] bool is_possible() const { return possible_; }
   [[nodiscard]] const std::vector<at::Tensor>& weights() const { return weights_; }
   [[nodiscard]] const std::vector<at::Tensor>& gradients() const { return gradients_; }

@@ -11,12 +11,13 @@
 namespace pipedream::train {
 namespace {
 
-constexpr int kOnlyGzip = 16;  // as inflateInit2 wants it said
+constexpr int kOnlyGzip = 16;  // added to the window bits: inflateInit2 then takes gzip alone
 
+// A decompression that is under way. `content` must outlive it.
 class Inflation {
  public:
   explicit Inflation(std::string_view content) {
-    // zlib takes a pointer to bytes that it does not change, and calls it one to bytes that it may.
+    // zlib's interface takes a pointer to non-const bytes, but zlib only reads them.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
     stream_.avail_in = static_cast<uInt>(content.size());
     if (::inflateInit2(&stream_, MAX_WBITS + kOnlyGzip) != Z_OK) throw std::bad_alloc();
@@ -25,7 +26,8 @@ class Inflation {
   Inflation& operator=(const Inflation&) = delete;
   ~Inflation() { ::inflateEnd(&stream_); }
 
-  // Appends up to `most` bytes, and at most one piece; returns zlib's word on it.
+  // Appends decompressed bytes to `out`: at most `most`, and at most 64 KiB. Returns the result
+  // code of zlib's inflate().
   int append(std::string& out, std::size_t most) {
     std::array<Bytef, 1 << 16> piece;
     const std::size_t room = std::min(most, piece.size());
@@ -36,6 +38,7 @@ class Inflation {
     return result;
   }
 
+  // Compressed bytes that have not been read yet.
   [[nodiscard]] std::size_t left() const { return stream_.avail_in; }
 
  private:
@@ -47,7 +50,7 @@ class Inflation {
 bool is_gzip(std::string_view content) { return content.starts_with("\x1f\x8b"); }
 
 std::string unpack_gzip(std::string_view content, std::size_t most, const std::string& file) {
-  constexpr std::size_t kLargestPacked = 0xFFFFFFFF;  // zlib counts in 32 bits
+  constexpr std::size_t kLargestPacked = 0xFFFFFFFF;  // zlib counts input bytes in 32 bits
   if (content.size() > kLargestPacked)
     throw BadFile(file + ": compressed to more than 4 GiB: unpack it");
   Inflation inflation(content);

@@ -1,4 +1,4 @@
-// Reading what gzip packed, without more memory than the reader asks for.
+// Decompresses gzip data, using no more memory than the caller asks for.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace pipedream::train {
 
+// Whether `content` begins as gzip files do.
 [[nodiscard]] bool is_gzip(std::string_view content);
 
-// The first `most` bytes, or all if they are fewer, of what `content` was packed from; `file` is
-// only named in messages. Throws BadFile for data that is damaged, cut short or followed by more,
-// as far as it had to be read.
+// Returns the first `most` bytes of the decompressed `content`, or all of them if there are fewer.
+// `file` is used in messages only. Throws BadFile if `content` is larger than 4 GiB, damaged, cut
+// short or followed by other data; the last three are found only in the part that is read.
 [[nodiscard]] std::string unpack_gzip(std::string_view content, std::size_t most,
                                       const std::string& file);
 

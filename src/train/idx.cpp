@@ -17,11 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMean = 0.1307;  // of MNIST's pixels between 0 and 1
+// Mean and standard deviation of MNIST's pixels, scaled to [0, 1].
+constexpr double kMean = 0.1307;
 constexpr double kDeviation = 0.3081;
 
-// What the files hold, as it is there: resizing all images at once could take a hundred times the
-// memory, and costs little when they are read.
+// Images and labels as the files have them. Images are resized when they are loaded, which costs
+// little; resizing all of them in advance could take a hundred times the memory.
 struct Images {
   at::Tensor pixels;  // [samples, rows, columns], bytes
   at::Tensor labels;  // [samples], bytes
@@ -41,7 +42,7 @@ class ImageSet final : public DataSet {
   at::Tensor load(const model::InputSpec& input,
                   std::span<const std::int64_t> samples) const override {
     const at::Tensor index =
-        at::from_blob(const_cast<std::int64_t*>(samples.data()),  // it is only read
+        at::from_blob(const_cast<std::int64_t*>(samples.data()),  // index_select only reads it
                       {static_cast<std::int64_t>(samples.size())}, at::kLong);
     if (input.name == task_.labels.name)
       return images_.labels.index_select(0, index).to(input.type);
@@ -50,6 +51,7 @@ class ImageSet final : public DataSet {
   }
 
  private:
+  // Normalised pixels [N, rows, columns] in the shape that `input` reads.
   static at::Tensor shaped(const at::Tensor& pixels, const model::InputSpec& input) {
     if (input.shape.size() == 2) return pixels.flatten(1);
     const std::int64_t height = input.shape[2];
@@ -64,6 +66,7 @@ class ImageSet final : public DataSet {
   Classification task_;
 };
 
+// The path of the plain or compressed file of that name, if the folder has one.
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"})
     if (is_there(folder / (name + ending))) return folder / (name + ending);
@@ -81,7 +84,8 @@ at::Tensor read_array(const fs::path& path, std::size_t dimensions) {
   return out;
 }
 
-// The images of one set with their labels; nullopt where the folder has none.
+// Reads the images and labels of the set "train" or "t10k"; nullopt if the folder has no such
+// images. Throws IoError if it has images without labels.
 std::optional<Images> read_set(const fs::path& folder, const std::string& set) {
   const auto images = find_file(folder, set + "-images-idx3-ubyte");
   if (!images) return std::nullopt;
@@ -107,7 +111,7 @@ void check_values(const Images& images, const model::InputSpec& values, const fs
   if (values.shape.size() == 2 && wanted != pixels)
     throw CannotMeet("the network reads " + std::to_string(wanted) + " " + values.name +
                      " per sample, images of " + folder.string() + " have " + sides(images) +
-                     " pixels: give it --inputs " + std::to_string(pixels));
+                     " pixels: give it `inputs` " + std::to_string(pixels));
   if (values.shape.size() == 4 && wanted != 1 && wanted != 3)
     throw CannotMeet("the network reads images of " + std::to_string(wanted) +
                      " channels, those of " + folder.string() +
@@ -119,7 +123,7 @@ void check_labels(const Images& images, const model::InputSpec& labels, const fs
   if (highest >= labels.bound)
     throw CannotMeet("the network tells " + std::to_string(labels.bound) +
                      " classes apart, labels of " + folder.string() + " go up to " +
-                     std::to_string(highest) + ": give it --classes " +
+                     std::to_string(highest) + ": give it `classes` " +
                      std::to_string(highest + 1));
 }
 
@@ -128,6 +132,7 @@ struct Sets {
   Images held_out;
 };
 
+// The first 80 % of the only set to train on, and the others to hold out.
 Sets split(const Images& images, const fs::path& folder) {
   const std::int64_t count = images.count();
   const auto training = static_cast<std::int64_t>(static_cast<double>(count) * kIdxTrainingPart);

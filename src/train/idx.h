@@ -1,4 +1,5 @@
-// Images with labels in the files of MNIST and its kin (train/idx_format.h).
+// Data sets of images with labels from IDX files, the format of MNIST (train/idx_format.h;
+// docs/runtime.md, data).
 #pragma once
 
 #include <filesystem>
@@ -7,16 +8,21 @@
 
 namespace pipedream::train {
 
-// The part of the images that are trained on where a folder has no set of its own to hold out.
+// If a folder has only one set of images, the fraction of its images that is trained on.
 inline constexpr double kIdxTrainingPart = 0.8;
 
-// The folder's train-images-idx3-ubyte and train-labels-idx1-ubyte are trained on, its t10k-… are
-// held out; each as it is or with .gz. Where it has only one of the two sets, the first 80 % of
-// that are trained on and the rest is held out, and a log line says so.
+// Reads the data sets in `folder`. train-images-idx3-ubyte and train-labels-idx1-ubyte are trained
+// on; t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte are held out. Each file may be compressed,
+// with the ending .gz. If the folder has only one of the two sets, the first 80 % of its images are
+// trained on, the others are held out, and a log line says so.
 //
-// Images are resized to the network's and repeated over its channels (1 or 3), or become one row of
-// features where their number fits. Pixels have MNIST's mean and deviation taken out.
-// Throws IoError, BadFile, and CannotMeet where images or labels do not fit the network.
+// If the network reads images, images are resized to its height and width and repeated over its
+// channels (1 or 3). If it reads features, an image becomes one row, and the network must have one
+// feature per pixel. Pixels are scaled to [0, 1], then normalised with MNIST's mean and standard
+// deviation.
+//
+// Throws IoError if a file is missing or cannot be read, BadFile if its content is wrong, and
+// CannotMeet if the network is no classifier or images or labels do not fit it.
 [[nodiscard]] Data open_idx(const std::filesystem::path& folder, const model::Network& network);
 
 }  // namespace pipedream::train

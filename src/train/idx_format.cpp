@@ -10,7 +10,7 @@ constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kSideBytes = 4;
 constexpr std::size_t kMostDimensions = 3;
 constexpr std::size_t kLongestHead = kMagicBytes + kMostDimensions * kSideBytes;
-constexpr std::uint64_t kLargest = std::uint64_t{1} << 32;  // bytes of data
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 32;  // most bytes of elements
 constexpr unsigned kTypeByte = 0x08;                        // elements are unsigned bytes
 
 [[noreturn]] void fail(const std::string& file, std::size_t place, const std::string& what) {
@@ -42,7 +42,7 @@ std::size_t parse_dimensions(std::string_view start, const std::string& file) {
   return dimensions;
 }
 
-// `start` is the file's beginning, as much of the longest head as there is.
+// `start` holds the first kLongestHead bytes of the file, or all of it if it is shorter.
 Head parse_head(std::string_view start, const std::string& file) {
   const std::size_t dimensions = parse_dimensions(start, file);
   Head head{.head_bytes = kMagicBytes + dimensions * kSideBytes};
@@ -68,7 +68,8 @@ IdxArray parse_idx(std::string_view content, const std::string& file) {
                             : std::string(content.substr(0, most));
   };
   Head head = parse_head(first_bytes(kLongestHead), file);
-  // One byte more than it says, to see whether there are more; never all that it might unpack to.
+  // One byte more than the head says shows whether the file has too many. The rest is never
+  // decompressed: it might be far larger than memory.
   std::string bytes = first_bytes(head.head_bytes + head.data_bytes + 1);
   bytes.erase(0, head.head_bytes);
   if (bytes.size() != head.data_bytes)

@@ -1,6 +1,6 @@
-// IDX, the format of MNIST's files: an array of bytes after a head that says its shape. Free of
-// libtorch, so that it can be fuzzed; train/idx.h makes data sets of it.
-//   0 0 TYPE DIMENSIONS, then per dimension its size in 4 bytes, highest first, then the elements
+// Reads IDX, the format of MNIST's files: a head with the shape of an array, then its elements.
+//   0 0 TYPE DIMENSIONS, then the size of each dimension in 4 bytes (big-endian), then the elements
+// Free of libtorch, so that it can be fuzzed; train/idx.h makes data sets of these arrays.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct IdxArray {
   friend bool operator==(const IdxArray&, const IdxArray&) = default;
 };
 
-// Reads an array of bytes with one to three dimensions, plain or packed by gzip. Throws BadFile,
-// naming file and place, for another kind of file and for one that holds, or unpacks to, fewer or
-// more bytes than its head says.
+// Parses the content of an IDX file, plain or compressed by gzip: an array of unsigned bytes with
+// one to three dimensions. Throws BadFile, with `file` and the position in it, for any other kind
+// of file, for more than 4 GiB of data, and for fewer or more bytes than the head says.
 [[nodiscard]] IdxArray parse_idx(std::string_view content, const std::string& file);
 
 }  // namespace pipedream::train

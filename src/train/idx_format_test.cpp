@@ -82,7 +82,7 @@ TEST(IdxFormat, RefusesPackedDataThatIsDamagedCutShortOrFollowedByMore) {
   EXPECT_NE(refusal(good.substr(0, good.size() - 4)).find("cut short"), std::string::npos);
   EXPECT_NE(refusal(good + "x").find("more after the end"), std::string::npos);
   std::string bad = good;
-  bad[bad.size() - 6] = static_cast<char>(bad[bad.size() - 6] ^ 1);  // in the checksum
+  bad[bad.size() - 6] = static_cast<char>(bad[bad.size() - 6] ^ 1);  // a byte of the checksum
   EXPECT_NE(refusal(bad).find("damaged"), std::string::npos);
 }
 

@@ -82,10 +82,10 @@ TEST(Idx, SaysWhatToDoWhereTheNetworkDoesNotFit) {
   const auto refusal = [&](const model::Network& network) {
     return message_of<CannotMeet>([&] { (void)open_idx(folder.path(), network); });
   };
-  EXPECT_NE(refusal(small_network("mlp")).find("2 x 2 pixels: give it --inputs 4"),
+  EXPECT_NE(refusal(small_network("mlp")).find("2 x 2 pixels: give it `inputs` 4"),
             std::string::npos);
   EXPECT_NE(refusal(small_network("mlp", {{"inputs", "4"}, {"classes", "2"}}))
-                .find("go up to 2: give it --classes 3"),
+                .find("go up to 2: give it `classes` 3"),
             std::string::npos);
   EXPECT_NE(refusal(small_network("gpt")).find("images with labels are for classifiers"),
             std::string::npos);

@@ -1,4 +1,4 @@
-// IDX files for tests and fuzzing.
+// Writes IDX files for tests and fuzzing (train/idx_format.h).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pipedream::train {
 
-// The file that holds this array.
+// The content of an uncompressed IDX file with this array.
 [[nodiscard]] inline std::string idx_file(const IdxArray& array) {
   std::string file{0, 0, 8, static_cast<char>(array.shape.size())};
   for (const std::int64_t side : array.shape)

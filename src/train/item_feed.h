@@ -1,4 +1,4 @@
-// A data set as the items of one schedule.
+// Hands the samples of a data set to a schedule, item by item (a minibatch or a microbatch).
 #pragma once
 
 #include "runtime/feed.h"
@@ -8,11 +8,12 @@
 
 namespace pipedream::train {
 
-// Keeps a reference to the data set. Immutable, so safe to use from several threads.
+// The feed of one schedule. Keeps a reference to the data set, which must outlive it. Immutable, so
+// safe to use from several threads.
 class ItemFeed final : public runtime::Feed {
  public:
-  // Minibatch 0 of the schedule is number `first` of the stream; minibatches are cut as `extent`
-  // says, evenly.
+  // Minibatch 0 of the schedule is minibatch `first` of the stream `batches`. Each minibatch is cut
+  // evenly into the number of microbatches that `extent` says.
   ItemFeed(const DataSet& data, const Batches& batches, const schedule::Extent& extent,
            std::int64_t first)
       : data_(data), batches_(batches), extent_(extent), first_(first) {}

@@ -1,4 +1,4 @@
-// The synthetic data can be learned, within some dozen minibatches.
+// Networks of each kind learn the synthetic data within a few dozen minibatches.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
+// Trains a whole network in a plain loop, without a pipeline.
 class Learner {
  public:
   Learner(const model::Network& network, const OptimiserOptions& options)
@@ -63,7 +64,7 @@ class Learner {
   std::unique_ptr<runtime::Optimiser> optimiser_;
 };
 
-// VGG's kind of network, small: convolutions and poolings, then a linear layer.
+// A small network in the style of VGG: convolutions and poolings, then a linear layer.
 model::Network tiny_vgg() {
   constexpr std::int64_t kBatch = 32;
   constexpr std::int64_t kClasses = 10;
@@ -85,10 +86,10 @@ model::Network tiny_vgg() {
   return std::move(net).build(net.add("loss", model::cross_entropy(), {x, labels}));
 }
 
-// Trains and expects the loss on held-out samples to fall to less than `part` of its start.
+// Trains and expects the loss on held-out samples to fall below `part` times its initial value.
 void expect_learns(const model::Network& network, const OptimiserOptions& options,
                    std::int64_t minibatches, double part) {
-  at::set_num_threads(1);  // a second would only wait for such small pieces of work
+  at::set_num_threads(1);  // the operations are too small to gain from a second thread
   Learner learner(network, options);
   const double before = learner.held_out_loss();
   learner.train(minibatches);
@@ -106,7 +107,8 @@ TEST(Learning, ImagesByConvolutions) {
   expect_learns(tiny_vgg(), {.learning_rate = 0.02}, 20, 0.1);
 }
 
-// Half of log(31): no guess by how often words occur would do that.
+// The vocabulary has 31 words, so the loss begins near log(31). A network that knew only how often
+// each word occurs could not halve it.
 TEST(Learning, LanguageByATransformer) {
   expect_learns(small_network("gpt", {{"hidden", "32"}, {"context", "16"}}, 32),
                 {.learning_rate = 0.3}, 40, 0.5);
@@ -118,7 +120,7 @@ TEST(Learning, LanguageByTiedLstms) {
       {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 40, 0.75);
 }
 
-// By Adam: the weights of so narrow a GNMT begin too small for SGD to move them soon.
+// With Adam: the initial weights of such a narrow GNMT are so small that SGD would take too long.
 TEST(Learning, TranslationByGnmt) {
   expect_learns(small_network("gnmt8", {{"hidden", "32"}, {"length", "8"}}, 32),
                 {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 50, 0.65);

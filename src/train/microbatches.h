@@ -1,4 +1,5 @@
-// How a minibatch is cut into microbatches: as evenly as whole samples allow (core/even_part.h).
+// How many microbatches a minibatch is cut into. The cuts themselves are those of
+// core/even_part.h: sizes differ by at most one sample.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +7,9 @@
 
 namespace pipedream::train {
 
-// Into how many microbatches a minibatch of `samples` is cut, when a full one of `batch` samples is
-// cut into `microbatches`: a short one into fewer, of about the same size, and at least one.
+// Returns the number of microbatches for a minibatch of `samples` samples, if a full minibatch of
+// `batch` samples is cut into `microbatches`. A short minibatch is cut into fewer microbatches of
+// about the same size, and into at least one.
 [[nodiscard]] constexpr std::int64_t microbatches_in(std::int64_t samples, std::int64_t batch,
                                                      std::int64_t microbatches) {
   const std::int64_t wanted = (samples * microbatches + batch - 1) / batch;

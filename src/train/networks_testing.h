@@ -1,4 +1,4 @@
-// Networks small enough for tests. Only *_test.cpp files include this.
+// Networks of the zoo, small enough for tests. Only *_test.cpp files include this.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 
 namespace pipedream::train {
 
-// The network with those of these sizes that it has.
+// The network with small sizes. `sizes` takes precedence over the small sizes below. Sizes that the
+// network does not have as options are ignored.
 [[nodiscard]] inline model::Network small_network(const model::ZooEntry& entry,
                                                   std::map<std::string, std::string> sizes = {},
                                                   std::int64_t batch = 4) {
@@ -17,7 +18,7 @@ namespace pipedream::train {
       {"layers", "2"},      {"heads", "2"},     {"length", "6"},     {"context", "8"},
       {"frames", "5"},      {"features", "20"}, {"embedding", "12"}, {"vocabulary", "31"},
       {"dropout", "0"}};
-  sizes.insert(small.begin(), small.end());  // does not replace what is given
+  sizes.insert(small.begin(), small.end());  // keeps the entries of `sizes`
   std::map<std::string, std::string> given;
   for (const model::OptionSpec& option : entry.options)
     if (sizes.contains(option.name)) given[option.name] = sizes.at(option.name);
@@ -30,7 +31,7 @@ namespace pipedream::train {
   return small_network(model::zoo_entry(name), std::move(sizes), batch);
 }
 
-// What a data set is asked for: the input of that name.
+// The input of that name, which a data set is asked to load.
 [[nodiscard]] inline const model::InputSpec& input_of(const model::Network& network,
                                                       const std::string& name) {
   for (const model::InputSpec& input : network.inputs)

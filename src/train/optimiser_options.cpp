@@ -16,7 +16,8 @@ void expect_not_negative(const std::string& what, double value) {
     throw BadUsage("the " + what + " must be a number from 0 on, found " + brief_number(value));
 }
 
-// These weigh the past against the present: 1 would never forget.
+// For the factors of running averages (momentum, beta1, beta2). With 1, an average would never
+// forget the past.
 void expect_below_one(const std::string& what, double value) {
   if (!(value >= 0 && value < 1))
     throw BadUsage("the " + what + " must lie in [0, 1), found " + brief_number(value));

@@ -1,4 +1,4 @@
-// Which optimiser trains, as a user says it.
+// The optimiser that a user chooses, by name and numbers, and its construction.
 #pragma once
 
 #include <memory>
@@ -9,27 +9,28 @@
 
 namespace pipedream::train {
 
-// In the order of systems::optimiser_names().
+// Must have the order of systems::optimiser_names(): the index of a name there is the value here.
 enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
 
 struct OptimiserOptions {
   OptimiserKind kind = OptimiserKind::kMomentum;
   double learning_rate = 0.01;
-  double momentum = 0.9;    // of kMomentum alone
-  double weight_decay = 0;  // of all; torch's AdamW would begin with 0.01
-  double beta1 = 0.9;       // this and what follows: of kAdam and kAdamW
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  double momentum = 0.9;    // only for kMomentum
+  double weight_decay = 0;  // for all kinds; the default of torch's AdamW is 0.01 instead
+  double beta1 = 0.9;       // only for kAdam and kAdamW
+  double beta2 = 0.999;     // only for kAdam and kAdamW
+  double epsilon = 1e-8;    // only for kAdam and kAdamW
 };
 
+// The name of an optimiser: "sgd", "momentum", "adam", "adamw".
 [[nodiscard]] const std::string& to_text(OptimiserKind kind);
-// The kind of that name; throws BadUsage with the nearest.
+// The optimiser of that name. Throws BadUsage, suggesting the nearest name, if there is none.
 [[nodiscard]] OptimiserKind optimiser_kind(std::string_view name);
 
-// How far an update goes where nobody says it.
+// The learning rate that is used if the user gives none.
 [[nodiscard]] double default_learning_rate(OptimiserKind kind);
 
-// A new optimiser without state. Throws BadUsage for a number out of its range.
+// Returns a new optimiser with empty state. Throws BadUsage if a number is out of range.
 [[nodiscard]] std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options);
 
 }  // namespace pipedream::train

@@ -1,4 +1,4 @@
-// Every optimiser against libtorch's own, bit for bit.
+// Compares every optimiser with libtorch's own, bit for bit.
 #include <gtest/gtest.h>
 
 #include <torch/optim/adam.h>
@@ -12,8 +12,9 @@ namespace pipedream::train {
 namespace {
 
 constexpr int kSteps = 10;
-const std::vector<std::int64_t> kSizes{1, 3, 17, 1001};  // odd: what vectors leave over counts too
+const std::vector<std::int64_t> kSizes{1, 3, 17, 1001};  // no multiples of a vector's width
 
+// libtorch's optimiser with the same options.
 std::unique_ptr<torch::optim::Optimizer> theirs_of(const OptimiserOptions& o,
                                                    std::vector<at::Tensor> parameters) {
   const std::tuple<double, double> betas{o.beta1, o.beta2};
@@ -62,7 +63,7 @@ TEST_P(OptimisersTorch, AreTheSameBitForBitInPlaceAndIntoAnotherBuffer) {
       const at::Tensor to = at::empty_like(apart[i]);
       const at::Tensor before = apart[i].clone();
       ours_apart->step({i, apart[i], gradient.clone(), to});
-      EXPECT_TRUE(at::equal(apart[i], before));  // versions that are stashed stay as they are
+      EXPECT_TRUE(at::equal(apart[i], before));  // a stashed weight version must not change
       apart[i] = to;
     }
     reference->step();

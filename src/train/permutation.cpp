@@ -8,7 +8,7 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::int64_t kRounds = 6;  // four would do for large sizes; the small ones mix later
+constexpr std::int64_t kRounds = 6;  // large sizes mix well in four rounds; small ones need more
 
 }  // namespace
 

@@ -7,11 +7,12 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::size_t kImagePatches = 8;     // over the height and the width of an image
-constexpr std::size_t kFeaturePatches = 64;  // over a row of features
-constexpr float kNoise = 1;                  // its bound; patterns have a standard deviation of 1
-// Noise is drawn once and samples take parts of it, from random places on: drawing it for each
-// sample took ten times as long as all else.
+constexpr std::size_t kImagePatches = 8;     // patches along the height and along the width
+constexpr std::size_t kFeaturePatches = 64;  // patches along a row of features
+// Noise is uniform in [−kNoise, kNoise). Patterns have a standard deviation of 1.
+constexpr float kNoise = 1;
+// Positions in `noise_` at which a row may begin. Noise is drawn once; a sample takes it from a
+// random position on. Drawing it for each sample took ten times as long as everything else.
 constexpr std::size_t kNoisePlaces = 1 << 16;
 
 }  // namespace
@@ -33,7 +34,8 @@ Prototypes::Prototypes(std::int64_t classes, model::Shape shape, std::uint64_t s
   for (float& value : noise_) value = kNoise * (2 * value - 1);
 }
 
-// Every row of a sample that is no image shows the same pattern: frames of a film differ by noise.
+// In a sample that is no image all rows show the same pattern: the frames of a film differ only by
+// their noise.
 std::size_t Prototypes::pattern_row(std::size_t row) const {
   if (pattern_rows_ == 1) return 0;
   return row / height_ * row_patches_ + row % height_ * row_patches_ / height_;

@@ -1,5 +1,5 @@
-// Made-up samples of classes that can be told apart: each class has a pattern, a sample of it is
-// the pattern plus noise.
+// Synthetic samples of classes that a network can tell apart. Each class has a random pattern; a
+// sample of the class is its pattern plus noise.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,31 @@
 
 namespace pipedream::train {
 
-// Immutable; a pure function of its arguments. Patterns are coarse, a few patches over the last
-// dimension (features) or over the last two (images, which have three), so that poolings do not
-// average them away and the memory they take does not grow with the image.
+// The patterns of all classes and the noise. A pure function of the constructor's arguments.
+// Immutable, so safe to use from several threads.
+//
+// Patterns are coarse: a few patches of constant value. In an image (three dimensions) the patches
+// divide height and width; in any other sample they divide the last dimension. Poolings therefore
+// do not average patterns away, and the memory of a pattern does not grow with the image.
 class Prototypes {
  public:
-  // `shape` is that of one sample.
+  // `shape` is the shape of one sample, without the dimension of the minibatch.
   Prototypes(std::int64_t classes, model::Shape shape, std::uint64_t seed);
 
-  // Writes a sample of the class `of_class`, whose noise `key` chooses.
+  // Writes a sample of the class `of_class` into `sample`. `key` selects its noise.
   void draw(std::int64_t of_class, const RandomKey& key, std::span<float> sample) const;
 
  private:
+  // The row of a pattern that row number `row` of a sample shows.
   [[nodiscard]] std::size_t pattern_row(std::size_t row) const;
 
-  std::size_t columns_;         // the last dimension
-  std::size_t height_;          // the one before it in an image, else 1
-  std::size_t column_patches_;  // numbers in a row of a pattern
-  std::size_t row_patches_;     // rows of a pattern, per channel
-  std::size_t pattern_rows_;
-  std::vector<float> patterns_;  // class by class
-  std::vector<float> noise_;     // of which each row of a sample takes a part
+  std::size_t columns_;          // size of a sample's last dimension
+  std::size_t height_;           // rows of an image; 1 for other samples
+  std::size_t column_patches_;   // patches in a row of a pattern
+  std::size_t row_patches_;      // rows of patches in one channel of a pattern
+  std::size_t pattern_rows_;     // rows of patches in all channels of a pattern
+  std::vector<float> patterns_;  // [classes, pattern_rows_, column_patches_]
+  std::vector<float> noise_;     // each row of a sample adds a stretch of `columns_` numbers
 };
 
 }  // namespace pipedream::train

@@ -8,7 +8,7 @@
 namespace pipedream::train {
 namespace {
 
-constexpr float kSurprise = 0.1F;  // the probability of a word that does not follow
+constexpr float kSurprise = 0.1F;  // probability that the next word is random
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void Sentences::draw(RandomKey key, std::span<std::int64_t> sentence) const {
   std::vector<float> random(sentence.size());
   fill_uniform(key, random);
   const auto words = static_cast<float>(next_.size());
-  // Of the numbers below `range`, each word gets the same part.
+  // Maps a number in [0, range) to a word; all words are equally probable.
   const auto any_word = [&](float number, float range) {
     return std::min(static_cast<std::int64_t>(number / range * words),
                     static_cast<std::int64_t>(next_.size()) - 1);

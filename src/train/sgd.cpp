@@ -38,8 +38,8 @@ void Sgd::step(const ParameterStep& step) {
             .count = static_cast<std::size_t>(step.from.numel())});
 }
 
-// On a GPU hundreds of small kernels would take longer to start than to run: there one does it all
-// but the dividing, which a fused kernel does not know.
+// On a GPU hundreds of small kernels would take longer to launch than to run, so a fused kernel
+// updates all parameters. It cannot divide gradients, so that is done before.
 void Sgd::step_all(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);
@@ -56,7 +56,8 @@ void Sgd::step_all(const std::vector<ParameterStep>& steps) {
 at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
   if (options_.momentum == 0) return {};
   at::Tensor& velocity = velocity_[parameter];
-  // −0 + g is g for every g, zeros of either sign too: the first step needs no case of its own.
+  // The first step must give v = g. −0 + g is g for every g, also for zeros of either sign, so a
+  // velocity of −0 makes the first step like all others.
   if (!velocity.defined()) velocity = at::full_like(weights, -0.0, {}, at::MemoryFormat::Preserve);
   return velocity;
 }

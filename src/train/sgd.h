@@ -13,6 +13,7 @@ struct SgdOptions {
   double weight_decay = 0;
 };
 
+// One object per stage and worker, or per parameter server; not thread-safe.
 // g ← g + weight_decay·w, v ← momentum·v + g (v = g at the first step), w ← w − learning_rate·v.
 class Sgd final : public runtime::Optimiser {
  public:
@@ -22,13 +23,14 @@ class Sgd final : public runtime::Optimiser {
   void step_all(const std::vector<runtime::ParameterStep>& steps) override;
 
  private:
-  // Undefined without momentum.
+  // The momentum buffer of a parameter, created on first use; undefined if momentum is 0.
   [[nodiscard]] at::Tensor velocity_of(std::size_t parameter, const at::Tensor& weights);
-  // One tensor operation after another: for what is not plain floats in order on the CPU.
+  // The step as separate tensor operations. Used where sgd_pass() cannot be: for tensors that are
+  // not contiguous floats on the CPU, and on machines without fused multiply-add.
   void step_by_operations(const runtime::ParameterStep& step, at::Tensor velocity) const;
 
   SgdOptions options_;
-  std::map<std::size_t, at::Tensor> velocity_;
+  std::map<std::size_t, at::Tensor> velocity_;  // momentum buffers by parameter
 };
 
 }  // namespace pipedream::train

@@ -1,5 +1,5 @@
-// Compiled with -O3 (cmake/modules.cmake): the loop is turned into vector instructions. Only what
-// is written as std::fma is fused, as everywhere (cmake/compiler.cmake).
+// Compiled with -O3 (cmake/modules.cmake), so that the loop is vectorised. As in the whole program,
+// only what is written as std::fma becomes a fused multiply-add (cmake/compiler.cmake).
 #include "train/sgd_pass.h"
 
 #include <cmath>
@@ -19,8 +19,8 @@
 namespace pipedream::train {
 namespace {
 
-// `InPlace` tells the compiler that reading `from` is reading `to`: not knowing, it would take a
-// loop without vector instructions for fear of an overlap.
+// `InPlace` tells the compiler that `from` and `to` are the same array. Otherwise it would have to
+// assume that they may overlap in part, and would run a loop without vector instructions.
 template <bool InPlace, bool Divides, bool Decays, bool HasMomentum>
 PD_FUSED void pass(const SgdFactors& factors, const SgdArrays& arrays) {
   const auto [rate, momentum, decay, divisor] = factors;
@@ -41,6 +41,7 @@ PD_FUSED void pass(const SgdFactors& factors, const SgdArrays& arrays) {
   }
 }
 
+// Calls `use` with `value` as a compile-time constant.
 template <class Use>
 void with(bool value, Use use) {
   if (value)

@@ -35,7 +35,7 @@ TEST(Sgd, GivesTheBitsOfAGradientThatWasDividedBefore) {
     const at::Tensor w = at::randn({1003});
     const at::Tensor v = w.clone();
     const at::Tensor g = at::randn({1003});
-    one.step({0, w, g.clone(), w, divisor});  // which may divide it where it lies
+    one.step({0, w, g.clone(), w, divisor});  // step() may divide in place
     two.step({0, v, g.div(divisor), v});
     EXPECT_TRUE(at::equal(w, v)) << divisor;
   }
@@ -56,7 +56,7 @@ TEST(Sgd, GivesTheSameBitsInPlaceAndIntoAnotherBuffer) {
   EXPECT_TRUE(at::equal(in_place, from));
 }
 
-// A gradient with gaps goes by operations, one without in one pass.
+// A contiguous gradient is applied in one pass, any other gradient by separate operations.
 TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
   if (!can_sgd_pass()) GTEST_SKIP() << "this machine has no fused multiply-add";
   for (const double momentum : {0.0, 0.9}) {
@@ -77,7 +77,7 @@ TEST(Sgd, GivesTheSameBitsInOnePassAndByOperations) {
   }
 }
 
-// 1e-50 is 0 as a float, and not as a double.
+// A momentum of 1e-50 is nonzero as a double, but rounds to 0 as a float.
 TEST(Sgd, TakesAMomentumThatIsTooSmallToMatter) {
   Sgd tiny({.learning_rate = 0.1, .momentum = 1e-50});
   Sgd none({.learning_rate = 0.1});

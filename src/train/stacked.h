@@ -1,4 +1,4 @@
-// Tensors that are made sample by sample.
+// Builds a tensor of several samples, sample by sample.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace pipedream::train {
 
-// What `input` reads for these samples: fill(sample, values) writes each one's values, a
-// std::span<Number> without dimension 0.
+// Returns the values of `input` for `samples`, in that order along dimension 0. For each sample,
+// fill(sample, values) is called, and must write all values of that sample into the
+// std::span<Number> `values`. The result is converted to the type of `input`.
 template <class Number, class Fill>
 [[nodiscard]] at::Tensor stacked(const model::InputSpec& input,
                                  std::span<const std::int64_t> samples, Fill fill) {

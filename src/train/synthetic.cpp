@@ -16,9 +16,11 @@ namespace {
 using model::InputSpec;
 using Words = std::vector<std::int64_t>;
 
-// Which of the two sets: their samples have the same numbers and other streams.
+// Which of the two data sets. Both number their samples from 0. The part is in the random key, so
+// that samples of the same number have different random numbers.
 enum class Part { kTraining, kHeldOut };
 
+// What the data sets of all tasks have in common.
 class Synthetic : public DataSet {
  public:
   Synthetic(Part part, std::uint64_t seed) : part_(part), seed_(seed) {}
@@ -43,7 +45,7 @@ model::Shape sample_shape(const InputSpec& input) {
   return {input.shape.begin() + 1, input.shape.end()};
 }
 
-// What a decoder reads: the words moved on by one place, after a word that says "begin".
+// Writes what a decoder reads: the word kBegin, then all words but the last.
 constexpr std::int64_t kBegin = 0;
 void copy_shifted(std::span<const std::int64_t> words, std::span<std::int64_t> shifted) {
   shifted[0] = kBegin;
@@ -105,7 +107,8 @@ class Translations final : public Synthetic {
         meaning_(shuffled_words(words_, seed, kMeaningStream)) {}
 
   at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
-    // Where the two lengths differ, the longer sentence has words that nothing is said about.
+    // If source and target have different lengths, the last words of the longer sentence have no
+    // counterpart in the other.
     Words sentence(static_cast<std::size_t>(std::max(source_.shape[1], input.shape[1])));
     return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
       sentences_.draw(key(kSentenceStream, sample), sentence);
@@ -124,7 +127,7 @@ class Translations final : public Synthetic {
   std::string target_;
   std::int64_t words_;
   Sentences sentences_;
-  Words meaning_;
+  Words meaning_;  // the translation of each source word
 };
 
 class Captions final : public Synthetic {
@@ -157,7 +160,7 @@ class Captions final : public Synthetic {
   }
 
  private:
-  static constexpr std::int64_t kTopics = 16;  // things that a film may show
+  static constexpr std::int64_t kTopics = 16;  // topics of films, each with its pattern and caption
 
   std::string frames_;
   std::string words_;

@@ -1,24 +1,26 @@
-// Built-in data that a network can really learn, made up as it is read.
+// Built-in data that a network can learn, generated as it is read (docs/runtime.md, data).
 #pragma once
 
 #include "train/data_set.h"
 
 namespace pipedream::train {
 
-inline constexpr std::int64_t kSyntheticTraining = 4096;  // samples
-inline constexpr std::int64_t kSyntheticHeldOut = 512;
-// At most so many classes and words occur, whatever the network has room for: each is met often
-// enough in one epoch to be learned.
+inline constexpr std::int64_t kSyntheticTraining = 4096;  // samples to train on
+inline constexpr std::int64_t kSyntheticHeldOut = 512;    // samples held out
+// The most classes and the most words that occur, even if the network has room for more. Each one
+// then occurs often enough in an epoch to be learned.
 inline constexpr std::int64_t kSyntheticClasses = 64;
 inline constexpr std::int64_t kSyntheticWords = 256;
 
-// Data for any task (train/task.h); throws CannotMeet for a network that has none.
+// Data for the task that the network's inputs describe (train/task.h). Throws CannotMeet if they
+// describe none.
 //   classification: a pattern per class plus noise; labels in turn, so that classes are balanced
-//   language model: each token follows from the one before, nine times in ten
-//   translation:    such sentences, and for each of their words the one that it stands for
-//   captioning:     frames show a pattern plus noise, and each pattern has its sentence
-// Each sample is a pure function of (seed, its number): nothing is stored, and every worker makes
-// the same. Training and held-out samples follow one rule and are drawn from two streams.
+//   language model: sentences in which each word determines the next with a probability of 0.9
+//   translation:    the same kind of sentences, translated word by word
+//   captioning:     frames show a pattern plus noise, and each pattern has its own sentence
+// A sample is a pure function of `seed` and its number, so samples are not stored and all workers
+// get the same ones. Training and held-out samples have the same patterns, rules, translations and
+// captions, and different random numbers.
 [[nodiscard]] Data open_synthetic(const model::Network& network, std::uint64_t seed);
 
 }  // namespace pipedream::train

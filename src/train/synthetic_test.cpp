@@ -15,13 +15,14 @@ using test::message_of;
 
 using Samples = std::vector<std::int64_t>;
 
+// The numbers of the first `count` samples.
 Samples first(std::int64_t count) {
   Samples samples(static_cast<std::size_t>(count));
   std::iota(samples.begin(), samples.end(), 0);
   return samples;
 }
 
-// A network of which nothing is known but its inputs.
+// A network that has inputs and no layers.
 model::Network reading(std::vector<model::InputSpec> inputs) {
   return {.name = "made up", .batch = 4, .inputs = std::move(inputs)};
 }
@@ -91,7 +92,7 @@ TEST(Synthetic, LanguageLabelsAreTheNextTokensAndMostlyFollow) {
   const at::Tensor tokens = data.training->load(input_of(network, "tokens"), first(20));
   const at::Tensor labels = data.training->load(input_of(network, "labels"), first(20));
   EXPECT_TRUE(at::equal(tokens.slice(1, 1), labels.slice(1, 0, -1)));
-  // The commonest next word of word 3 comes after it nine times in ten.
+  // After word 3 its most common next word comes nine times in ten.
   const at::Tensor after = labels.masked_select(tokens.eq(3));
   const auto commonest = at::bincount(after).max().item<double>();
   EXPECT_NEAR(commonest / static_cast<double>(after.numel()), 0.9, 0.06);
@@ -120,7 +121,7 @@ TEST(Synthetic, CaptionsAreDeterminedByWhatTheFramesShow) {
   const at::Tensor labels = data.training->load(network.inputs[2], first(64));
   EXPECT_EQ(frames.sizes(), (model::Shape{64, 5, 20}));
   EXPECT_TRUE(at::equal(words.slice(1, 1), labels.slice(1, 0, -1)));
-  // The film nearest to the first, by their frames, is described by the same words.
+  // The film whose frames are nearest to those of film 0 has the same caption.
   const at::Tensor distance = (frames - frames[0]).square().sum({1, 2});
   const auto nearest = distance.slice(0, 1).argmin().item<std::int64_t>() + 1;
   EXPECT_TRUE(at::equal(labels[0], labels[nearest]));

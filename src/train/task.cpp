@@ -23,7 +23,7 @@ bool are_classes(const InputSpec* input, std::size_t rank) {
   return input != nullptr && input->bound > 0 && input->shape.size() == rank;
 }
 
-// Words that the network reads while it predicts others, place by place.
+// Whether the network reads `input` word by word while it predicts `labels`, position by position.
 bool are_words_of(const InputSpec* input, const InputSpec* labels) {
   return are_classes(input, 2) && are_classes(labels, 2) && input->shape == labels->shape;
 }

@@ -1,5 +1,6 @@
-// What a network is to learn, as far as its inputs tell: their names, shapes, types and bounds.
-// Data sets go by this and know no network by name.
+// The kind of task a network is trained for, inferred from the names, shapes, types and bounds of
+// its inputs. Data sets depend on the task and know no network by name. In the shapes below, N is
+// the number of samples and T the number of words.
 #pragma once
 
 #include <optional>
@@ -10,39 +11,38 @@
 
 namespace pipedream::train {
 
-// One label per sample. Values are real: features [N, F] or images [N, channels, height, width].
+// Predicts one label per sample.
 struct Classification {
-  model::InputSpec values;
+  model::InputSpec values;  // real: features [N, F] or images [N, channels, height, width]
   model::InputSpec labels;  // [N]
 };
 
-// At each place of a text its next token. Both are [N, T].
+// Predicts the next token at each position of a text.
 struct LanguageModel {
-  model::InputSpec tokens;
-  model::InputSpec labels;
+  model::InputSpec tokens;  // [N, T]
+  model::InputSpec labels;  // [N, T]: the token after each position
 };
 
-// A sentence of one language into one of another: all are [N, T]. At each place the decoder reads
-// the target's word before it.
+// Translates a sentence.
 struct Translation {
-  model::InputSpec source;
-  model::InputSpec target;
-  model::InputSpec labels;
+  model::InputSpec source;  // [N, T]: the sentence to translate; its T may differ from the others'
+  model::InputSpec target;  // [N, T]: what the decoder reads, `labels` shifted by one position
+  model::InputSpec labels;  // [N, T]: the translation
 };
 
-// A sentence about a film: real frames [N, frames, features]; words as in a translation.
+// Describes a film by a sentence.
 struct Captioning {
-  model::InputSpec frames;
-  model::InputSpec words;
-  model::InputSpec labels;
+  model::InputSpec frames;  // real: [N, frames, features]
+  model::InputSpec words;   // [N, T]: what the decoder reads, `labels` shifted by one position
+  model::InputSpec labels;  // [N, T]: the sentence
 };
 
 using Task = std::variant<Classification, LanguageModel, Translation, Captioning>;
 
-// Nullopt for inputs that are none of these.
+// The task that the network's inputs describe; nullopt if they fit none of the tasks.
 [[nodiscard]] std::optional<Task> task_of(const model::Network& network);
 
-// "image [64, 3, 224, 224], labels [64] below 1000", for messages.
+// The network's inputs for messages: "image [64, 3, 224, 224], labels [64] below 1000".
 [[nodiscard]] std::string inputs_text(const model::Network& network);
 
 }  // namespace pipedream::train

@@ -12,7 +12,7 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::size_t kHeldOutPart = 10;  // one in so many tokens, at the end
+constexpr std::size_t kHeldOutPart = 10;  // the last tenth of the file is held out
 
 using Tokens = std::vector<std::uint8_t>;
 
@@ -39,10 +39,10 @@ class TextSet final : public DataSet {
   std::int64_t window_;
 };
 
-// The rank of each byte among those that occur; `count` is how many do.
+// The bytes that occur in a file.
 struct Alphabet {
-  std::array<std::uint8_t, 256> rank{};
-  std::int64_t count = 0;
+  std::array<std::uint8_t, 256> rank{};  // of each byte, among the bytes that occur
+  std::int64_t count = 0;                // how many different bytes occur
 };
 
 Alphabet alphabet_of(const std::string& text) {
@@ -66,7 +66,7 @@ void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, const s
   if (alphabet.count > known)
     throw CannotMeet("the network knows " + std::to_string(known) + " tokens, " + file + " has " +
                      std::to_string(alphabet.count) +
-                     " different characters: give it --vocabulary " +
+                     " different characters: give it `vocabulary` " +
                      std::to_string(alphabet.count) + " or more");
 }
 

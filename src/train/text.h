@@ -1,4 +1,4 @@
-// Text files for language models, character by character.
+// Data sets of characters from text files, for language models (docs/runtime.md, data).
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,13 @@
 
 namespace pipedream::train {
 
-// Tokens are bytes, numbered by their rank among those that occur in the file. The last 10 % of the
-// file are held out. Sample i is the window of T tokens that begins at i·T; its labels are one
-// token further on. Throws IoError, and CannotMeet for a network that is no language model, for
-// more different bytes than it knows tokens, and for a file too short for one sample of each part.
+// Reads the file as a sequence of tokens. Each byte is a token; its number is the rank of the byte
+// among the bytes that occur in the file. The last 10 % of the file are held out. The network reads
+// T tokens per sample: sample i begins at position i·T, its labels at position i·T + 1.
+//
+// Throws IoError if the file cannot be read. Throws CannotMeet if the network is no language model,
+// if the file has more different bytes than the network has tokens, or if the training or held-out
+// part is too short for one sample.
 [[nodiscard]] Data open_text(const std::filesystem::path& file, const model::Network& network);
 
 }  // namespace pipedream::train

@@ -17,11 +17,12 @@ using Samples = std::vector<std::int64_t>;
 
 class Text : public testing::Test {
  protected:
-  // `text` as a file.
+  // Writes `text` to a file and returns its path.
   std::filesystem::path file(const std::string& text) {
     write_file_atomically(folder_.path() / "text", text);
     return folder_.path() / "text";
   }
+  // A language model that reads `tokens` tokens per sample.
   static model::Network windows_of(int tokens, int vocabulary = 31) {
     return small_network(
         "gpt", {{"context", std::to_string(tokens)}, {"vocabulary", std::to_string(vocabulary)}});
@@ -33,9 +34,9 @@ class Text : public testing::Test {
 
 TEST_F(Text, LabelsAreTheTokensOneFurtherOn) {
   const auto network = windows_of(2);
-  // 40 characters, of which the last 4 are held out; their ranks: a 0, b 1, c 2, d 3.
+  // 40 characters; the last 4 are held out. Their tokens: a is 0, b is 1, c is 2, d is 3.
   const Data data = open_text(file("dabc" + std::string(32, 'a') + "abcd"), network);
-  EXPECT_EQ(data.training->samples(), 17);  // 36 characters: the last window needs a next one
+  EXPECT_EQ(data.training->samples(), 17);  // not 18: the last label would be character 37
   EXPECT_EQ(data.held_out->samples(), 1);
   const auto tokens = data.training->load(input_of(network, "tokens"), Samples{1, 0});
   const auto labels = data.training->load(input_of(network, "labels"), Samples{1, 0});
@@ -49,7 +50,7 @@ TEST_F(Text, SaysWhichVocabularyIsNeeded) {
   const auto path = file("abcde" + std::string(100, 'a'));
   EXPECT_EQ(message_of<CannotMeet>([&] { (void)open_text(path, windows_of(2, 4)); }),
             "the network knows 4 tokens, " + path.string() +
-                " has 5 different characters: give it --vocabulary 5 or more");
+                " has 5 different characters: give it `vocabulary` 5 or more");
 }
 
 TEST_F(Text, RefusesAFileTooShortForASample) {

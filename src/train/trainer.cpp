@@ -79,7 +79,7 @@ class Course {
   Course(const Recipe& recipe, const runtime::Job& job, const DataSet& training)
       : recipe_(recipe),
         plan_(job.plan),
-        batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.sharing)),
+        batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.replicas)),
         samples_(samples_wanted(recipe, training)),
         batches_(training.samples(), batch_, job.seed, /*shuffle=*/true,
                  samples_.value_or(INT64_MAX)) {}
@@ -109,8 +109,8 @@ class Course {
         static_cast<int>(microbatches_in(batches.samples_in(last), batch_, plan_.microbatches));
     return extent;
   }
-  [[nodiscard]] systems::Training training(const Extent& extent) const {
-    systems::Training training = recipe_.weights;
+  [[nodiscard]] systems::ScheduleOptions training(const Extent& extent) const {
+    systems::ScheduleOptions training = recipe_.weights;
     training.minibatches = extent.minibatches;
     training.last_microbatches = extent.last;
     return training;
@@ -148,7 +148,7 @@ class TrainingWorker {
         seat_(seat),
         course_(recipe, job, *data.training),
         loss_stage_(loss_stage_of(job)),
-        routes_(job.plan, job.network.graph, job.sharing),
+        routes_(job.plan, job.network.graph, job.replicas),
         meter_(std::move(ledger), job.device_of(seat.me)),
         worker_(job, seat.me, seat.channels, seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
@@ -230,7 +230,7 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
     if (first > 0) pace.next();
     const std::int64_t count = std::min(step, all - first);
     const Extent extent = course_.cut(batches, first + count - 1, count);
-    const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.sharing);
+    const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.replicas);
     const ItemFeed feed(*data_.held_out, batches, extent, first);
     worker_.run({schedule, extent, feed, first});
     if (seat_.me == WorkerId{0})
@@ -256,7 +256,7 @@ void TrainingWorker::finish(Outcome& outcome) const {
   const Extent extent = course_.extent(course_.epochs() - 1);
   const schedule::Rules rules = course_.schedule(extent).rules;
   const timeline::AccountRule rule =
-      systems::account_rule(job_.plan, rules, course_.training(extent));
+      systems::account_rule(job_.plan, rules.traits, course_.training(extent));
   timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
@@ -267,9 +267,10 @@ void TrainingWorker::finish(Outcome& outcome) const {
     measured.samples_per_second =
         static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
-  measured.samples_per_update = systems::samples_per_update(job_.plan, rules, recipe_.batch);
-  measured.staleness = rules.asynchronous ? std::vector{staleness_of(outcome.workers)}
-                                          : systems::staleness_of(events, job_.plan.stages.size());
+  measured.samples_per_update = systems::samples_per_update(job_.plan, rules.traits, recipe_.batch);
+  measured.staleness = rules.traits.asynchronous
+                           ? std::vector{staleness_of(outcome.workers)}
+                           : systems::staleness_of(events, job_.plan.stages.size());
   measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);
   measured.loss = loss_;
   measured.seconds = since_start();
@@ -295,19 +296,19 @@ std::optional<double> Evaluation::perplexity() const {
   return std::exp(score.mean_loss());
 }
 
-schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job) {
+schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
   const schedule::Schedule schedule = recipe.schedule != nullptr
                                           ? *recipe.schedule
                                           : systems::schedule_for(job.plan, recipe.weights);
-  if (job.clip_norm && (!schedule.rules.flushes || schedule.rules.asynchronous))
-    throw CannotMeet("--clip: " + job.plan.system +
+  if (job.clip_norm && (!schedule.rules.traits.flushes || schedule.rules.traits.asynchronous))
+    throw CannotMeet("`clip`: " + job.plan.system +
                      " updates each stage while others are still at work, so the norm of all "
                      "gradients is never known; choose a system that flushes (gpipe, dapple)");
   if (recipe.batch < job.plan.microbatches)
     throw CannotMeet("a minibatch of " + std::to_string(recipe.batch) +
                      " samples cannot be cut into " + std::to_string(job.plan.microbatches) +
-                     " microbatches: choose a larger --batch or fewer --microbatches");
-  return schedule.rules.sharing;
+                     " microbatches: choose a larger `batch` or fewer `microbatches`");
+  return schedule.rules.traits.replicas;
 }
 
 Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,

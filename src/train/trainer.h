@@ -8,7 +8,7 @@
 #include "runtime/results.h"
 #include "runtime/run.h"
 #include "systems/measured.h"
-#include "systems/training.h"
+#include "systems/schedules.h"
 #include "train/data_set.h"
 
 namespace pipedream::train {
@@ -22,7 +22,7 @@ struct Recipe {
   // Of `batch` samples, so that all plans train the same samples: where input replicas share
   // minibatches, the schedule has as many times fewer of them.
   std::optional<std::int64_t> minibatches;
-  systems::Training weights;  // which versions are used; its lengths do not matter
+  systems::ScheduleOptions weights;  // which versions are used; its lengths do not matter
   // Instead of the plan's own schedule: one that validates against the plan, and what it trains.
   const schedule::Schedule* schedule = nullptr;
   std::optional<schedule::Extent> extent;  // of that schedule
@@ -71,9 +71,10 @@ struct Outcome {
   std::vector<runtime::WorkerResult> workers;
 };
 
-// How replicas share items in the recipe's schedule: what Job::sharing must be. Throws BadUsage or
-// CannotMeet, before anything runs, where the plan's system cannot do what job or recipe ask.
-[[nodiscard]] schedule::Sharing check_recipe(const Recipe& recipe, const runtime::Job& job);
+// What replicas do with an item in the recipe's schedule: what Job::replicas must be. Throws
+// BadUsage or CannotMeet, before anything runs, where the plan's system cannot do what job or
+// recipe ask.
+[[nodiscard]] schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job);
 
 // Trains on threads of this process; whatever failed first is thrown.
 [[nodiscard]] Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job,

@@ -20,7 +20,7 @@ model::Network make_mlp(std::int64_t batch) {
   return entry.make(model::Options(entry.options, {{"inputs", "20"}, {"hidden", "32"}}), batch);
 }
 
-// The layers in order, as many to each of the stages, one worker each.
+// A plan with one worker per stage that divides the layers, in order, evenly among the stages.
 plan::Plan straight(const model::Network& network, const std::string& system, std::size_t stages,
                     int microbatches = 1) {
   plan::Plan plan;
@@ -52,7 +52,7 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
   runtime::Job job{.network = network, .plan = plan, .seed = 3};
   job.make_optimiser = [] { return make_optimiser({.learning_rate = 0.05}); };
   job.keep_timeline = true;
-  job.sharing = check_recipe(recipe, job);
+  job.replicas = check_recipe(recipe, job);
   const Observer observer{
       .step = [&](const Step& step) { trained.steps.push_back(step); },
       .evaluating = [&](const EvaluationStep& step) { trained.evaluated.push_back(step); },
@@ -61,7 +61,8 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
   return trained;
 }
 
-// With one worker nobody waits for another, who could tell it.
+// A worker usually hears of a failure when it waits for another worker. A single worker waits for
+// nobody and must hear of it too.
 TEST(Trainer, EndsWhenItsObserverFails) {
   const model::Network network = make_mlp(16);
   const Data data = open_data("", network, 3);
@@ -71,7 +72,7 @@ TEST(Trainer, EndsWhenItsObserverFails) {
     runtime::Job job{.network = network, .plan = plan, .seed = 3};
     job.stall_folder = folder.path() / "stalls";
     job.make_optimiser = [] { return make_optimiser({}); };
-    std::atomic<std::int64_t> begun = 0;  // of 256 in this epoch
+    std::atomic<std::int64_t> begun = 0;  // minibatches, of 256 in the epoch
     job.before_op = [&](WorkerId, const schedule::Op& op) {
       const auto* forward = std::get_if<schedule::Forward>(&op);
       if (forward == nullptr || forward->stage != StageId{0}) return;
@@ -79,7 +80,7 @@ TEST(Trainer, EndsWhenItsObserverFails) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     };
     const Recipe recipe{.batch = 16, .evaluate = false};
-    job.sharing = check_recipe(recipe, job);
+    job.replicas = check_recipe(recipe, job);
     const Observer observer{.step = [](const Step&) { throw IoError("the disk is full"); }};
     EXPECT_EQ(test::message_of<IoError>(
                   [&] { (void)train_on_threads(recipe, job, data, observer, std::nullopt); }),
@@ -89,7 +90,8 @@ TEST(Trainer, EndsWhenItsObserverFails) {
   }
 }
 
-// The first thing a worker does is to wait for its data.
+// A worker begins by waiting for its data, before its first op. The timeline must begin with that
+// wait, or an idle time would be negative.
 TEST(Trainer, CountsNoIdleTimeBelowNothing) {
   const model::Network network = make_mlp(64);
   for (const std::size_t stages : {1, 2}) {
@@ -101,7 +103,8 @@ TEST(Trainer, CountsNoIdleTimeBelowNothing) {
   }
 }
 
-// A backward that began early may end last; speed is taken from ends.
+// Speed is computed from the ends of events. Sorted by start they would be out of order, because an
+// op that starts early may end late.
 TEST(Trainer, LeavesEventsInTheOrderOfTheirEnds) {
   const model::Network network = make_mlp(64);
   const Trained trained = train(network, straight(network, "pipedream", 3),
@@ -129,11 +132,11 @@ TEST(Trainer, LearnsOverEpochsAndEvaluatesAfterEach) {
   EXPECT_EQ(trained.outcome.measured.loss, trained.steps.back().loss);
 }
 
-// 512 held-out samples, two minibatches at a time.
+// 512 held-out samples are 6 minibatches, which are evaluated two at a time.
 TEST(Trainer, TellsHowAnEvaluationGoesOn) {
   const model::Network network = make_mlp(100);
   const Trained trained = train(network, straight(network, "gpipe", 2),
-                                {.batch = 100, .minibatches = 50});  // 41 are an epoch
+                                {.batch = 100, .minibatches = 50});  // an epoch has 41
   ASSERT_EQ(trained.evaluated.size(), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(trained.evaluated[i].epoch, i < 3 ? 0 : 1);
@@ -159,7 +162,7 @@ TEST(Trainer, SpeedCountsTheSamplesThatTheTimedMinibatchesReallyHave) {
   EXPECT_NEAR(measured.samples_per_second * to_seconds(measured.summary.measured_time), 3096, 1e-6);
 }
 
-// 4096 = 4 · 1000 + 96: the last epoch begins with minibatch 5.
+// An epoch has 5 minibatches (4096 = 4 · 1000 + 96), so the last epoch begins with minibatch 5.
 TEST(Trainer, CountsTheMinibatchesOfItsTimelineThroughAllEpochs) {
   const model::Network network = make_mlp(1000);
   const Trained trained = train(network, straight(network, "pipedream", 2),
@@ -172,10 +175,11 @@ TEST(Trainer, CountsTheMinibatchesOfItsTimelineThroughAllEpochs) {
   EXPECT_EQ(seen, (std::set<std::int64_t>{5, 6, 7}));
 }
 
-// Replicas of dapple share a minibatch, which is then of as many times the samples.
+// The two replicas of dapple share each minibatch, which therefore has twice the samples. Those of
+// dp-bsp take minibatches in turn.
 TEST(Trainer, TrainsTheSameSamplesWhetherReplicasShareMinibatchesOrTakeTurns) {
   const model::Network network = make_mlp(64);
-  for (const std::int64_t minibatches : {5, 8, 70}) {  // 64 are an epoch
+  for (const std::int64_t minibatches : {5, 8, 70}) {  // an epoch has 64
     const Recipe recipe{.batch = 64, .minibatches = minibatches, .evaluate = false};
     for (const std::string system : {"dapple", "dp-bsp"}) {
       plan::Plan plan = straight(network, system, 1);
@@ -198,13 +202,14 @@ TEST(Trainer, CountsStalenessAndBytesPerSample) {
   EXPECT_EQ(measured.staleness[0].most, 2);
   EXPECT_EQ(measured.staleness[1].most, 1);
   EXPECT_EQ(measured.staleness[2].most, 0);
-  // Two cuts of 32 floats, there and back.
+  // Each of the two cuts is crossed by 32 floats of activations and 32 floats of gradients.
   EXPECT_DOUBLE_EQ(measured.bytes_per_sample, 2 * 2 * 32 * 4);
   EXPECT_EQ(measured.samples_per_update, 64);
   EXPECT_TRUE(trained.evaluations.empty());
 }
 
-// The second stage has an update for each minibatch; what counts are the first stage's.
+// The first stage has two replicas, which average the gradients of two minibatches for an update.
+// The second stage updates once per minibatch. As in simulations, the first stage counts.
 TEST(Trainer, AnUpdateHasASimulatedOnesSamples) {
   const model::Network network = make_mlp(64);
   plan::Plan plan = straight(network, "pipedream", 2);
@@ -214,7 +219,7 @@ TEST(Trainer, AnUpdateHasASimulatedOnesSamples) {
   EXPECT_EQ(trained.outcome.measured.samples_per_update, 128);
 }
 
-// Every worker's allocations are its own, though threads hand memory to each other.
+// Memory is counted per worker, although the workers are threads and hand memory to each other.
 TEST(Trainer, MeasuresTheMemoryOfEachWorker) {
   const model::Network network = make_mlp(64);
   const Trained trained = train(network, straight(network, "pipedream", 2),
@@ -251,8 +256,8 @@ TEST(Trainer, AMinibatchMustHaveASampleForEachMicrobatch) {
   const plan::Plan plan = straight(network, "gpipe", 2, 4);
   const runtime::Job job{.network = network, .plan = plan};
   EXPECT_EQ(test::message_of<CannotMeet>([&] { (void)check_recipe({.batch = 3}, job); }),
-            "a minibatch of 3 samples cannot be cut into 4 microbatches: choose a larger --batch "
-            "or fewer --microbatches");
+            "a minibatch of 3 samples cannot be cut into 4 microbatches: choose a larger `batch` "
+            "or fewer `microbatches`");
 }
 
 }  // namespace

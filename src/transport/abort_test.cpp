@@ -15,8 +15,8 @@ using std::chrono::steady_clock;
 TEST_P(TransportContract, AbortWakesAllWaiters) {
   constexpr int kWorkers = 4;
   constexpr WorkerId kLast{kWorkers - 1};
-  // All but the last wait for the worker after them; the last calls abort once they are on their
-  // way, and says when.
+  // Each worker but the last waits for the one after it. The last calls abort() when all others
+  // have told it that they are about to wait, and gives the time as the reason.
   run(kWorkers, [&](Transport& me) {
     if (me.me() == kLast) {
       for (int other = 0; other < kLast.value; ++other) (void)next_text(me, WorkerId{other}, 1);
@@ -70,7 +70,7 @@ TEST_P(TransportContract, AnAbortReachesWorkersThatWaitOnlyLater) {
     if (me.me() == kA) {
       me.abort("");
     } else {
-      std::this_thread::sleep_for(20ms);  // computes
+      std::this_thread::sleep_for(20ms);  // stands for computing
       EXPECT_EQ(message_of<Aborted>([&] { (void)next_text(me, kA, 0); }), "");
     }
   });

@@ -1,4 +1,5 @@
-// Sums over workers, by any of the ways that gradients are exchanged.
+// All-reduce: sums of values over a group of workers, in each of the ways that gradients are
+// exchanged (docs/runtime.md).
 #pragma once
 
 #include <span>
@@ -10,24 +11,30 @@
 
 namespace pipedream::transport {
 
-// How a group sums; the same for all its members.
+// How a group of workers sums. All members of the group must use the same way.
 struct Way {
   Exchange exchange = Exchange::kRing;
-  // The host of each worker, by any numbers. Empty: all are on one. A ring over members on several
-  // hosts, as many on each, has two levels, so that each value crosses between two hosts as often
-  // as it would with one member on each.
+  // For each worker a number that names its host. Empty means that all workers are on one host. A
+  // ring has two levels if its members are on several hosts, with the same number of members, two
+  // or more, on each. Then each value crosses between two hosts only as often as with one member on
+  // each host.
   std::vector<int> host_of;
 };
 
+// What a sum cost the worker that called all_reduce().
 struct Summed {
-  Nanos waited{0};  // until the others had begun, too; of a ring, the member before
-  Bytes sent;  // over all r members: 2·(r−1) times the bytes of the values, whatever the way
+  // Time spent waiting for the other members to begin; in a ring, for the preceding member.
+  Nanos waited{0};
+  // Sent by this worker. Over all r members it adds up to 2·(r−1) times the bytes of the values,
+  // whatever the way.
+  Bytes sent;
 };
 
-// Replaces `values` by their sums over `members`, who all call this with the same members (in the
-// same order, the caller among them), the same tag and as many values. One member: nothing to do.
-// The orders of summation are in ring.h and shards.h; all members end with the same bits.
-// Throws as Transport::wait; `values` then holds sums in some places and what it held in others.
+// Replaces `values` by their sums over `members`. Every member calls it with the same `members` (in
+// the same order, the caller among them), the same `tag` and `way`, and the same number of values.
+// With one member it does nothing. ring.h and shards.h state the orders of summation; all members
+// end with the same bits. Throws as Transport::wait() does; `values` then holds sums in some places
+// and its old content in others.
 Summed all_reduce(Transport& transport, std::span<const WorkerId> members, int tag,
                   std::span<float> values, const Way& way, Deadline deadline);
 

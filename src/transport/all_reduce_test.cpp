@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Values of very different size, so that every other order of summation gives other bits.
+// Values of very different magnitude, so that a wrong order of summation gives different bits.
 std::vector<float> values_of(std::size_t member, std::size_t count) {
   std::vector<float> values(count);
   std::uint32_t state = 12345U + 977U * static_cast<std::uint32_t>(member);
@@ -50,7 +50,7 @@ std::vector<WorkerId> first_workers(int count) {
 }
 
 TEST(RingOrder, IsTheOneOfTheHeader) {
-  // Each chunk starts at the member of its number; 1 is lost beside 2^24 unless 1 + 1 comes first.
+  // The sum of chunk c starts at member c. 2^24 + 1 rounds to 2^24, but 2^24 + (1 + 1) is exact.
   constexpr float kBig = 16777216.0F;
   EXPECT_EQ(ring_order_sum({{kBig, 1, 1}, {1, kBig, 1}, {1, 1, kBig}}),
             (std::vector<float>{kBig, kBig, kBig}));
@@ -60,7 +60,8 @@ TEST(RingOrder, IsTheOneOfTheHeader) {
 
 constexpr std::array kExchanges{Exchange::kRing, Exchange::kAllToAll, Exchange::kParameterServer};
 
-// Values of the first workers, and the bits of their sums by each exchange: computed once for all.
+// The values of each member, and for each exchange the bits of their sums. Computed once, not by
+// each worker.
 struct Example {
   std::vector<std::vector<float>> given;
   std::vector<std::vector<std::uint32_t>> wanted;
@@ -95,11 +96,11 @@ TEST_P(SumContract, SumsInTheStatedOrderForTwoToFiveMembersAndOddSizes) {
 }
 
 TEST_P(SumContract, PiecesOfLongValuesFindTheirPlace) {
-  static const Example example = example_of(2, 2 * kPieceFloats + 17);  // a share is two pieces
+  static const Example example = example_of(2, 2 * kPieceFloats + 17);  // a chunk has two pieces
   run(2, [&](Transport& me) { expect_the_sums(example, me); });
 }
 
-// Summed over the members, whatever the way: 2 (r − 1) times the values' bytes.
+// Whatever the way, all r members together send 2 (r − 1) times the bytes of the values.
 TEST_P(SumContract, TellsWhatItSent) {
   const int count = std::min(4, GetParam().most_workers);
   run(count, [&](Transport& me) {
@@ -196,7 +197,7 @@ TEST_P(SumContract, TellsHowLongItWaitedForTheMemberBefore) {
   });
 }
 
-// Members who begin together wait for values on slow links, not for each other.
+// Members that begin together report that they waited for values on slow links, not for each other.
 TEST(SumsOnSlowLinks, WaitsForValuesAreNotWaitsForOthers) {
   for (const Exchange exchange : kExchanges) {
     const auto slow = std::make_shared<LinkQueues>(Links{.bytes_per_second = 1e6}, 2);
@@ -205,7 +206,7 @@ TEST(SumsOnSlowLinks, WaitsForValuesAreNotWaitsForOthers) {
     for (const auto& end : ends)
       threads.emplace_back([&] {
         const std::vector<WorkerId> members = first_workers(2);
-        std::vector<float> nothing(1), values(100'000);  // 200 ms for a half of these
+        std::vector<float> nothing(1), values(100'000);  // half of these takes 200 ms
         all_reduce(*end, members, 0, nothing, {}, soon());
         const auto began = std::chrono::steady_clock::now();
         const Summed summed = all_reduce(*end, members, 1, values, {exchange, {}}, soon());

@@ -1,4 +1,4 @@
-// What all_reduce promises, computed in one place. Only *_test.cpp files include this.
+// The sums that all_reduce() promises, computed by one thread. Only tests include this.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ namespace pipedream::transport {
   return sums;
 }
 
-// In the order that shards.h states.
+// The sums of values[member], in the order that shards.h states.
 [[nodiscard]] inline std::vector<float> shard_order_sum(
     const std::vector<std::vector<float>>& values) {
   std::vector<float> sums = values.front();
@@ -32,7 +32,7 @@ namespace pipedream::transport {
   return sums;
 }
 
-// In the order that ring.h states for two levels; values[host][member].
+// The sums of values[host][member], in the order that ring.h states for two levels.
 [[nodiscard]] inline std::vector<float> two_ring_order_sum(
     const std::vector<std::vector<std::vector<float>>>& values) {
   std::vector<std::vector<float>> of_host;
@@ -50,13 +50,13 @@ namespace pipedream::transport {
   return sums;
 }
 
-// What all_reduce gives where there is one level.
+// What all_reduce() gives with an exchange of one level. values[i] are those of member i.
 [[nodiscard]] inline std::vector<float> ordered_sum(const std::vector<std::vector<float>>& values,
                                                     Exchange exchange) {
   return exchange == Exchange::kRing ? ring_order_sum(values) : shard_order_sum(values);
 }
 
-// And anywhere; values[i] are those of members[i].
+// What all_reduce() gives with any way to sum. values[i] are those of members[i].
 [[nodiscard]] inline std::vector<float> ordered_sum(const std::vector<std::vector<float>>& values,
                                                     std::span<const WorkerId> members,
                                                     const Way& way) {

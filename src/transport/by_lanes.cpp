@@ -16,18 +16,20 @@
 namespace pipedream::transport {
 namespace {
 
-constexpr int kNotes = 0;                       // the one tag on the companion
-constexpr std::chrono::microseconds kLook{50};  // between looks at what is under way
+constexpr int kNotes = 0;                       // the only tag used on the companion
+constexpr std::chrono::microseconds kLook{50};  // between two looks at messages in flight
 
-// What a note is about; in its frame's channel.
+// What a note says. Stored in Frame::channel.
 enum About : std::int32_t {
-  kHostMessage,  // the message itself
-  kComes,        // on the lane; with the lane's name where it is to be opened
-  kTaken,        // the oldest that was sent on the lane
-  kGone,         // the sender of the note takes nothing any more
-  kStop,         // to oneself: listen no longer
+  kHostMessage,  // the note carries a message in host memory
+  kComes,        // a device's message comes on the lane; the note names the lane if it is new
+  kTaken,        // the oldest message in flight on the lane has been received
+  kGone,         // the sender of the note receives nothing any more
+  kStop,         // sent to oneself: the listener is to end
 };
 
+// Has two threads. The listener receives the notes of all workers on the companion. The mover makes
+// all calls to the lanes; others hand it tasks.
 class ByLanes final : public Transport {
  public:
   ByLanes(std::unique_ptr<Transport> companion, std::unique_ptr<Lanes> lanes)
@@ -48,7 +50,7 @@ class ByLanes final : public Transport {
   Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
     return inbox_.wait_any(tickets, deadline);
   }
-  // Once the listener has heard it, every wait throws.
+  // Returns when the listener has heard of the abort. From then on every wait throws.
   void abort(const std::string& reason) noexcept override {
     companion_->abort(reason);
     listens_.wait(true);
@@ -57,36 +59,40 @@ class ByLanes final : public Transport {
  private:
   using Task = std::function<void()>;
 
+  // A message in device memory that is to be sent.
   struct Outgoing {
     int tag = 0;
     std::uint64_t number = 0;
     Message message;
   };
+  // A message in device memory that is being received, or copied from oneself.
   struct Arriving {
     int tag = 0;
     std::uint64_t number = 0;
     Message message;
-    std::shared_ptr<const void> source;  // of a copy
+    std::shared_ptr<const void> source;  // keeps the source of a copy alive
   };
-  // The ways to and from one worker; from oneself, copies.
+  // The messages in device memory to and from one worker. Those to oneself are copied on `in`.
   struct Peer {
-    std::deque<Outgoing> waiting;   // for their content
-    std::deque<Message> under_way;  // not taken yet
-    std::deque<Arriving> arriving;
-    std::uint64_t arrived = 0;
-    bool gone = false;
-    std::unique_ptr<Lane> out;
-    std::unique_ptr<Lane> in;
+    std::deque<Outgoing> waiting;   // until a device has written them
+    std::deque<Message> under_way;  // sent on `out`, and kept until they are received
+    std::deque<Arriving> arriving;  // begun on `in`
+    std::uint64_t arrived = 0;      // messages completed on `in`
+    bool gone = false;              // nothing is sent to or received from this worker any more
+    std::unique_ptr<Lane> out;      // null until first used
+    std::unique_ptr<Lane> in;       // null until first used
   };
 
+  // Sends a note that consists of `frame` and the header and bytes of `carried`.
   void note(WorkerId to, About about, Frame frame, Message carried);
+  // Hands a task to the mover.
   void give(Task task);
 
-  // The listener's.
+  // Run on the listener's thread.
   void listen();
   [[nodiscard]] bool hear(WorkerId from, Message message);
 
-  // The mover's.
+  // Run on the mover's thread.
   void move();
   [[nodiscard]] bool step();
   [[nodiscard]] std::deque<Task> next_tasks();
@@ -99,21 +105,22 @@ class ByLanes final : public Transport {
   Peer& peer(WorkerId worker) { return peers_.at(worker.index()); }
 
   std::unique_ptr<Transport> companion_;
-  std::mutex sending_;  // on the companion
+  std::mutex sending_;  // guards sends on the companion
   Inbox inbox_;
   MessageNumbers sent_;
 
-  std::unique_ptr<Lanes> lanes_;  // this and the peers are the mover's
+  // Used only by the mover.
+  std::unique_ptr<Lanes> lanes_;
   std::vector<Peer> peers_;
-  bool is_moving_ = false;  // something is under way
+  bool is_moving_ = false;  // messages wait to be sent or are in flight
 
-  std::mutex mutex_;  // of the three below
+  std::mutex mutex_;  // guards `tasks_`, `ending_` and `aborted_`
   std::condition_variable changed_;
   std::deque<Task> tasks_;  // for the mover
-  bool ending_ = false;
-  bool aborted_ = false;
+  bool ending_ = false;     // the destructor has begun
+  bool aborted_ = false;    // the listener has heard of an abort, or failed
 
-  std::atomic<bool> listens_ = true;
+  std::atomic<bool> listens_ = true;  // false when the listener has ended
   std::thread listener_;
   std::thread mover_;
 };
@@ -167,7 +174,7 @@ void ByLanes::listen() {
       goes_on = hear(from, std::move(arrival.message));
     }
   } catch (const std::exception& error) {
-    companion_->abort(error.what());  // unless that is what was heard
+    companion_->abort(error.what());  // no effect if it heard of an abort
     inbox_.abort(error.what());
     {
       const std::lock_guard lock(mutex_);
@@ -179,7 +186,7 @@ void ByLanes::listen() {
   listens_.notify_all();
 }
 
-// False when there is nothing to listen for any more.
+// Handles one note. Returns false when there is nothing to listen for any more.
 bool ByLanes::hear(WorkerId from, Message message) {
   Frame frame = unpack(message.header);
   message.header = std::move(frame.header);
@@ -209,13 +216,14 @@ void ByLanes::move() {
   } catch (const std::exception& error) {
     abort(error.what());
   }
-  // First said, then done: others close their ends, too, and take none that closes for a failure.
+  // Say so before closing the lanes: the others then close their ends too, and none of them takes
+  // a lane that closes for one that broke.
   for (int worker = 0; worker < workers(); ++worker)
     if (WorkerId{worker} != me()) note(WorkerId{worker}, kGone, {}, {});
   close(peers_);
 }
 
-// Closes all lanes, before the memory that they work on may go.
+// Closes the lanes of `peers` before it lets go of the memory that the lanes work on.
 void ByLanes::close(std::span<Peer> peers) {
   std::vector<std::unique_ptr<Lane>> lanes;
   for (Peer& one : peers)
@@ -223,12 +231,12 @@ void ByLanes::close(std::span<Peer> peers) {
       if (*lane) lanes.push_back(std::move(*lane));
   const bool closed = close_together(std::move(lanes));
   for (Peer& one : peers) {
-    if (!closed) (void)new auto(std::move(one));  // never freed: a device may be at work on it
+    if (!closed) (void)new auto(std::move(one));  // never freed: devices may still use it
     one = {.gone = true};
   }
 }
 
-// False when there is nothing to move any more.
+// Runs the tasks and advances all lanes. Returns false when there is nothing to move any more.
 bool ByLanes::step() {
   for (const Task& task : next_tasks()) task();
   is_moving_ = false;
@@ -236,7 +244,7 @@ bool ByLanes::step() {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const auto worker = id_at<WorkerId>(i);
     start_sends(worker);
-    if (!peers_[i].under_way.empty()) (void)peers_[i].out->done();  // or throws
+    if (!peers_[i].under_way.empty()) (void)peers_[i].out->done();  // throws if it broke
     deliver(worker);
     sends |= !peers_[i].waiting.empty() || !peers_[i].under_way.empty();
     is_moving_ |= sends || !peers_[i].arriving.empty();
@@ -245,7 +253,7 @@ bool ByLanes::step() {
   return !aborted_ && !(ending_ && tasks_.empty() && !sends);
 }
 
-// Waits for some as long as nothing is under way.
+// Returns the tasks that have been given. Waits for some while no message is in flight.
 std::deque<ByLanes::Task> ByLanes::next_tasks() {
   std::unique_lock lock(mutex_);
   const auto woken = [&] { return !tasks_.empty() || aborted_ || ending_; };
@@ -256,7 +264,8 @@ std::deque<ByLanes::Task> ByLanes::next_tasks() {
   return std::exchange(tasks_, {});
 }
 
-// In the order of sending: what waits was mostly made in that order by one device.
+// Starts the sends to one worker that are ready, in the order of send(). One that is not ready
+// holds up those behind it: mostly one device writes them all, in that order.
 void ByLanes::start_sends(WorkerId to) {
   std::deque<Outgoing>& waiting = peer(to).waiting;
   while (!waiting.empty()) {

@@ -1,4 +1,4 @@
-// Messages of device memory between workers, from device to device.
+// A transport that moves messages in device memory directly from device to device (docs/gpu.md).
 #pragma once
 
 #include <memory>
@@ -8,19 +8,23 @@
 
 namespace pipedream::transport {
 
-// A transport beside another, its companion, which is for nobody else from then on. The companion
-// carries what is the host's, aborts, and for bytes of a device (Message::on_device) a note that
-// they come. They go by a lane of their own for each ordered pair of workers, opened when first
-// used, so that no direction waits for another:
+// Returns a transport that is built on another one, `companion`, which nobody else may use from
+// then on. The companion carries messages in host memory, aborts, and for each message in device
+// memory (Message::on_device) a note that announces it. The bytes of such a message go by a lane.
+// Each ordered pair of workers has a lane of its own, opened when first used, so that no direction
+// waits for another:
 //
 //   send ── ready ──┬── note ──▶ companion ──▶ memory, lane.receive ── done ──┬──▶ wait() returns
 //                   └── lane.send ═══════════ bytes ═══════════▶              └──▶ note: taken
 //
-// A message is kept until the receiver has taken it, asked for or not; one to oneself is copied. A
-// received one lies in memory of the receiver's lanes and is there in full. Two threads of its own
-// do all this, one of which makes all calls to the lanes. A lane that breaks aborts the transport.
+// The sender keeps a message until the other endpoint has received its bytes, which it does whether
+// or not receive() was called. A message to oneself is copied. A received message lies in memory
+// that the receiver's `lanes` allocated, and is complete when wait() returns it. The transport has
+// two threads of its own: one listens to the companion, the other makes all calls to the lanes. A
+// lane that breaks aborts the transport.
 //
-// Destroying waits until all that was sent is taken, or whom it was for is gone, or an abort.
+// Destroying the transport waits until each message sent has been received or its receiver has been
+// destroyed, or until an abort.
 [[nodiscard]] std::unique_ptr<Transport> connect_by_lanes(std::unique_ptr<Transport> companion,
                                                           std::unique_ptr<Lanes> lanes);
 

@@ -32,7 +32,7 @@ Message on_device(Message message) {
   return message;
 }
 
-// Says of all that is sent that it is a device's.
+// Marks each message that is sent as one in device memory.
 class AllOnDevice final : public Forwarding {
  public:
   explicit AllOnDevice(std::unique_ptr<Transport> inner)
@@ -127,7 +127,7 @@ TEST(ByLanes, TheSenderKeepsTheMemoryUntilItIsTaken) {
   EXPECT_FALSE(watched.expired()) << "under way";
   exchange->hold(false);
   const Message received = next_message(*ends[1], kA, 0);
-  ends[0].reset();  // waits until that is known here
+  ends[0].reset();  // waits until it knows that B has received
   EXPECT_TRUE(watched.expired());
   EXPECT_EQ(text_of(received), "kept");
 }

@@ -63,7 +63,7 @@ void Reducer::run() {
     while (std::optional<Queued> sum = next()) {
       const Reduction reduction = reduce(*sum);
       const std::uint64_t ticket = sum->ticket;
-      sum.reset();  // lets go of the values before anybody hears that they are done
+      sum.reset();  // releases the `owner` of the values before wait() can return
       finish(ticket, reduction);
     }
   } catch (...) {
@@ -71,7 +71,8 @@ void Reducer::run() {
   }
 }
 
-// The next sum; nothing when there is none any more.
+// Waits for the next sum and returns it. Returns nullopt when the destructor has begun and no sum
+// is queued.
 std::optional<Reducer::Queued> Reducer::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
@@ -81,7 +82,7 @@ std::optional<Reducer::Queued> Reducer::next() {
   return sum;
 }
 
-// Without a deadline: only the worker knows, when it waits, how long it is ready to.
+// Runs the sum without a deadline: how long the worker is ready to wait it says in wait().
 Reduction Reducer::reduce(const Queued& sum) {
   wait_until(sum.is_ready);
   Reduction reduction;

@@ -1,4 +1,4 @@
-// Collectives that run while their worker computes.
+// All-reduce in the background, while the worker computes (docs/runtime.md, data parallelism).
 #pragma once
 
 #include <condition_variable>
@@ -20,46 +20,53 @@
 
 namespace pipedream::transport {
 
-// How a sum went: on which stretch of time, and how much of it was waiting for the others to begin.
+// When a sum ran, and what it cost this worker.
 struct Reduction {
-  Deadline began;
+  Deadline began;  // its values were ready and the previous sum was done
   Deadline ended;
-  Nanos waited{0};
-  Bytes sent;  // by this worker
+  Nanos waited{0};  // time spent waiting for the other members to begin
+  Bytes sent;       // by this worker
 };
 
-// Replaces values by their sums over members, as all_reduce() does; without a deadline.
+// A function that replaces `values` by their sums over `members`, as all_reduce() does, but without
+// a deadline.
 using Sum =
     std::function<Summed(std::span<const WorkerId> members, int tag, std::span<float> values)>;
 
-// Sums values over workers (all_reduce.h, or lane_sums.h on devices), one sum after another in the
-// order of start(), on a thread and a channel of its own. Workers must start sums that they share
-// in the same order. Owned by one worker and used from its thread; only abort() may come from
-// another. A failed sum fails all after it: the channel is then out of step.
+// Sums values over workers, one sum after another in the order of start(), on a thread and a
+// channel of its own. all_reduce.h does the sums, or lane_sums.h those on devices. Owned by one
+// worker and used from that worker's thread; only abort() may be called from another.
+//
+// Workers that take part in the same sums must start them in the same order. After a sum has
+// failed, all later sums fail too, because the members are then out of step on the channel.
 class Reducer {
  public:
-  // The channel is for nobody else while this lives, and outlives it.
+  // Sums by all_reduce() in the given way. `channel` must outlive the Reducer, and nobody else may
+  // use it meanwhile.
   explicit Reducer(Transport& channel, Way way = {});
-  // In another way, which uses that channel.
+  // Sums by the function `sum`, which communicates by `channel`. `channel` must outlive the
+  // Reducer, and nobody else may use it meanwhile.
   Reducer(Transport& channel, Sum sum);
 
-  // Never hangs: if sums are unfinished, aborts the channel, which fails them at the other workers
-  // too.
+  // Does not wait for unfinished sums. It aborts the channel instead, which fails them at the other
+  // workers too. If a device is still writing the values of the next sum, it waits for the device.
   ~Reducer();
 
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  // Queues a sum over `members` and returns at once. Nobody else touches `values`, once they are
-  // ready, until wait() has returned; `owner` keeps them alive until then.
+  // Queues a sum of `values` over `members` and returns at once. The sum begins when `is_ready`
+  // says that the values are ready. From then on nobody else may touch them until wait() has
+  // returned. The Reducer holds `owner`, which keeps the values alive, until the sum is done.
   [[nodiscard]] Ticket start(std::vector<WorkerId> members, int tag, std::span<float> values,
                              std::shared_ptr<void> owner, Readiness is_ready = {});
 
-  // Returns when that sum is done, and throws what it threw. Also throws WorkerLost when it is not
-  // done by the deadline; it then still runs. The ticket is spent in any case.
+  // Returns when the sum is done. Throws what the sum, or an earlier sum that failed, threw. Throws
+  // WorkerLost if the sum is not done by `deadline`; it then still runs. The ticket cannot be used
+  // again in any case.
   Reduction wait(Ticket ticket, Deadline deadline);
 
-  // Aborts the channel: the sums under way fail with Aborted, here and at the other workers.
+  // Aborts the channel: unfinished sums fail with Aborted, here and at the other workers.
   void abort(const std::string& reason) noexcept;
 
  private:
@@ -72,9 +79,10 @@ class Reducer {
     Readiness is_ready;
   };
 
+  // A sum that wait() has not been called for.
   struct Unspent {
-    std::string members;
-    std::optional<Reduction> reduction;  // when done
+    std::string members;                 // their numbers, for error messages
+    std::optional<Reduction> reduction;  // set when the sum is done
   };
 
   void run();
@@ -85,7 +93,7 @@ class Reducer {
 
   Transport& channel_;
   const Sum sum_;
-  std::mutex mutex_;  // of all below but the thread
+  std::mutex mutex_;  // guards all members below except `thread_`
   std::condition_variable changed_;
   std::deque<Queued> queue_;
   std::map<std::uint64_t, Unspent> tickets_;

@@ -44,7 +44,7 @@ TEST_P(ReducerContract, TheWorkerGoesOnMeanwhile) {
     Reducer reducer(*mine[1]);
     const auto values = floats({1, 2, 3});
     if (own.me() == kA) {
-      // B starts its half only after this message, which A sends with the sum under way.
+      // B joins the sum only after this message, which A sends while its own sum is running.
       const Ticket ticket = reducer.start(kPair, 0, *values, values);
       own.send(kB, 0, make_message({}, "begun"));
       reducer.wait(ticket, soon());
@@ -107,7 +107,7 @@ TEST_P(ReducerContract, LeavingWithSumsUnfinishedEndsThemEverywhere) {
     const auto values = floats({1, 2, 3});
     Reducer reducer(*mine[0]);
     if (me == kA) {
-      (void)reducer.start(kPair, 5, *values, values);  // B is in another sum: it never ends
+      (void)reducer.start(kPair, 5, *values, values);  // never ends: B sums with another tag
       return;
     }
     const Ticket ticket = reducer.start(kPair, 6, *values, values);

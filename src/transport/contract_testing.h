@@ -1,6 +1,6 @@
-// The suite that every backend passes, and what its tests are written with. The tests are in
-// transport_test.cpp, abort_test.cpp, all_reduce_test.cpp and collective_test.cpp; each backend's
-// test file names itself to them by INSTANTIATE_TEST_SUITE_P. Only *_test.cpp files include this.
+// The test suites that every backend passes, and what their tests are written with. The tests are
+// in transport_test.cpp, abort_test.cpp, all_reduce_test.cpp and collective_test.cpp; each
+// backend's test file runs them by PD_HOLD_TO_CONTRACTS. Only *_test.cpp files include this.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ using Body = std::function<void(Endpoints&)>;
 
 constexpr WorkerId kA{0}, kB{1}, kC{2};
 
-// Only a broken backend gets there.
+// A deadline that only a broken backend misses.
 inline Deadline soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
 inline Message make_message(std::vector<std::int64_t> header, std::string text) {
@@ -45,8 +45,9 @@ inline std::string next_text(Transport& me, WorkerId from, int tag) {
   return text_of(next_message(me, from, tag));
 }
 
-// Calls body once on each of `workers` workers, with as many endpoints as there are channels, and
-// returns when all are through: threads, or processes of which this is one.
+// A transport to test. run() calls `body` once on each of `workers` workers, with one endpoint for
+// each of `channels` channels, and returns when all have finished. Workers are threads,
+// or processes, this one being one of them.
 struct Backend {
   std::string name;
   int most_workers = 0;
@@ -62,7 +63,7 @@ inline void run_guarded(const Body& body, Endpoints& endpoints) {
   }
 }
 
-// A backend whose workers are threads, by the function that connects a channel.
+// A backend whose workers are threads. `connect` returns the endpoints of one channel, by worker.
 inline Backend on_threads(std::string name, const std::function<Endpoints(int)>& connect) {
   const auto run = [connect](int workers, int channels, const Body& body) {
     std::vector<Endpoints> endpoints(static_cast<std::size_t>(workers));
@@ -81,7 +82,8 @@ inline std::string name_of(const testing::TestParamInfo<Backend>& backend) {
   return backend.param.name;
 }
 
-// Its tests hand run() what one worker does. Assertions stand there, on the worker that knows.
+// A test hands run() a function that each worker calls with its endpoint. Assertions are in that
+// function, made by the worker that has the value to check.
 class TransportContract : public testing::TestWithParam<Backend> {
  protected:
   static void run(int workers, const std::function<void(Transport&)>& body) {
@@ -95,7 +97,7 @@ class TransportContract : public testing::TestWithParam<Backend> {
 class SumContract : public TransportContract {};
 class ReducerContract : public TransportContract {};
 
-// For the file of a backend: holds it to all contracts.
+// Runs all contract tests on `backend`. Used in the test file of each backend.
 #define PD_HOLD_TO_CONTRACTS(prefix, backend)                                             \
   INSTANTIATE_TEST_SUITE_P(prefix, TransportContract, testing::Values(backend), name_of); \
   INSTANTIATE_TEST_SUITE_P(prefix, SumContract, testing::Values(backend), name_of);       \

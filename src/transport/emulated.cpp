@@ -22,7 +22,7 @@ class Emulated final : public Transport {
   int workers() const override { return inner_->workers(); }
   bool takes_device_memory() const override { return inner_->takes_device_memory(); }
 
-  // Waits for what a device is still at work on: until then nothing would be on the link.
+  // Waits until a device has written the bytes: before that nothing would be on the link.
   void send(WorkerId to, int tag, Message message) override {
     PD_CHECK(tag != kSleepTag);
     wait_until(message.is_ready);
@@ -47,7 +47,8 @@ class Emulated final : public Transport {
     }
   }
 
-  // What the backend has is held until its time has come; another may come sooner meanwhile.
+  // Holds each message that the inner transport delivers until its time of arrival. A message that
+  // is delivered later may be due earlier.
   Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) override {
     for (bool looked = false;; looked = true) {
       const Deadline now = std::chrono::steady_clock::now();
@@ -55,7 +56,7 @@ class Emulated final : public Transport {
       const Deadline arrival =
           next ? asked_.at(tickets[*next].number).held->first : Deadline::max();
       if (arrival <= now) {
-        if (!looked) sleep_until(*inner_, now);  // hears of an abort
+        if (!looked) sleep_until(*inner_, now);  // throws Aborted after an abort()
         return hand_over(tickets, *next);
       }
       if (looked && deadline <= now && arrival > deadline) throw WorkerLost(nothing_from(tickets));
@@ -68,10 +69,10 @@ class Emulated final : public Transport {
  private:
   struct Asked {
     WorkerId from;
-    std::optional<std::pair<Deadline, Message>> held;  // with the time of its arrival
+    std::optional<std::pair<Deadline, Message>> held;  // its time, and the message
   };
 
-  // The place of the ticket whose message is there and arrives first.
+  // The index into `tickets` of the held message that is due first; nullopt if none is held.
   [[nodiscard]] std::optional<std::size_t> next_held(std::span<const Ticket> tickets) const {
     std::optional<std::size_t> next;
     for (std::size_t i = 0; i < tickets.size(); ++i) {
@@ -84,7 +85,8 @@ class Emulated final : public Transport {
     auto asked = asked_.extract(tickets[place].number);
     return {place, std::move(asked.mapped().held->second)};
   }
-  // Waits until then, or until the backend has one more of the messages.
+  // Waits until the inner transport delivers one more of the messages, which is then held, or until
+  // the time `until`.
   void hold_another(std::span<const Ticket> tickets, Deadline until) {
     std::vector<Ticket> open;
     for (const Ticket ticket : tickets)
@@ -97,7 +99,7 @@ class Emulated final : public Transport {
       asked_.at(open[arrival.ticket].number).held.emplace(time, std::move(arrival.message));
     } catch (const Aborted&) {
       throw;
-    } catch (const WorkerLost&) {  // it is time
+    } catch (const WorkerLost&) {  // nothing was delivered until then
     }
   }
   [[nodiscard]] std::string nothing_from(std::span<const Ticket> tickets) const {
@@ -108,7 +110,7 @@ class Emulated final : public Transport {
 
   std::unique_ptr<Transport> inner_;
   std::shared_ptr<LinkQueues> queues_;
-  std::unordered_map<std::uint64_t, Asked> asked_;  // by ticket
+  std::unordered_map<std::uint64_t, Asked> asked_;  // by ticket number
 };
 
 }  // namespace

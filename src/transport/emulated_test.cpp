@@ -78,7 +78,7 @@ TEST(Emulated, ChannelsOfAWorkerShareItsLink) {
 
 class SlowLink : public testing::Test {
  protected:
-  // B has a message under way that takes an hour.
+  // A sends B a message that takes an hour to arrive.
   void SetUp() override { ends[0]->send(kB, 0, make_message({}, std::string(3600, 'x'))); }
 
   Endpoints ends = connect({.bytes_per_second = 1}, 2);
@@ -93,7 +93,7 @@ TEST_F(SlowLink, ADeadlineBeforeTheArrivalIsKept) {
 
 TEST_F(SlowLink, AbortWakesAWaiterBeforeTheArrival) {
   std::jthread aborts([&] {
-    std::this_thread::sleep_for(20ms);  // so that B very probably sleeps
+    std::this_thread::sleep_for(20ms);  // by then B very probably sleeps
     ends[0]->abort("enough");
   });
   EXPECT_EQ(message_of<Aborted>([&] { (void)next_message(*ends[1], kA, 0); }), "enough");

@@ -1,5 +1,5 @@
-// A transport that is another one, for tests that change one thing of it. Only *_test.cpp files
-// include this.
+// A transport that forwards all calls to another. Tests derive from it and override one function.
+// Only *_test.cpp files include this.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace pipedream::transport {
 
-// The other one outlives it.
+// `inner` must outlive it.
 class Forwarding : public Transport {
  public:
   explicit Forwarding(Transport& inner) : inner_(inner) {}

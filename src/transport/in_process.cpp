@@ -9,12 +9,12 @@
 namespace pipedream::transport {
 namespace {
 
-// What all endpoints share.
+// The state that all endpoints of a channel share.
 struct SharedInboxes {
   explicit SharedInboxes(int count) : inboxes(static_cast<std::size_t>(count)) {}
 
   std::vector<Inbox> inboxes;  // by worker
-  std::mutex aborting;         // one abort at a time, so that all hear the same first reason
+  std::mutex aborting;         // serialises aborts: all inboxes then keep the same first reason
 };
 
 class InProcess final : public Transport {

@@ -1,4 +1,4 @@
-// Workers that are threads of one process: a message is handed over, not copied.
+// A transport between threads of one process. A message's memory is handed over, not copied.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace pipedream::transport {
 
-// Connected endpoints for workers 0 … count−1. Each may be used from its own thread.
+// Returns connected endpoints for workers 0 … `count` − 1. Each may be used from its own thread.
 [[nodiscard]] std::vector<std::unique_ptr<Transport>> connect_in_process(int count);
 
 }  // namespace pipedream::transport

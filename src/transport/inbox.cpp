@@ -61,7 +61,7 @@ Arrival Inbox::wait_any(std::span<const Ticket> tickets, Deadline deadline) {
   for (const Ticket ticket : tickets) places.push_back(place_of(ticket));
   PD_CHECK(!places.empty());
   std::unique_lock lock(mutex_);
-  // Of those that are there the one that was put here first.
+  // Of the messages waited for, the one that arrived first, and the index of its ticket.
   auto first = arrived_.end();
   std::size_t index = 0;
   const auto has_come = [&] {

@@ -10,6 +10,7 @@
 namespace pipedream::transport {
 namespace {
 
+// The state of the function that sum_by_lanes() returns. sum() is called by one thread.
 class LaneSums {
  public:
   LaneSums(Transport& channel, std::unique_ptr<Lanes> lanes)
@@ -32,7 +33,7 @@ class LaneSums {
       while (group.lane->done() < group.begun)
         sleep_until(channel_, std::chrono::steady_clock::now() + kBetweenLooks);
     } catch (...) {
-      close();  // the values may go once this has returned
+      close();  // the caller may free `values` when this has thrown
       throw;
     }
     return {waited, own_part_of_sent(members, values)};
@@ -42,12 +43,12 @@ class LaneSums {
   static constexpr std::chrono::microseconds kBetweenLooks{50};
   static constexpr std::chrono::seconds kGoodbye{5};
   struct Group {
-    int tag = 0;
+    int tag = 0;  // of the group's first sum
     std::unique_ptr<Lane> lane;
-    std::uint64_t begun = 0;
+    std::uint64_t begun = 0;  // sums begun on `lane`
   };
 
-  // NCCL does not tell; this is what each sends of a ring.
+  // NCCL does not tell what it sends. This is one member's share of what a ring sends in all.
   [[nodiscard]] Bytes own_part_of_sent(std::span<const WorkerId> members,
                                        std::span<const float> values) const {
     const auto r = static_cast<std::int64_t>(members.size());
@@ -56,7 +57,7 @@ class LaneSums {
     return Bytes{even_part(of_all, place, r).count};
   }
 
-  // Returns when all members have called it; how long that took.
+  // Returns when all members have called it. The result is how long that took.
   Nanos meet(std::span<const WorkerId> members, int tag, Deadline deadline) {
     const auto before = std::chrono::steady_clock::now();
     const WorkerId first = members.front();
@@ -71,17 +72,19 @@ class LaneSums {
     return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now() - before);
   }
 
-  // Closing a lane ends what other members still do on it. Who does not come has failed, and is
-  // not waited for long.
+  // Meets the members of all groups before their lanes are closed, because closing a lane ends what
+  // other members still do on it. A member that does not come has failed, and is not waited for
+  // long.
   void say_goodbye() {
     const Deadline deadline = std::chrono::steady_clock::now() + kGoodbye;
     try {
       for (const auto& [members, group] : groups_) (void)meet(members, group.tag, deadline);
-    } catch (const WorkerLost&) {  // told elsewhere
+    } catch (const WorkerLost&) {  // reported elsewhere
     }
   }
 
-  // What has not closed in time may still write to values that are freed; the run has failed then.
+  // Closes all lanes. One that does not close in time may still write to values that are freed
+  // afterwards, but then the run has failed.
   void close() {
     std::vector<std::unique_ptr<Lane>> lanes;
     for (auto& [members, group] : groups_)
@@ -113,7 +116,7 @@ class LaneSums {
 
   Transport& channel_;
   std::unique_ptr<Lanes> lanes_;
-  std::map<std::vector<WorkerId>, Group> groups_;
+  std::map<std::vector<WorkerId>, Group> groups_;  // by members
 };
 
 }  // namespace

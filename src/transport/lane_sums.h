@@ -1,4 +1,4 @@
-// Sums over workers on their devices.
+// All-reduce of values in device memory, by lanes (docs/gpu.md).
 #pragma once
 
 #include <memory>
@@ -8,18 +8,21 @@
 
 namespace pipedream::transport {
 
-// How a Reducer on that channel sums values that lie in device memory: in place, by one lane for
-// each group of members, opened when they first sum. On the channel, under the sum's tag, the first
-// member tells the others its name, and all meet before each sum: a device that waits for another
-// member is held up by whatever makes it wait for all its work (nccl.h). They meet once more in the
-// end, at most for some seconds. The channel carries nothing else.
+// Returns the function by which a Reducer on `channel` sums values in device memory, in place. Each
+// group of members has a lane of its own, opened at its first sum. `channel` must outlive the
+// function, and carries nothing but these messages, under the tag of the sum:
+//   - The first member tells the others the name of the lane.
+//   - All members meet before each sum, so that no device waits long for another member. What
+//     waits for all work of a device in that time (freeing memory, say) holds up both (nccl.h).
+//   - All members meet once more when the function is destroyed, for 5 s at most.
 //
 //   Reducer reducer(channel, sum_by_lanes(channel, make_nccl_lanes(options)));
 //   ticket = reducer.start(members, tag, values, owner, is_ready);
-//   reducer.wait(ticket, deadline);  // now the sums are there, for any stream
+//   reducer.wait(ticket, deadline);  // from now on any stream may read the sums
 //
-// The order of summation is the lanes' own. NCCL's depends on sizes, devices and links: all members
-// end with the same bits, but nothing promises those of ring.h, nor the same ones elsewhere.
+// The lanes choose the order of summation. NCCL's order depends on sizes, devices and links. All
+// members end with the same bits, but these may differ from the bits of ring.h, and from those that
+// NCCL gives on other machines.
 [[nodiscard]] Sum sum_by_lanes(Transport& channel, std::unique_ptr<Lanes> lanes);
 
 }  // namespace pipedream::transport

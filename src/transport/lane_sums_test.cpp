@@ -14,7 +14,7 @@ namespace {
 
 using FloatVector = std::vector<float>;
 
-// Each worker of `workers` sums on lanes in the host's memory.
+// Calls `body` on each of `workers` threads, with a Reducer that sums by lanes in host memory.
 void on_lanes(int workers, const std::shared_ptr<HostLanesExchange>& exchange,
               const std::function<void(WorkerId me, Reducer&)>& body) {
   const Endpoints ends = connect_in_process(workers);
@@ -61,7 +61,7 @@ TEST(LaneSums, TheOneWhoIsEarlyIsToldHowLate) {
   on_lanes(2, std::make_shared<HostLanesExchange>(), [&](WorkerId me, Reducer& reducer) {
     const auto mine = std::make_shared<FloatVector>(FloatVector{1});
     for (const WorkerId late : {kA, kB}) {
-      // Both are here.
+      // After this sum both members are at the same place.
       reducer.wait(reducer.start({kA, kB}, 0, *mine, mine), soon());
       if (me == late) std::this_thread::sleep_for(kLate);
       const Reduction sum = reducer.wait(reducer.start({kA, kB}, 0, *mine, mine), soon());

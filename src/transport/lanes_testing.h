@@ -1,5 +1,6 @@
-// Lanes in the host's memory, between threads, so that all around them is tested without devices.
-// As NCCL's may, they close only together. Only *_test.cpp files include this.
+// Lanes between threads, in the host's memory, so that what is built on lanes is tested without
+// devices. Closing one waits until all its members close it, as NCCL may. Only *_test.cpp files
+// include this.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +22,20 @@
 
 namespace pipedream::transport {
 
-// What the lanes of all workers share.
+// The state that the lanes of all workers share. Thread-safe.
 class HostLanesExchange {
  public:
-  // From now on every lane is broken.
+  // From now on every lane is broken, with this reason.
   void break_all(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     broken_ = reason;
   }
-  // From now on nothing is done, until they are let go.
+  // While `held`, no operation on any lane completes.
   void hold(bool held) {
     const std::lock_guard lock(mutex_);
     held_ = held;
   }
-  // How many were opened; both ends of one are one.
+  // How many lanes have been opened. All ends of a lane count as one.
   [[nodiscard]] std::size_t opened() {
     const std::lock_guard lock(mutex_);
     return lanes_.size();
@@ -43,18 +44,20 @@ class HostLanesExchange {
  private:
   friend class HostLane;
   friend class HostLanes;
+  // One member's part of an operation.
   struct Thing {
     std::span<const std::byte> from;
     std::span<std::byte> into;
     bool sums = false;
   };
+  // The state of one lane, shared by its members.
   struct Shared {
-    std::vector<std::deque<Thing>> begun;  // by place; those that are not done
-    std::uint64_t done = 0;
-    int open = 0;  // members that have opened it, and not begun to close it
+    std::vector<std::deque<Thing>> begun;  // for each member, operations begun and not done
+    std::uint64_t done = 0;                // operations completed
+    int open = 0;  // members that have opened the lane and not begun to close it
   };
 
-  // Does what all members have begun.
+  // Completes the operations that all members have begun. Requires `mutex_` to be locked.
   void move_on(Shared& lane) const {
     if (!broken_.empty()) throw WorkerLost(broken_);
     const auto some = [](const auto& begun) { return !begun.empty(); };
@@ -84,7 +87,7 @@ class HostLanesExchange {
       std::copy(first.begin(), first.end(), floats_of(begun.front()).begin());
   }
 
-  std::mutex mutex_;  // of all, also of the lanes
+  std::mutex mutex_;  // guards all members, and all that `lanes_` point to
   std::condition_variable closed_;
   std::map<std::vector<std::byte>, std::shared_ptr<Shared>> lanes_;  // by name
   std::uint32_t names_ = 0;

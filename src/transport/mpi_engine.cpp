@@ -20,10 +20,10 @@ constexpr int kFrames = 0;
 constexpr int kPayloads = 1;
 
 constexpr std::int32_t kAbort = -1;  // in a frame's tag: the payload is the reason of an abort
-constexpr std::int32_t kAllChannels = -1;  // in a frame's channel
+constexpr std::int32_t kAllChannels = -1;  // in a frame's channel: the abort is for all of them
 
-constexpr std::size_t kPiece = 1 << 20;  // of a payload
-constexpr int kMostSends = 256;          // under way at once, counted in pieces
+constexpr std::size_t kPiece = 1 << 20;  // largest piece of a payload, in bytes
+constexpr int kMostSends = 256;          // limit of send requests in progress (frames and pieces)
 constexpr int kLooksBeforeNap = 50;
 constexpr auto kNap = 200us;
 constexpr auto kPatienceAfterAbort = 5s;
@@ -39,16 +39,16 @@ void check(int code) {
   if (code != MPI_SUCCESS) throw WorkerLost("MPI failed: " + text_of_mpi_error(code));
 }
 
-// Open MPI over TCP announces what is larger than a limit and waits until the receiver asks for it.
-// The announcements queue behind what is being sent, so that messages in both directions hold each
-// other up: a ring took 1.6 times as long. So a whole piece goes unasked. What the environment
-// says stays.
+// Over TCP, Open MPI announces a message that is larger than a limit and waits until the receiver
+// asks for it. Announcements queue behind the data being sent, so that messages in opposite
+// directions hold each other up: a ring took 1.6 times as long. So the limit is set above the size
+// of a piece, which is then sent at once. Settings that the environment already has are kept.
 void prefer_settings() {
   const std::string piece_and_header = std::to_string(kPiece + 4096);
   for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit",
                            "OMPI_MCA_btl_tcp_max_send_size"})
     setenv(name, piece_and_header.c_str(), /*overwrite=*/0);
-  setenv("OMPI_MCA_btl_tcp_flags", "1", /*overwrite=*/0);  // send and receive alone
+  setenv("OMPI_MCA_btl_tcp_flags", "1", /*overwrite=*/0);  // only send and receive
 }
 
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
@@ -173,7 +173,8 @@ void MpiEngine::find_hosts() {
   check(MPI_Allgather(&lowest, 1, MPI_INT, hosts_.data(), 1, MPI_INT, comm_));
 }
 
-// True when all ranks are here, so that MPI_Finalize will not wait for anybody.
+// Returns true when all ranks are leaving, so that MPI_Finalize will not wait for any. Returns
+// false if that has not happened some time after an abort.
 bool MpiEngine::leave_with_the_others() {
   std::optional<steady_clock::time_point> give_up;
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -197,8 +198,9 @@ bool MpiEngine::nothing_under_way() {
   return outbox_.empty() && requests_.empty();
 }
 
-// One look at everything; when nothing has moved for a while, a nap. Never a yield instead: on a
-// busy core one who naps is let in when it wakes, one who yields waits milliseconds for its turn.
+// Looks once at everything that may move. When nothing has moved for a while, it naps. It never
+// yields instead: on a busy core a thread that wakes from a nap runs at once, while a thread that
+// has yielded waits milliseconds for its turn.
 void MpiEngine::step() {
   bool moved = post_sends();
   moved |= take_frames();
@@ -233,8 +235,9 @@ std::shared_ptr<Transfer> MpiEngine::next_to_send() {
   return transfer;
 }
 
-// None while so much is under way that each look at it takes long; but an abort always goes. What a
-// device is still writing lets others pass: receivers go by the messages' numbers.
+// At kMostSends requests in progress nothing but an abort is sent, because each look at the
+// requests takes longer the more there are. A message that a device is still writing is overtaken
+// by those behind it, which is allowed because receivers go by the numbers of messages.
 std::size_t MpiEngine::next_in_outbox() const {
   if (sending_ >= kMostSends && (outbox_.empty() || !outbox_.front()->urgent))
     return outbox_.size();
@@ -278,7 +281,7 @@ void MpiEngine::in_pieces(const std::shared_ptr<Transfer>& transfer, std::byte* 
     post(bytes + at, static_cast<int>(std::min(kPiece, size - at)), new_request(transfer));
 }
 
-// Good until the next call.
+// Adds a request to `transfer`. The pointer is valid until the next call.
 MPI_Request* MpiEngine::new_request(const std::shared_ptr<Transfer>& transfer) {
   ++transfer->requests;
   if (!transfer->incoming) ++sending_;
@@ -336,7 +339,8 @@ void MpiEngine::fail(const std::string& reason) {
   for (const std::unique_ptr<Inbox>& inbox : inboxes_) inbox->abort(reason);
 }
 
-// MPI was not ended: other ranks may still read or write the memory of transfers under way.
+// Never frees the messages in flight: MPI was not ended, so other ranks may still read or write
+// their memory.
 void MpiEngine::abandon() { (void)new auto(std::move(transfers_)); }
 
 }  // namespace pipedream::transport

@@ -1,4 +1,5 @@
-// The thread behind mpi.h. Of this project only mpi.cpp and mpi_engine.cpp see MPI's own header.
+// The thread that makes all MPI calls for mpi.h. Only mpi.cpp and mpi_engine.cpp include it, and
+// with it MPI's own header.
 #pragma once
 
 #include <atomic>
@@ -19,24 +20,30 @@
 
 namespace pipedream::transport {
 
-// A message on its way between two processes; what MPI reads and writes stays in place meanwhile.
+// A message in flight to or from another process. Keeps the memory that MPI reads or writes alive
+// and in place.
 struct Transfer {
   WorkerId peer;
   bool incoming = false;
-  bool urgent = false;               // before others
-  Frame frame;                       // when incoming
-  std::vector<std::int64_t> packed;  // the frame, when outgoing
+  bool urgent = false;               // is sent before all others
+  Frame frame;                       // only of an incoming message
+  std::vector<std::int64_t> packed;  // the frame of an outgoing message
   Message message;
-  int requests = 0;  // not done
+  int requests = 0;  // MPI requests that have not completed
 };
 
-// Makes all MPI calls, in a thread of its own. Each message is a frame and, under another of MPI's
-// tags, the pieces of its payload. MPI keeps the order under each, so that pieces find their frame.
-// next_channel() is its owner's; inbox(), send(), abort() and abort_all() may come from any thread.
+// Makes all MPI calls, on a thread of its own. Owned by MpiWorld, whose thread alone calls
+// next_channel() and leave(); inbox(), send(), abort() and abort_all() may be called from any
+// thread.
+//
+// A message is sent as its frame, with one MPI tag, and the pieces of its payload, with another.
+// MPI keeps the order of messages with the same tag, so the pieces can be matched to their frame.
 class MpiEngine {
  public:
-  MpiEngine();   // as MpiWorld's
-  ~MpiEngine();  // as MpiWorld's; leaves, unless that was done
+  // Starts MPI. Throws CannotMeet if MPI cannot start, and WorkerLost if its first calls fail.
+  MpiEngine();
+  // Calls leave() unless it has been called.
+  ~MpiEngine();
 
   MpiEngine(const MpiEngine&) = delete;
   MpiEngine& operator=(const MpiEngine&) = delete;
@@ -46,18 +53,19 @@ class MpiEngine {
   [[nodiscard]] const std::vector<int>& hosts() const { return hosts_; }
 
   [[nodiscard]] std::int32_t next_channel() { return next_channel_++; }
+  // The inbox of a channel, which need not be connected yet on this rank.
   [[nodiscard]] Inbox& inbox(std::int32_t channel);
   void send(WorkerId to, const Frame& frame, Message message);
   void abort(std::int32_t channel, const std::string& reason);
-  void abort_all(const std::string& reason);  // all channels, also those to come
-  // Ends the thread; true when all ranks left together. Once.
+  void abort_all(const std::string& reason);  // every channel, also later ones
+  // Ends MPI and the thread, as MpiWorld::leave() says. Returns true if all ranks left together.
   bool leave();
 
  private:
-  // From any thread.
+  // May be called from any thread.
   void send_abort(std::int32_t channel, const std::string& reason);
   void fail(const std::string& reason);
-  // All on the thread.
+  // Run on the engine's thread.
   void run();
   void start();
   void find_hosts();
@@ -66,7 +74,8 @@ class MpiEngine {
   void step();
   bool post_sends();
   [[nodiscard]] std::shared_ptr<Transfer> next_to_send();
-  // The place of the next in the outbox; its size when nothing may go. With the lock.
+  // The index into `outbox_` of the next message to send; its size if none may be sent now.
+  // Requires `mutex_` to be locked.
   [[nodiscard]] std::size_t next_in_outbox() const;
   bool take_frames();
   bool finish_transfers();
@@ -75,7 +84,7 @@ class MpiEngine {
   void deliver(Transfer& transfer);
   void abandon();
 
-  // Calls post(first byte, count, request) for each piece of the payload.
+  // Calls post(first byte, count, request) for each piece of the payload, which is at `bytes`.
   template <class Post>
   void in_pieces(const std::shared_ptr<Transfer>& transfer, std::byte* bytes, Post post);
   MPI_Request* new_request(const std::shared_ptr<Transfer>& transfer);
@@ -83,24 +92,24 @@ class MpiEngine {
   std::int32_t next_channel_ = 0;
   int rank_ = 0;
   int size_ = 0;
-  std::vector<int> hosts_;  // by rank: the lowest rank on its host
+  std::vector<int> hosts_;  // for each rank, the lowest rank on its host
 
-  // The thread's.
+  // Used only by the engine's thread.
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<MPI_Request> requests_;
-  std::vector<std::shared_ptr<Transfer>> transfers_;  // one per request
-  int sending_ = 0;                                   // requests of messages to others
-  int quiet_looks_ = 0;                               // since something moved
+  std::vector<std::shared_ptr<Transfer>> transfers_;  // for each request, its message
+  int sending_ = 0;                                   // outgoing requests in `requests_`
+  int quiet_looks_ = 0;                               // calls of step() since something moved
 
-  std::mutex mutex_;  // of the four below
+  std::mutex mutex_;  // guards `outbox_`, `inboxes_` and `failure_`
   std::condition_variable queued_;
   std::deque<std::shared_ptr<Transfer>> outbox_;
-  std::vector<std::unique_ptr<Inbox>> inboxes_;  // by channel; made when first named
-  std::string failure_;                          // of all channels: MPI's, or by abort_all()
+  std::vector<std::unique_ptr<Inbox>> inboxes_;  // by channel; made when first needed
+  std::string failure_;                          // why all channels failed; empty if they have not
 
-  std::atomic<bool> aborted_ = false;
-  std::atomic<bool> closing_ = false;
-  bool left_together_ = false;  // the thread's, until it is joined
+  std::atomic<bool> aborted_ = false;  // some rank aborted a channel, or MPI failed
+  std::atomic<bool> closing_ = false;  // leave() has been called
+  bool left_together_ = false;         // written by the engine's thread, read when that has ended
   std::promise<void> started_;
   std::thread thread_;
 };

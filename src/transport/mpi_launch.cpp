@@ -8,7 +8,7 @@
 namespace pipedream::transport {
 namespace {
 
-// Of the first of these variables that is set.
+// The number in the first of these environment variables that is set.
 std::optional<int> number_in(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* number = std::getenv(name)) return std::atoi(number);
@@ -18,7 +18,7 @@ std::optional<int> number_in(std::initializer_list<const char*> names) {
 }  // namespace
 
 bool launched_by_mpirun() {
-  // Open MPI, anything with PMIx (srun --mpi=pmix, prte), MPICH and its relatives.
+  // Set by Open MPI, by launchers with PMIx (srun --mpi=pmix, prte), by MPICH and its relatives.
   constexpr std::array kSigns{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
   return std::any_of(kSigns.begin(), kSigns.end(),
                      [](const char* name) { return std::getenv(name) != nullptr; });

@@ -1,5 +1,5 @@
-// The contracts between processes. Run under mpirun; all ranks run the same tests in the same
-// order.
+// Holds the MPI transport to the contracts, between processes. Run under mpirun; all ranks run the
+// same tests in the same order.
 #include "transport/mpi.h"
 
 #include <string>
@@ -14,11 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// MPI starts once in a process, so all tests share it: main() sets it.
+// MPI starts once in a process, so all tests share what main() sets here.
 MpiWorld* world = nullptr;
 Transport* control = nullptr;
 
-// Returns when all ranks are here, so that no rank is ahead of the others by more than a test.
+// Returns when all ranks have called it, so that no rank is more than one test ahead of the others.
 void meet() {
   for (int rank = 1; rank < world->size(); ++rank) {
     if (world->rank() == 0) (void)next_message(*control, WorkerId{rank}, 0);
@@ -50,7 +50,7 @@ std::unique_ptr<Transport> over_a_fast_link(std::unique_ptr<Transport> end) {
   return connect_emulated(std::move(end), std::move(queues));
 }
 
-// Their lanes are for devices' messages, of which there are none here.
+// The lanes stay unused: they carry messages in device memory, and the contracts here send none.
 std::unique_ptr<Transport> beside_unused_lanes(std::unique_ptr<Transport> end) {
   return connect_by_lanes(std::move(end),
                           std::make_unique<HostLanes>(std::make_shared<HostLanesExchange>()));

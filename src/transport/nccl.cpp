@@ -16,22 +16,22 @@ namespace {
 
 void check_cuda(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
-  (void)cudaGetLastError();  // told here; nobody else is to find it
+  (void)cudaGetLastError();  // clears the error, which is reported here and nowhere else
   throw WorkerLost("CUDA failed to " + std::string(what) + ": " + cudaGetErrorString(code));
 }
 
-// In progress is what calls that do not wait answer.
+// Throws on failure. ncclInProgress is none: calls that do not wait return it.
 void check_nccl(ncclResult_t code, ncclComm_t comm = nullptr) {
   if (code == ncclSuccess || code == ncclInProgress) return;
   throw WorkerLost("NCCL failed: " + std::string(ncclGetErrorString(code)) + ": " +
                    ncclGetLastError(comm));
 }
 
-// The calling thread's GPU from now on: threads that use lanes do nothing else. To go back to
-// another would take memory there.
+// Makes `device` the calling thread's GPU, for good: threads that use lanes do nothing else.
+// Switching back to another GPU would take memory there.
 void use_gpu(int device) { check_cuda(cudaSetDevice(device), "use the worker's GPU"); }
 
-// Above compute: the other end waits.
+// A stream with a higher priority than compute, because the other end of the lane waits for it.
 class LaneStream {
  public:
   LaneStream() {
@@ -49,7 +49,7 @@ class LaneStream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Comes when all is done that the stream was given before.
+// An event that comes when all work given to the stream before it is done.
 class LaneEvent {
  public:
   explicit LaneEvent(const LaneStream& stream) {
@@ -67,7 +67,7 @@ class LaneEvent {
   [[nodiscard]] bool has_come() const {
     const cudaError_t state = cudaEventQuery(event_);
     if (state == cudaErrorNotReady) {
-      (void)cudaGetLastError();  // it counts as one
+      (void)cudaGetLastError();  // clears it: "not ready" is recorded as an error
       return false;
     }
     check_cuda(state, "move bytes");
@@ -78,17 +78,18 @@ class LaneEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-// A communicator whose calls do not wait: each is made once NCCL has finished with the one before,
-// opening included, and is followed by an event once it is on the stream.
+// A lane by a non-blocking communicator. Each call to NCCL is made when NCCL has finished with the
+// one before it, the first when the communicator is open. When a call's work is on the stream, an
+// event is recorded behind it.
 class NcclLane final : public Lane {
  public:
-  // On that GPU.
+  // Requires that `device` is the calling thread's GPU.
   NcclLane(int device, const ncclUniqueId& id, int members, int place) : device_(device) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     check_nccl(ncclCommInitRankConfig(&comm_, members, id, place, &config));
   }
-  // Not ncclCommDestroy: this ends kernels that wait for other members.
+  // ncclCommAbort ends kernels that wait for other members; ncclCommDestroy would not.
   ~NcclLane() override {
     (void)cudaSetDevice(device_);
     (void)ncclCommAbort(comm_);
@@ -109,7 +110,7 @@ class NcclLane final : public Lane {
     PD_CHECK(bytes.size() == into.size());
     waiting_.push_back([=](ncclComm_t comm, cudaStream_t stream) {
       check_nccl(ncclGroupStart());
-      // What fails in a group is told at its end, which must come.
+      // A failure within a group is returned by ncclGroupEnd(), which must be called.
       (void)ncclSend(bytes.data(), bytes.size(), ncclUint8, 0, comm, stream);
       (void)ncclRecv(into.data(), into.size(), ncclUint8, 0, comm, stream);
       return ncclGroupEnd();
@@ -127,7 +128,7 @@ class NcclLane final : public Lane {
  private:
   using Call = std::function<ncclResult_t(ncclComm_t, cudaStream_t)>;
 
-  // Whether NCCL has finished with the last call.
+  // Whether NCCL has finished with the last call. Throws if it failed.
   [[nodiscard]] bool is_settled() const {
     ncclResult_t state = ncclSuccess;
     check_nccl(ncclCommGetAsyncError(comm_, &state), comm_);
@@ -149,9 +150,9 @@ class NcclLane final : public Lane {
   int device_;
   LaneStream stream_;
   ncclComm_t comm_ = nullptr;
-  std::deque<Call> waiting_;
-  bool called_ = false;            // NCCL is at one
-  std::deque<LaneEvent> running_;  // on the stream
+  std::deque<Call> waiting_;       // not made yet
+  bool called_ = false;            // a call was made and has no event yet
+  std::deque<LaneEvent> running_;  // for each operation on the stream, its end
   std::uint64_t done_ = 0;
 };
 

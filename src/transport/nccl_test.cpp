@@ -1,4 +1,4 @@
-// What needs no GPU; with one, tests/nccl_gpu_test.cpp.
+// The tests of nccl.h that need no GPU. Those that need one are in tests/nccl_gpu_test.cpp.
 #include "transport/nccl.h"
 
 #include "transport/by_lanes.h"

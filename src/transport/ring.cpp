@@ -3,7 +3,7 @@
 namespace pipedream::transport {
 namespace {
 
-// One member's view: its neighbours, and the chunks by their number modulo r.
+// One member's view of the ring: its neighbours, and its values cut into chunks.
 class Ring {
  public:
   Ring(Exchanger& exchanger, std::span<const WorkerId> members, std::span<float> values)
@@ -12,15 +12,16 @@ class Ring {
         values_(values),
         me_(place_in(members, exchanger.me())) {}
 
-  // Sums go around and grow. Ends with the sum in the chunk that own() gives, and only there. With
-  // `hand_on` pieces of it are on their way to the next member as soon as they are complete.
+  // Reduce-scatter: partial sums go around the ring and grow. Afterwards this member has the
+  // complete sums of the chunk own(), and of no other. With `hand_on` it sends each piece of that
+  // chunk to the next member as soon as the piece is complete.
   void scatter_sums(bool hand_on);
-  // Complete chunks go around as they are, but not back to where they started.
+  // All-gather: each complete chunk goes around the ring until all members have it.
   void gather_sums();
   [[nodiscard]] std::span<float> own() const { return chunk(me_ + 1); }
 
  private:
-  // Chunk numbers may be beyond r.
+  // The chunk `number` modulo r.
   [[nodiscard]] std::span<float> chunk(std::size_t number) const {
     return part_of(values_, number % members_.size(), members_.size());
   }
@@ -37,7 +38,7 @@ class Ring {
   std::span<const WorkerId> members_;
   std::span<float> values_;
   std::size_t me_;
-  bool handed_on_ = false;
+  bool handed_on_ = false;  // scatter_sums() has sent the chunk own()
 };
 
 void Ring::scatter_sums(bool hand_on) {

@@ -1,16 +1,17 @@
-// Sums over workers by a ring. Users call transport/all_reduce.h.
+// Sums over workers by a ring (docs/runtime.md). Users call all_reduce() of transport/all_reduce.h.
 //
-// One level: members stand in a ring. Let r be their number and v[m] the values of member m. Chunk
-// c of the n values, c = 0 … r−1, is [n·c/r, n·(c+1)/r) (rounded down, maybe empty). Its sums start
-// at member c and go once around:
+// One level: the members form a ring. Let r be their number and v[m] the values of member m. Chunk
+// c of the n values, c = 0 … r−1, is [n·c/r, n·(c+1)/r) (rounded down, maybe empty). The sum of
+// chunk c starts at member c and goes once around:
 //
 //   ((v[c] + v[c+1]) + v[c+2]) + … + v[c+r−1]       members modulo r, additions in float
 //
-// Two levels: h hosts with k members each. First the members of every host sum among themselves as
-// above, so that member j of a host (in the order of members) then holds chunk (j+1) mod k of the
-// host's sums; then the members j of all hosts sum that chunk over the hosts, in the order of
-// hosts, as above (its own n values cut into h); then every host's members hand their chunks
-// around.
+// Two levels: h hosts with k members each.
+//   1. The members of each host sum among themselves as above. Member j of a host (in the order of
+//      members) then holds chunk (j+1) mod k of the host's sums.
+//   2. The j-th members of all hosts sum that chunk among themselves as above, in the order of
+//      hosts. For this the values of the chunk are cut into h smaller chunks.
+//   3. The members of each host hand their chunks around.
 #pragma once
 
 #include <span>
@@ -20,10 +21,11 @@
 
 namespace pipedream::transport {
 
-// Replaces the values by their sums over the members, the caller among them.
+// Replaces `values` by their sums over `members`. The caller is one of them.
 void sum_by_ring(Exchanger& exchanger, std::span<const WorkerId> members, std::span<float> values);
 
-// The same where members are on hosts of as many members each; by host, in the same order for all.
+// Replaces `values` by their sums over the members of all `hosts`. Each element of `hosts` lists
+// the members on one host; all have the same length. Every member passes the same lists.
 void sum_by_two_rings(Exchanger& exchanger, const std::vector<std::vector<WorkerId>>& hosts,
                       std::span<float> values);
 

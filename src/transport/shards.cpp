@@ -3,7 +3,7 @@
 namespace pipedream::transport {
 namespace {
 
-// The sums of one piece of our shard.
+// Receives one piece of this member's shard from all others. Returns its sums with `mine`.
 Message sum_of_all(Exchanger& exchanger, std::span<const WorkerId> members,
                    std::span<const float> mine) {
   Message sum;
@@ -25,7 +25,7 @@ void sum_by_shards(Exchanger& exchanger, std::span<const WorkerId> members,
   const std::size_t r = members.size();
   const std::size_t me = place_in(members, exchanger.me());
   exchanger.tell_begun(members);
-  // Beginning with the next member, so that not all send to the same at once.
+  // Each member begins with the one after it, so that not all send to the same member at once.
   for (std::size_t i = 1; i < r; ++i) {
     const std::size_t to = (me + i) % r;
     for_each_piece(part_of(values, to, r),

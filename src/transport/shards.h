@@ -1,9 +1,10 @@
-// Sums over workers by shards: all-to-all, and the sharded parameter server without its steps.
-// Users call transport/all_reduce.h.
+// Sums over workers by shards (docs/runtime.md). It is the all-to-all exchange, and that of a
+// sharded parameter server that sums but takes no optimiser step. Users call all_reduce() of
+// transport/all_reduce.h.
 //
 // Let r be the number of members and v[m] the values of member m. Shard c of the n values is
-// [n·c/r, n·(c+1)/r) (rounded down, maybe empty). Member c gets it from all others, adds in the
-// order of members, and sends everyone the sum:
+// [n·c/r, n·(c+1)/r) (rounded down, maybe empty). Member c receives shard c from all other members,
+// adds it up in the order of members, and sends the sum to all of them:
 //
 //   ((v[0] + v[1]) + v[2]) + … + v[r−1]             additions in float
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace pipedream::transport {
 
-// Replaces the values by their sums over the members, the caller among them.
+// Replaces `values` by their sums over `members`. The caller is one of them.
 void sum_by_shards(Exchanger& exchanger, std::span<const WorkerId> members,
                    std::span<float> values);
 

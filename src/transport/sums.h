@@ -1,4 +1,5 @@
-// What the ways to sum over workers are made of. Only files of this folder include it.
+// What ring.cpp and shards.cpp have in common: messages of floats, and the exchange of them. Only
+// files of this folder include it.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +15,18 @@
 
 namespace pipedream::transport {
 
-// Long stretches travel in pieces, so that the next member works on the first while the last is
-// still on its way.
+// The most floats that one message of a sum carries. More values are sent in pieces, so that the
+// next member works on the first piece while the last is still being sent.
 inline constexpr std::size_t kPieceFloats = std::size_t{1} << 18;
 
-// Calls use(piece) for each piece of the values, in order; for none where there are none.
+// Calls use(piece) for each piece of `values`, in order. Not called if `values` is empty.
 template <class Floats, class Use>
 void for_each_piece(std::span<Floats> values, Use use) {
   for (std::size_t at = 0; at < values.size(); at += kPieceFloats)
     use(values.subspan(at, std::min(kPieceFloats, values.size() - at)));
 }
 
-// Part `c` of `r` of the values: [n·c/r, n·(c+1)/r), rounded down.
+// Part `c` of `r` equal parts of the n values: [n·c/r, n·(c+1)/r), rounded down.
 template <class Floats>
 [[nodiscard]] std::span<Floats> part_of(std::span<Floats> values, std::size_t c, std::size_t r) {
   const Range part = even_part(static_cast<std::int64_t>(values.size()),
@@ -38,8 +39,9 @@ template <class Floats>
           message.bytes.size() / sizeof(float)};
 }
 
-// Messages get memory of their own: backends within a process hand it to the receiver, who reads it
-// while we write the sums into our values.
+// Returns a message of `count` floats that fill() has written. Its memory is its own: a backend
+// within one process hands that memory to the receiver, who reads it while this member already
+// writes sums into its values.
 template <class Fill>
 [[nodiscard]] Message new_message(std::size_t count, Fill fill) {
   const auto memory = std::make_shared_for_overwrite<float[]>(count);
@@ -68,9 +70,11 @@ inline void copy_into(std::span<float> values, const Message& message) {
   std::copy(sum.begin(), sum.end(), values.begin());
 }
 
-// One member's end of a sum: sends and receives, and what that amounts to. Members tell those who
-// wait for them that they have begun, in a message of no bytes, which waits on a link only for what
-// is there already: so it is known how late they were, and how long their values took.
+// One member's end of one sum. Sends and receives, and keeps count of the bytes and the waiting.
+//
+// A member tells the members that receive from it that it has begun, by a message of no bytes. On a
+// link that message is delayed only by what is queued there already. So the time that a member was
+// late can be told from the time that its values took.
 class Exchanger {
  public:
   Exchanger(Transport& transport, int tag, Deadline deadline)
@@ -83,12 +87,14 @@ class Exchanger {
   [[nodiscard]] Message receive(WorkerId from) {
     return transport_.wait(transport_.receive(from, tag_), deadline_);
   }
-  // Of a sum that consists of several, the first tells and the first waits.
+  // Tells `members` that this one has begun. Only the first call has an effect, so that a sum which
+  // consists of several rings tells it once.
   void tell_begun(std::span<const WorkerId> members) {
     if (std::exchange(told_, true)) return;
     for (const WorkerId member : members)
       if (member != me()) transport_.send(member, tag_, {});
   }
+  // Waits until `members` have begun. Only the first call has an effect.
   void wait_for_begun(std::span<const WorkerId> members) {
     if (std::exchange(heard_, true)) return;
     const auto began = std::chrono::steady_clock::now();
@@ -99,7 +105,7 @@ class Exchanger {
 
   [[nodiscard]] WorkerId me() const { return transport_.me(); }
   [[nodiscard]] Bytes sent() const { return sent_; }
-  // How late the others were.
+  // How long wait_for_begun() waited.
   [[nodiscard]] Nanos waited() const { return waited_; }
 
  private:

@@ -15,7 +15,7 @@ void sleep_until(Transport& transport, Deadline time) {
     (void)transport.wait(transport.receive(transport.me(), kSleepTag), time);
   } catch (const Aborted&) {
     throw;
-  } catch (const WorkerLost&) {  // slept enough
+  } catch (const WorkerLost&) {  // nothing came until `time`: slept long enough
   }
 }
 

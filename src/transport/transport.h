@@ -1,4 +1,6 @@
-// Bytes between workers. One contract for every backend; transport_test.cpp holds each to it.
+// The interface by which workers send each other messages, whatever carries them: threads, MPI,
+// NCCL or emulated links. docs/runtime.md says what runs on it. Every backend keeps the contract
+// below; transport_test.cpp and abort_test.cpp check it.
 #pragma once
 
 #include <algorithm>
@@ -17,54 +19,58 @@
 
 namespace pipedream::transport {
 
+// A point in time on the steady clock, whether or not anything expires at it.
 using Deadline = std::chrono::steady_clock::time_point;
 
-// Whether memory that a device writes to has its content yet; an empty one says that it has. May be
-// called from any thread.
+// Returns whether a device has finished writing some memory. An empty function means that it has.
+// May be called from any thread.
 using Readiness = std::function<bool()>;
 
-// Returns when that says yes.
+// Blocks until `is_ready` returns true; an abort() does not end the wait. Returns at once if
+// `is_ready` is empty.
 void wait_until(const Readiness& is_ready);
 
-// What travels: bytes that nobody changes while anybody holds their `owner`, which keeps them
-// alive, and a few numbers that describe them (a tensor's type and shape). Backends within one
-// process hand over the same memory, which may be a device's, and `is_ready` with it; others read
-// the bytes once they are ready.
+// What one send() transfers: `bytes`, and in `header` a few numbers that describe them (a tensor's
+// type and shape). `owner` keeps the bytes alive, and nobody changes them while anybody holds it. A
+// backend within one process hands the receiver the same memory, which may be a device's, together
+// with `is_ready`. Other backends read the bytes once they are ready.
 struct Message {
   std::vector<std::int64_t> header;
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
   Readiness is_ready = {};
-  bool on_device = false;  // the bytes are not the host's
+  bool on_device = false;  // `bytes` lie in a device's memory, not in the host's
 };
 
-// A transfer under way; used once, by the endpoint that gave it.
+// Names one pending operation. Used once, with the object that returned it.
 struct Ticket {
   std::uint64_t number = 0;
 };
 
-// What came for one of several tickets.
+// The result of wait_any().
 struct Arrival {
-  std::size_t ticket = 0;  // its place among them
+  std::size_t ticket = 0;  // index into the `tickets` waited for
   Message message;
 };
 
-// Tags are 0 … kTagLimit − 1. Each one used costs a counter for good: use few. Nobody sends
-// the last to itself: sleep_until() waits for it.
+// Tags are 0 … kTagLimit − 1. Use few: an endpoint keeps a counter for each tag and peer for ever.
 constexpr int kTagLimit = 1 << 28;
+// Reserved for sleep_until(): no worker sends itself a message with this tag.
 constexpr int kSleepTag = kTagLimit - 1;
 
-// Somebody stopped the transport; what() is the reason of the first abort(). It follows from
-// another failure, which is the one to report.
+// Thrown by the waits after an abort(); what() is the reason given to the first abort(). It is the
+// consequence of another failure, and that failure is the one to report.
 struct Aborted : WorkerLost {
   using WorkerLost::WorkerLost;
 };
 
-// One worker's endpoint. Messages with one tag between one ordered pair of workers, who may be the
-// same, arrive in the order in which they were sent. send() and receive() never block; the waits
-// do. One thread sends, and one, the same or another, receives and waits; abort() may come from
-// any. A worker with more threads connects several times: such channels do not hear each other, nor
-// each other's abort().
+// One worker's endpoint of a channel between all workers, used by that worker alone. One thread
+// sends, and one thread (the same or another) receives and waits; abort() may be called from any
+// thread. A worker with more threads connects several channels. Channels are independent: neither
+// messages nor an abort() pass from one to another.
+//
+// Messages with one tag from one worker to another, or to itself, arrive in the order of sending.
+// send() and receive() never block (emulated.h has an exception); wait() and wait_any() do.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -73,34 +79,35 @@ class Transport {
   [[nodiscard]] virtual WorkerId me() const = 0;
   [[nodiscard]] virtual int workers() const = 0;
 
-  // Whether what is sent may be a device's memory. Where not, it must be the host's.
+  // Whether messages in a device's memory may be sent. If not, only messages in the host's may.
   [[nodiscard]] virtual bool takes_device_memory() const = 0;
 
-  // Takes the message along; it is kept alive as long as the backend needs it.
+  // Sends `message` and returns. The backend holds the message's `owner` as long as it needs it.
   virtual void send(WorkerId to, int tag, Message message) = 0;
 
-  // Asks for the next message of that tag from that worker. Tickets may be waited for in any order:
-  // the n-th asked for gets the n-th sent.
+  // Asks for the next message with tag `tag` from worker `from`. The n-th call for a worker and tag
+  // gets the n-th message sent, in whatever order the tickets are waited for.
   [[nodiscard]] virtual Ticket receive(WorkerId from, int tag) = 0;
 
-  // The message asked for. Throws WorkerLost when it has not come by the deadline, and Aborted
-  // after an abort(). The ticket is spent in any case.
+  // Returns the message asked for. Throws WorkerLost if it has not arrived by `deadline`, and
+  // Aborted after an abort(). The ticket cannot be used again in any case.
   [[nodiscard]] virtual Message wait(Ticket ticket, Deadline deadline) = 0;
 
-  // The message that comes first of those asked for. Only its ticket is spent; the others may be
-  // waited for again, also after WorkerLost. Requires a ticket.
+  // Returns the first message to arrive of those asked for, and throws as wait() does. Only the
+  // ticket of the returned message is used up; the others may be waited for again, also after a
+  // WorkerLost. Requires at least one ticket.
   [[nodiscard]] virtual Arrival wait_any(std::span<const Ticket> tickets, Deadline deadline) = 0;
 
-  // From now on every wait of every worker throws Aborted at once, even for messages that are
-  // there. Only the first call counts.
+  // From now on every wait of every worker on this channel throws Aborted at once, even for
+  // messages that have arrived. Only the first call has an effect.
   virtual void abort(const std::string& reason) noexcept = 0;
 };
 
-// Returns at that time, or, unlike other sleeps, throws Aborted at once after an abort(), also
-// where that time is over. For the thread that waits.
+// Returns at `time`. Unlike other sleeps it throws Aborted at once after an abort(), even if `time`
+// has passed already. To be called by the thread that receives and waits.
 void sleep_until(Transport& transport, Deadline time);
 
-// Where a worker stands among members, of whom it is one.
+// The index of `worker` in `members`. Requires that it is one of them.
 [[nodiscard]] inline std::size_t place_in(std::span<const WorkerId> members, WorkerId worker) {
   const auto place = std::find(members.begin(), members.end(), worker);
   PD_CHECK(place != members.end());

@@ -1,4 +1,4 @@
-// The contract of transport.h, held against every backend; abort() is in abort_test.cpp.
+// Holds every backend to the contract of transport.h. The tests of abort() are in abort_test.cpp.
 #include "transport/transport.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_P(TransportContract, AMessageMayBeEmpty) {
   });
 }
 
-// Memory that a device writes later, here a thread. A message that is ready may come before it.
+// A thread acts as a device that writes the bytes after send(). Other messages may arrive earlier.
 TEST_P(TransportContract, BytesMayBecomeReadyAfterTheyWereSent) {
   run(2, [](Transport& me) {
     if (me.me() == kA) {
@@ -82,7 +82,7 @@ TEST_P(TransportContract, BytesMayBecomeReadyAfterTheyWereSent) {
   });
 }
 
-// Repeats after a prime number of bytes, so that pieces in the wrong place are seen.
+// Repeats after a prime number of bytes, so that a piece in the wrong place is noticed.
 std::string long_text(std::size_t bytes) {
   std::string block(4099, '\0');
   std::iota(block.begin(), block.end(), '\0');
@@ -189,7 +189,7 @@ TEST_P(TransportContract, OneMaySendToOneself) {
 TEST_P(TransportContract, OneMayAskBeforeTheMessageIsSent) {
   run(2, [](Transport& me) {
     if (me.me() == kA) {
-      // B asks for the answer before it sends the question, so it is asked for before it is sent.
+      // B calls receive() for the answer before it sends the question, which A waits for here.
       const std::string question = next_text(me, kB, 0);
       me.send(kB, 0, make_message({}, question + "!"));
     } else {

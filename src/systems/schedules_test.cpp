@@ -1,17 +1,10 @@
-#include "systems/training.h"
+#include "systems/schedules.h"
 
 #include <gtest/gtest.h>
 
 #include "core/error.h"
 #include "core/testing.h"
-#include "schedule/asynchronous.h"
-#include "schedule/bulk_synchronous.h"
-#include "schedule/dapple.h"
-#include "schedule/gpipe.h"
-#include "schedule/interleaved.h"
-#include "schedule/model_parallel.h"
 #include "schedule/schedule_testing.h"
-#include "schedule/two_buffered.h"
 
 namespace pipedream::systems {
 namespace {
@@ -35,17 +28,17 @@ plan::Plan dealt(const std::string& system, const std::vector<int>& workers, int
   return plan;
 }
 
-std::string refusal(const plan::Plan& plan, const Training& training = {}) {
-  return test::message_of<CannotMeet>([&] { (void)schedule_for(plan, training); });
+std::string refusal(const plan::Plan& plan, const ScheduleOptions& options = {}) {
+  return test::message_of<CannotMeet>([&] { (void)schedule_for(plan, options); });
 }
 
-std::string misuse(const plan::Plan& plan, const Training& training) {
-  return test::message_of<BadUsage>([&] { (void)schedule_for(plan, training); });
+std::string misuse(const plan::Plan& plan, const ScheduleOptions& options) {
+  return test::message_of<BadUsage>([&] { (void)schedule_for(plan, options); });
 }
 
 TEST(ScheduleFor, IsTheScheduleOfThePlansSystem) {
   const auto extent = [](const plan::Plan& plan) { return schedule::whole_minibatches(plan, 4); };
-  const Training four{.minibatches = 4};
+  const ScheduleOptions four{.minibatches = 4};
   const auto expect = [&](const plan::Plan& plan, const schedule::Schedule& wanted) {
     EXPECT_EQ(texts_of(schedule_for(plan, four), true), texts_of(wanted, true)) << plan.system;
   };
@@ -85,30 +78,30 @@ TEST(ScheduleFor, VerticalSyncAndNoStashChooseTheWeightsOfPipedream) {
   const plan::Plan plan = plan_for_system("pipedream", {1, 1}, {2, 1});
   const auto extent = schedule::whole_minibatches(plan, 3);
   EXPECT_EQ(texts_of(schedule_for(plan, {.minibatches = 3, .vertical_sync = true})),
-            texts_of(one_f_one_b(plan, extent, schedule::Versions::kVerticalSync)));
+            texts_of(one_f_one_b(plan, extent, schedule::WeightVersions::kVerticalSync)));
   EXPECT_EQ(texts_of(schedule_for(plan, {.minibatches = 3, .no_stash = true})),
-            texts_of(one_f_one_b(plan, extent, schedule::Versions::kNewest)));
+            texts_of(one_f_one_b(plan, extent, schedule::WeightVersions::kUnstashed)));
 }
 
 TEST(ScheduleFor, WeightWishesAreForPipedreamAlone) {
   for (const System& system : all_systems()) {
-    if (system.rule == cost::Rule::kPipedream) continue;
+    if (knows(system, Option::kVerticalSync)) continue;
     const plan::Plan plan = plan_for_system(system.name, {1});
     EXPECT_EQ(misuse(plan, {.vertical_sync = true}),
-              "--vertical-sync is for pipedream; this plan is for " + system.name +
-                  ", which has its own weight rule (choose --system pipedream)");
+              "`vertical_sync` is for pipedream; this plan is for " + system.name +
+                  ", which has its own weight rule (choose `system` pipedream)");
     EXPECT_EQ(misuse(plan, {.no_stash = true}),
-              "--no-stash is for pipedream; this plan is for " + system.name +
-                  ", which has its own weight rule (choose --system pipedream)");
+              "`no_stash` is for pipedream; this plan is for " + system.name +
+                  ", which has its own weight rule (choose `system` pipedream)");
   }
   EXPECT_EQ(misuse(plan_for_system("pipedream", {1}), {.vertical_sync = true, .no_stash = true}),
-            "--vertical-sync keeps weights that --no-stash throws away: choose one");
+            "`vertical_sync` keeps weights that `no_stash` throws away: choose one");
 }
 
 TEST(ScheduleFor, VerticalSyncKnowsNoReplicas) {
   EXPECT_EQ(refusal(plan_for_system("pipedream", {2, 1}, {2, 1}), {.vertical_sync = true}),
-            "a plan 2-1 for pipedream: --vertical-sync works without replicas only (plan with "
-            "--straight)");
+            "a plan 2-1 for pipedream: `vertical_sync` works without replicas only (plan with "
+            "`straight`)");
   EXPECT_NO_THROW((void)schedule_for(plan_for_system("pipedream", {2, 1}), {.no_stash = true}));
 }
 
@@ -136,7 +129,7 @@ TEST(ScheduleFor, DataParallelismHasOneStage) {
 
 TEST(ScheduleFor, OnlyInterleavedPipelinesHaveTwoStagesOnAWorker) {
   for (const System& system : all_systems()) {
-    if (system.rule == cost::Rule::kInterleaved) continue;
+    if (system.traits.several_stages_per_worker || system.traits.one_stage) continue;
     EXPECT_EQ(refusal(dealt(system.name, {0, 1, 0, 1})),
               "a plan 1-1-1-1 for " + system.name +
                   ": worker 0 has two stages; only interleaved pipelines know that");
@@ -152,13 +145,14 @@ TEST(ScheduleFor, InterleavedStagesGoToTheWorkersInTurn) {
     for (std::size_t s = 1; s < workers.size(); ++s) config += "-1";
     EXPECT_EQ(refusal(dealt("interleaved", workers)),
               "a plan " + config +
-                  " for interleaved: its stages must go to the workers in turn, as many to each");
+                  " for interleaved: its stages must be dealt out to the workers in turn, the same "
+                  "number to each");
   }
 }
 
 TEST(ScheduleFor, TwoBufferedPipelinesAreAlikeSideBySide) {
   EXPECT_EQ(refusal(plan_for_system("2bw", {2, 1}, {2, 1}, 4)),
-            "a plan 2-1 for 2bw: all stages must have as many replicas");
+            "a plan 2-1 for 2bw: all stages must have the same number of replicas");
 }
 
 // Two versions suffice exactly when M ≥ S − 1.

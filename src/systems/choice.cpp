@@ -1,0 +1,106 @@
+#include "systems/choice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.h"
+
+namespace pipedream::systems {
+namespace {
+
+// Systems that do not know the option do what it asks for all the same, where they have a plan.
+bool is_met_unknown(Option option) {
+  return option == Option::kStraight || option == Option::kNoRecompute;
+}
+
+// A wish about the form of the plan that the system cannot meet.
+std::optional<std::string> unmet_wish(const System& system, const Wishes& wishes) {
+  const bool never_replicates = system.traits.replicas == cost::Replicas::kNone;
+  for (const Option option : given_options(wishes)) {
+    if (knows(system, option)) continue;
+    if (option == Option::kStraight && !never_replicates)
+      return quoted(option) + ": its plans have replicas";
+    if (option == Option::kStages || option == Option::kSplit)
+      return quoted(option) + " means nothing to it";
+  }
+  return std::nullopt;
+}
+
+const Planned* plan_of(const Candidate& candidate) {
+  return candidate.system->preference ? std::get_if<Planned>(&candidate.result) : nullptr;
+}
+
+// The fastest of the candidates with, or without, stale weights; of those as fast the preferred.
+template <class Admit>
+std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Admit admit) {
+  double best_time = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates)
+    if (const Planned* planned = plan_of(candidate); planned != nullptr && admit(*candidate.system))
+      best_time = std::min(best_time, planned->time().count());
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Planned* planned = plan_of(candidates[i]);
+    if (planned == nullptr || !admit(*candidates[i].system)) continue;
+    if (planned->time().count() > best_time * kAsFast) continue;
+    if (!best || candidates[i].system->preference < candidates[*best].system->preference) best = i;
+  }
+  return best;
+}
+
+std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates, Prefer prefer) {
+  if (prefer == Prefer::kSpeed) return fastest(candidates, [](const System&) { return true; });
+  const auto exact =
+      fastest(candidates, [](const System& system) { return !system.traits.is_stale(); });
+  if (prefer == Prefer::kExact) return exact;
+  const auto stale =
+      fastest(candidates, [](const System& system) { return system.traits.is_stale(); });
+  if (!exact || !stale) return exact ? exact : stale;
+  const bool worth =
+      plan_of(candidates[*stale])->time() * kWorthStaleness <= plan_of(candidates[*exact])->time();
+  return worth ? stale : exact;
+}
+
+}  // namespace
+
+std::vector<Option> passed_over(const System& system, const Wishes& wishes) {
+  std::vector<Option> options;
+  for (const Option option : given_options(wishes))
+    if (!is_met_unknown(option) && !knows(system, option)) options.push_back(option);
+  return options;
+}
+
+Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {
+  Choice choice;
+  for (const System& system : all_systems()) {
+    const auto unmet = unmet_wish(system, wishes);
+    choice.candidates.push_back(
+        {&system, unmet ? Result(plan::Refusal{*unmet, {}})
+                        : plan_alone(system, model, cluster, only_known(system, wishes))});
+  }
+  choice.best = chosen(choice.candidates, wishes.prefer);
+  if (!choice.best) return choice;
+  const std::optional<Seconds> compared = data_parallel_time(model, cluster, wishes);
+  for (Candidate& candidate : choice.candidates)
+    if (auto* planned = std::get_if<Planned>(&candidate.result)) planned->data_parallel = compared;
+  return choice;
+}
+
+Decision plan_with(const std::string& system, const Model& model, const cluster::Cluster& cluster,
+                   const Wishes& wishes) {
+  if (system == kAutomatic) {
+    Choice choice = plan_for_all(model, cluster, wishes);
+    if (!choice.best) refuse_all(choice.candidates);
+    Planned best = std::get<Planned>(choice.candidates[*choice.best].result);
+    return {std::move(best), std::move(choice)};
+  }
+  const System& found = find_system(system);
+  Result result = plan_for(found, model, cluster, wishes);
+  if (auto* planned = std::get_if<Planned>(&result)) return {std::move(*planned), {}};
+  throw CannotMeet("`system` " + found.name + ": " + std::get<plan::Refusal>(result).why);
+}
+
+void throw_no_plan(const std::string& reasons) {
+  throw CannotMeet("no system has a plan for this:" + reasons);
+}
+
+}  // namespace pipedream::systems

@@ -1,0 +1,40 @@
+// Interleaved 1F1B (Narayanan et al., SC 2021): several stages per worker, flush after each
+// minibatch.
+#include "plan/interleaved.h"
+
+#include "cost/interleaved_time.h"
+#include "schedule/interleaved.h"
+#include "systems/list.h"
+#include "systems/ranking.h"
+
+namespace pipedream::systems {
+namespace {
+
+// The predicted time is an estimate, and can be too short by half where transfers take long. So the
+// plans for different numbers of workers and stages are ranked by simulation.
+plan::Outcome plan_interleaved(const plan::Predictor& predictor, const Wishes& wishes) {
+  plan::InterleavedAnswers answers = plan::plan_interleaved(predictor, wishes.stages);
+  if (auto* refusal = std::get_if<plan::Refusal>(&answers)) return std::move(*refusal);
+  return fastest_simulated(interleaved(), predictor,
+                           std::get<std::vector<plan::Answer>>(std::move(answers)));
+}
+
+}  // namespace
+
+// `auto` never takes it: its prediction is an estimate.
+System interleaved() {
+  return {.name = "interleaved",
+          .about = "several stages per worker, 1F1B inside each minibatch, flush",
+          .traits = {.cuts_minibatches = true,
+                     .flushes = true,
+                     .recomputes = true,
+                     .several_stages_per_worker = true,
+                     .in_flight = cost::InFlight::kDepth},
+          .recompute = plan::Recompute::kWhereNeeded,
+          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages},
+          .plan = plan_interleaved,
+          .time = cost::interleaved_time,
+          .schedule = schedule::interleaved};
+}
+
+}  // namespace pipedream::systems

@@ -1,0 +1,18 @@
+// The functions that return the systems, one file each. Only list.cpp and tests include this.
+#pragma once
+
+#include "systems/system.h"
+
+namespace pipedream::systems {
+
+[[nodiscard]] System pipedream();
+[[nodiscard]] System dapple();
+[[nodiscard]] System torchgpipe();
+[[nodiscard]] System gpipe();
+[[nodiscard]] System two_buffered();
+[[nodiscard]] System dp_bsp();
+[[nodiscard]] System model_parallel();
+[[nodiscard]] System interleaved();
+[[nodiscard]] System dp_asp();
+
+}  // namespace pipedream::systems

@@ -1,0 +1,55 @@
+// PipeDream (SOSP 2019): 1F1B over whole minibatches, no flush, weight stashing.
+#include "cost/one_f_one_b_time.h"
+#include "plan/general.h"
+#include "plan/hierarchical.h"
+#include "plan/relaxation.h"
+#include "schedule/one_f_one_b.h"
+#include "systems/list.h"
+
+namespace pipedream::systems {
+namespace {
+
+// The planner of the paper, level by level.
+plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wishes) {
+  if (wishes.depth == cost::Depth::kUpTo)
+    return plan::Refusal{"`depth` N is for our planner: PipeDream's has its own rule (noam)", {}};
+  plan::Outcome outcome = plan::plan_hierarchical(
+      predictor, {.variant = wishes.cost_model,
+                  .straight = wishes.straight,
+                  // The published optimiser uses every machine unless told otherwise.
+                  .fewer_workers = wishes.cost_model != cost::Variant::kPublished});
+  auto* answer = std::get_if<plan::Answer>(&outcome);
+  if (answer != nullptr && wishes.cost_model == cost::Variant::kDefault) {
+    // Our cost model knows more than the recurrence, and says what the plan is worth.
+    answer->objective = answer->prediction.per_minibatch;
+    answer->bound =
+        std::min(answer->objective, Seconds(plan::Relaxation(predictor, wishes.straight).bound()));
+  }
+  return outcome;
+}
+
+plan::Outcome plan_pipedream(const plan::Predictor& predictor, const Wishes& wishes) {
+  if (wishes.cost_model != cost::Variant::kDefault || wishes.hierarchical)
+    return plan_by_levels(predictor, wishes);
+  return plan::plan_general(predictor, {.straight = wishes.straight});
+}
+
+}  // namespace
+
+System pipedream() {
+  return {.name = "pipedream",
+          .about = "1F1B without flush, weight stashing, replicated stages",
+          .traits = {.replicas = cost::Replicas::kTakeTurns,
+                     .recomputes = true,
+                     .in_flight = cost::InFlight::kDepth,
+                     .versions = cost::WeightVersions::kStashed},
+          .options = {Option::kStraight, Option::kDepth, Option::kHierarchical, Option::kExchange,
+                      Option::kCostModel, Option::kVerticalSync, Option::kNoStash},
+          .preference = 6,
+          .looks_at_all_cuts = true,
+          .plan = plan_pipedream,
+          .time = cost::one_f_one_b_time,
+          .schedule = schedule::one_f_one_b};
+}
+
+}  // namespace pipedream::systems
