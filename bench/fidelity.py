@@ -222,16 +222,34 @@ def document_of(cells, summary):
 
     $ ./run bench fidelity --write
 
-On {origins_of(cells)}. A cell is a network, its workers, the links between them ("memory": threads hand memory over; or links of that speed, emulated), a system and, where
-it cuts minibatches, how many microbatches (M). It is planned once; then, {repetitions_of(cells)} times, simulated from a profile that was taken in the same round of cells, and trained on threads with one
-computing thread each, without evaluation, for as many minibatches as were simulated.
+Measured on {origins_of(cells)}.
 
-- **Errors** are simulated over measured, less 1: above 0 the simulator promises too much. Each is the median of the repetitions' errors, and the speeds are medians for themselves, so that one does not follow from the other.
-- **Time** is the largest difference of any share of the workers' time (busy, or idle by cause), in points; **memory** is the peak of the worker for which it is most wrong.
-- **Spread** is the fastest run less the slowest, over the median. Cells that spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged; at least {100 * JUDGED_BAR:.0f} % of all must be judged.
+A cell is a combination of
+
+- a network, whose sizes are in `bench/fidelity.py`;
+- a number of workers;
+- the links between them: "memory" means that threads hand memory over, a speed means emulated links
+  of that speed;
+- a system and, where it cuts minibatches, the number of microbatches (M).
+
+Each cell is planned once. Then, {repetitions_of(cells)} times, it is simulated and trained. The simulation uses a profile
+that was taken in the same round of cells. The training runs on threads with one computing thread
+each, without evaluation, for as many minibatches as were simulated. With one worker no link is
+used, so these cells are there only once.
+
+- **Error** is the simulated speed over the measured one, less 1. Above 0 the simulator promises too
+  much.
+- **Time** is the largest difference in any share of the workers' time (busy, or idle by cause), in
+  percentage points.
+- **Memory** is the error of the peak memory, of the worker for which it is largest.
+- These three are medians of the errors of all repetitions. The speeds are medians of their own, so
+  the error does not follow from the two speeds of its row.
+- **Spread** is the difference between the fastest and the slowest run, over the median. Cells that
+  spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. At least {100 * JUDGED_BAR:.0f} % of all cells must be
+  judged.
 - **Bars**: {bars}.
 
-With one worker no link is used, so that these cells are there once. The sizes of the networks are in `bench/fidelity.py`.
+The results:
 
 {report_of(cells, summary)}"""
 

@@ -7,22 +7,22 @@
 
 #include "cluster/cluster_file.h"
 #include "profile/shared_profiles_testing.h"
-#include "report/headline_table.h"
+#include "tables/headline_table.h"
 
 int main(int count, char** arguments) {
   using namespace pipedream;
   const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
-  std::vector<systems::Headline> rows;
+  std::vector<bench::Headline> rows;
   auto json = nlohmann::ordered_json::array();
-  for (const systems::PublishedResult& published : systems::published_results()) {
+  for (const bench::PublishedResult& published : bench::published_results()) {
     const profile::Profile profile = profile::read_shared_profile(published.model);
     const cluster::Cluster cluster =
         cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + published.cluster + ".toml");
-    rows.push_back(systems::headline(published, profile, cluster));
-    json.push_back(report::headline_json(rows.back()));
+    rows.push_back(bench::headline(published, profile, cluster));
+    json.push_back(bench::headline_json(rows.back()));
   }
   if (as_json)
     std::cout << nlohmann::ordered_json{{"results", json}}.dump(2) << "\n";
   else
-    std::cout << report::headline_table(rows);
+    std::cout << bench::headline_table(rows);
 }

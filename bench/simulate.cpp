@@ -41,7 +41,7 @@ void run(benchmark::State& state, const systems::UnitCase& unit, std::int64_t mi
   std::int64_t ops = 0;
   for (auto _ : state) {
     systems::SimulationWishes wishes;
-    wishes.training.minibatches = minibatches;
+    wishes.schedule_options.minibatches = minibatches;
     ops += systems::simulate_plan(unit.plan, unit.profile, unit.cluster, wishes).ops;
   }
   struct rusage usage {};

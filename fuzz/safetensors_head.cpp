@@ -10,9 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto head = parse_safetensors_head(content, content.size(), "file.safetensors");
     const std::uint64_t data_size = content.size() - head.size;
     for (const auto& entry : head.entries) PD_CHECK(entry.end <= data_size);
-    const std::string again = make_safetensors_head(head.entries);
-    PD_CHECK(parse_safetensors_head(again, again.size() + data_size, "again").entries ==
-             head.entries);
+    const std::string again = make_safetensors_head(head.entries, head.metadata);
+    const auto read = parse_safetensors_head(again, again.size() + data_size, "again");
+    PD_CHECK(read.entries == head.entries && read.metadata == head.metadata);
   });
   return 0;
 }

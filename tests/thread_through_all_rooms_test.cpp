@@ -15,7 +15,7 @@
 #include "model/zoo.h"
 #include "runtime/run_testing.h"
 #include "schedule/lower.h"
-#include "schedule/one_f_one_b.h"
+#include "schedule/schedule_testing.h"
 #include "schedule/validate.h"
 #include "simulate/simulate.h"
 #include "train/sgd.h"

@@ -14,6 +14,7 @@
 #include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "profile/profile_file.h"
 #include "report/simulation_table.h"
 
 namespace pipedream::cli {
@@ -72,7 +73,7 @@ void simulate_all(const CompareFlags& all) {
   if (conditions.minibatches > kMostSimulated)
     throw BadUsage("--minibatches: at most " + std::to_string(kMostSimulated) +
                    " can be simulated, found " + std::to_string(conditions.minibatches));
-  const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
+  const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   const systems::Model model(profile);
   const systems::Wishes planning = wishes_of(flags);

@@ -11,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include "core/text.h"
-#include "profile/profile.h"
 
 namespace pipedream::cli {
 
@@ -53,14 +52,13 @@ template <class Number>
 inline constexpr char kWholeNumber[] = "a whole number";
 inline constexpr std::int64_t kMostSamples = 1 << 30;
 
+[[nodiscard]] inline std::string check_folder_name(const std::string& name) {
+  return name.empty() ? "wanted a folder's name, found nothing" : "";
+}
+
 // A file to write: not standard output, which --json is for.
 [[nodiscard]] inline std::string check_output_name(const std::string& name) {
   return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
 }
-
-// --profile FILE with --batch: the samples of one minibatch, which PipeDream's text does not say.
-// Throws CannotMeet where the profile was measured with another number.
-[[nodiscard]] profile::Profile read_profile_for(const std::string& file,
-                                                std::optional<std::int64_t> batch);
 
 }  // namespace pipedream::cli

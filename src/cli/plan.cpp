@@ -7,6 +7,7 @@
 #include "cli/planning.h"
 #include "cluster/cluster_file.h"
 #include "core/file.h"
+#include "profile/profile_file.h"
 #include "report/plan_table.h"
 
 namespace pipedream::cli {
@@ -22,13 +23,12 @@ struct PlanFlags : PlanningFlags {
 
 void execute(const PlanFlags& flags) {
   if (!flags.output.empty()) prepare_to_write(flags.output);
-  const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
+  const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   const auto began = std::chrono::steady_clock::now();
   const systems::Model model(profile);
   std::string table;
   const Planned planned = planned_for(flags, model, cluster, table);
-  for (const std::string& line : unmet_wishes(flags, planned)) std::cerr << line << "\n";
   const Seconds took = std::chrono::steady_clock::now() - began;
   const std::string json = plan::to_json(
       systems::plan_file_of(planned, profile, cluster.workers(), took), profile.graph);

@@ -1,6 +1,7 @@
 #include "cli/planning.h"
 
 #include <charconv>
+#include <iostream>
 
 #include "cli/flags.h"
 #include "cli/spelling.h"
@@ -79,27 +80,13 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
 
 Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                     const cluster::Cluster& cluster, std::string& table) {
-  systems::Decision decision = systems::plan_with(flags.system, model, cluster, wishes_of(flags));
+  const systems::Wishes wishes = wishes_of(flags);
+  systems::Decision decision = systems::plan_with(flags.system, model, cluster, wishes);
   if (decision.choice)
     table = with_flags(report::candidate_table(*decision.choice, model.profile)) + "\n";
+  for (const std::string& line : systems::unmet_wishes(wishes, decision.planned))
+    std::cerr << with_flags(line) << "\n";
   return std::move(decision.planned);
-}
-
-std::vector<std::string> unmet_wishes(const PlanningFlags& flags, const Planned& planned) {
-  const systems::Wishes wishes = wishes_of(flags);
-  const systems::System& system = systems::find_system(planned.system);
-  std::vector<std::string> lines;
-  for (const systems::Option option : systems::passed_over(system, wishes))
-    lines.push_back(flag_of(option) + " means nothing to " + system.name +
-                    ", the choice of --system auto; it is for " + systems::who_knows(option));
-  const int depth = planned.plan.stages.front().depth;
-  if (wishes.depth == cost::Depth::kUpTo && systems::knows(system, systems::Option::kDepth) &&
-      depth < wishes.most_depth)
-    lines.push_back("--depth " + flags.depth + ": " + planned.system + " " +
-                    report::short_config(plan::config_text(planned.plan)) + " has " +
-                    std::to_string(depth) +
-                    " in flight; its stages, microbatches and memory allow no more");
-  return lines;
 }
 
 void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
@@ -176,16 +163,6 @@ CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFl
   std::string names = all ? "auto, all" : "auto";
   for (const systems::System& system : systems::all_systems()) names += ", " + system.name;
   return command.add_option("--system", flags->system, names + " [auto]");
-}
-
-plan::PlanFile read_plan_for(const std::string& file, const graph::Graph& graph, int workers,
-                             const std::string& found) {
-  plan::PlanFile plan = systems::read_known_plan(file, graph);
-  const int needed = plan::worker_count(plan.plan);
-  if (needed > workers)
-    throw CannotMeet("the plan " + file + " needs " + std::to_string(needed) + " workers, " +
-                     found);
-  return plan;
 }
 
 }  // namespace pipedream::cli

@@ -39,19 +39,9 @@ void read_depth(const std::string& text, systems::Wishes& wishes);
 // Throws BadUsage for what does not make sense.
 [[nodiscard]] systems::Wishes wishes_of(const PlanningFlags& flags);
 
-// The choice of `auto`, or of the one system; `table` gets what to show before the plan. Throws
-// CannotMeet where there is none.
+// The choice of `auto`, or the plan of the one system. `table` gets what to show before the plan.
+// Prints a line for each wish that the plan does not meet. Throws CannotMeet if there is no plan.
 [[nodiscard]] systems::Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                                            const cluster::Cluster& cluster, std::string& table);
-
-// What of the flags the plan does not do, a line each: wishes that mean nothing to the system that
-// `auto` has chosen, and a --depth that it cannot reach.
-[[nodiscard]] std::vector<std::string> unmet_wishes(const PlanningFlags& flags,
-                                                    const systems::Planned& planned);
-
-// --plan FILE, for workers of that number. Throws BadFile for a system that does not exist, and
-// CannotMeet where the plan needs more of them; `found` ends that message.
-[[nodiscard]] plan::PlanFile read_plan_for(const std::string& file, const graph::Graph& graph,
-                                           int workers, const std::string& found);
 
 }  // namespace pipedream::cli

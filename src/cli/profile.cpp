@@ -62,8 +62,9 @@ void execute(const ProfileFlags& flags, const std::vector<std::string>& rest,
   if (flags.model.empty() && flags.file.empty())
     throw BadUsage("profile: wanted --model NAME to measure or --profile FILE to show");
   if (!flags.output.empty()) prepare_to_write(flags.output);
-  const profile::Profile profile =
-      flags.model.empty() ? read_profile_for(flags.file, flags.batch) : measure(flags, rest, known);
+  const profile::Profile profile = flags.model.empty()
+                                       ? profile::read_profile(flags.file, flags.batch)
+                                       : measure(flags, rest, known);
   const std::string json = profile::to_json(profile);
   std::cout << (flags.as_json ? json
                               : report::profile_table(profile, flags.all ? SIZE_MAX : kMostRows));

@@ -47,10 +47,4 @@ void Progress::show(double share, const std::string& what, std::optional<Seconds
   drawn_ = true;
 }
 
-void Progress::say(const std::string& line) {
-  if (drawn_) std::fputs("\r\033[K", stderr);
-  drawn_ = false;
-  log_info(title_ + ": " + line);
-}
-
 }  // namespace pipedream::cli

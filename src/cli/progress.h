@@ -18,11 +18,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share` from 0 to 1; drawn at most ten times a second (a line every five seconds). It took
-  // `used`, where that is not all the time since the beginning.
+  // `share` from 0 to 1. Drawn at most ten times a second, or as a line every five seconds. The
+  // time left follows from `used`, the time that was spent so far; if not given, that is all the
+  // time since the beginning.
   void show(double share, const std::string& what, std::optional<Seconds> used = std::nullopt);
-  // A line that stays.
-  void say(const std::string& line);
 
  private:
   using Clock = std::chrono::steady_clock;

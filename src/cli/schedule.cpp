@@ -7,7 +7,6 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/own_schedule.h"
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
@@ -19,6 +18,7 @@
 #include "report/table.h"
 #include "schedule/lower.h"
 #include "simulate/simulate.h"
+#include "systems/own_schedule.h"
 #include "systems/unit_case.h"
 #include "timeline/account.h"
 
@@ -110,9 +110,9 @@ int workers_in(const std::string& text) {
 }
 
 // Throws BadFile, which names the flag that is wanted where the file has other workers.
-OwnSchedule read_for_stages(const std::string& file, const systems::UnitCase& unit) {
+systems::OwnSchedule read_for_stages(const std::string& file, const systems::UnitCase& unit) {
   try {
-    return read_own_schedule(file, unit.plan, unit.profile.graph);
+    return systems::read_own_schedule(file, unit.plan, unit.profile.graph);
   } catch (const BadFile& bad) {
     const int here = unit.cluster.workers();
     const int there = workers_in(read_file(file));
@@ -130,7 +130,7 @@ void execute(const ScheduleFlags& flags) {
   systems::UnitCase unit = systems::unit_case(wishes);
   systems::ScheduleOptions options{.minibatches = minibatches_of(flags, wishes)};
   take_over(flags, options);
-  OwnSchedule own;
+  systems::OwnSchedule own;
   if (flags.file.empty())
     own.schedule = systems::schedule_for(unit.plan, options);
   else

@@ -6,7 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/own_schedule.h"
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
@@ -15,8 +14,10 @@
 #include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "plan/plan_file.h"
+#include "profile/profile_file.h"
 #include "report/simulation_table.h"
 #include "report/table.h"
+#include "systems/own_schedule.h"
 
 namespace pipedream::cli {
 namespace {
@@ -54,11 +55,11 @@ plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
     const systems::Model model(profile);
     std::string candidates;
     const systems::Planned planned = planned_for(flags, model, cluster, candidates);
-    for (const std::string& line : unmet_wishes(flags, planned)) std::cerr << line << "\n";
     return planned.plan;
   }
-  plan::PlanFile file = read_plan_for(flags.plan, profile.graph, cluster.workers(),
-                                      flags.cluster + " has " + std::to_string(cluster.workers()));
+  plan::PlanFile file =
+      systems::read_plan_for(flags.plan, profile.graph, cluster.workers(),
+                             flags.cluster + " has " + std::to_string(cluster.workers()));
   check_microbatches(flags.plan, file.plan, profile);
   return file.plan;
 }
@@ -78,7 +79,7 @@ systems::Simulated simulated_plan(const plan::Plan& plan, const profile::Profile
 
 void execute(const SimulateFlags& flags) {
   check_picture_files(flags);
-  const profile::Profile profile = read_profile_for(flags.profile, flags.batch);
+  const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
   plan::Plan plan = plan_of(flags, profile, cluster);
   systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
@@ -86,9 +87,9 @@ void execute(const SimulateFlags& flags) {
   for (const std::string& line : unused_stragglers(flags, wishes, {&plan}))
     std::cerr << line << "\n";
   wishes.keep_timeline = flags.wants_any();
-  OwnSchedule own;
+  systems::OwnSchedule own;
   if (!flags.schedule.empty()) {
-    own = read_own_schedule(flags.schedule, plan, profile.graph);
+    own = systems::read_own_schedule(flags.schedule, plan, profile.graph);
     take_over(own, plan, wishes);
     check_microbatches(flags.schedule, plan, profile);
   }

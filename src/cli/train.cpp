@@ -1,4 +1,5 @@
 // pipedream train: trains a network, on threads of this machine or as one process under mpirun.
+#include <csignal>
 #include <iostream>
 #include <map>
 
@@ -6,12 +7,12 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/own_schedule.h"
-#include "cli/run_folder.h"
+#include "cli/progress.h"
 #include "cli/spelling.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
-#include "cli/train_plans.h"
+#include "cli/train_request.h"
+#include "cli/train_results.h"
 #include "cli/training.h"
 #include "cli/watcher.h"
 #include "core/error.h"
@@ -19,67 +20,65 @@
 #include "core/machine.h"
 #include "core/text.h"
 #include "model/device.h"
-#include "model/weights_file.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
-#include "report/table.h"
 #include "report/training_table.h"
-#include "runtime/devices.h"
-#include "runtime/failure.h"
-#include "train/trainer.h"
+#include "train/preparation.h"
+#include "train/run_folder.h"
+#include "train/task.h"
+#include "train/together.h"
 
 namespace pipedream::cli {
 namespace {
 
-// Files of a run folder that its configuration names.
-constexpr char kPlanFile[] = "plan.json";
-constexpr char kProfileFile[] = "profile.json";
-constexpr char kClusterFile[] = "cluster.toml";
-
 // One training command in one process.
-class Training {
+class TrainCommand {
  public:
-  // `world`: null where workers are threads.
-  Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world);
+  // `world` is null if the workers are threads.
+  TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world);
   void run();
 
  private:
+  // Only the first process prints, reads files that others hear of from it, and writes.
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
-  [[nodiscard]] int workers() const;
-  [[nodiscard]] int workers_here() const;  // on this machine
-  void use_computing(const runtime::ComputingNames& planned);
-  void choose_computing();
-  void check_outputs() const;
-  [[nodiscard]] bool spans_machines() const;
-  void check_network() const;
-  [[nodiscard]] Preparation prepare() const;
-  [[nodiscard]] train::Recipe recipe_of(const OwnSchedule* own) const;
-  [[nodiscard]] runtime::Job job_of(const plan::Plan& plan, const train::Recipe& recipe) const;
-  [[nodiscard]] train::Outcome outcome_of(const train::Recipe& recipe, const runtime::Job& job);
-  [[nodiscard]] report::TrainingRun train(const Prepared& prepared, train::Outcome& outcome);
-  void show(const report::TrainingRun& run, const train::Outcome& outcome) const;
-  void tell_idle(const plan::Plan& plan) const;
-  void write_inputs(const Prepared& prepared) const;
-  void write_results(const report::TrainingRun& run, const train::Outcome& outcome) const;
+  [[nodiscard]] bool trains_every_system() const { return flags_.system == train::kEverySystem; }
+  [[nodiscard]] train::Workers workers() const;
+  void check_workers() const;
+  void check_link() const;
+  void claim_outputs();
+  void check_space() const;
+  [[nodiscard]] runtime::Computing computing_for_planning() const;
+  void prepare();
+  void choose_length();
+  [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan, train::Outcome& outcome);
+  [[nodiscard]] std::optional<train::Outcome> run_session(const train::Session& session);
+  void write_inputs(const train::PreparedPlan& plan) const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
+  void show(const report::TrainingRun& run) const;
+  void show_comparison(const std::vector<report::TrainingRun>& runs) const;
+  void say(const std::string& line) const {
+    if (speaks()) std::cerr << with_flags(line) << "\n";
+  }
   void tell_notes() const;
   void tell_crowd() const;
   void tell_machines() const;
+  void tell_idle(const plan::Plan& plan) const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
-  void choose_length();
 
   TrainFlags& flags_;
   CLI::App& command_;
   const model::ZooEntry& entry_;
   model::Network network_;
   transport::MpiWorld* world_;
-  train::OptimiserOptions optimiser_;
+  train::Request request_;
   runtime::Computing computing_;
   train::Data data_;
-  Preparation preparation_;
+  std::optional<train::RunFolder> folder_;  // the first process's, with --out
+  train::Preparation preparation_;
+  std::optional<std::string> lost_metrics_;
 };
 
 model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entry) {
@@ -87,31 +86,29 @@ model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entr
                     flags.batch.value_or(entry.batch));
 }
 
-Training::Training(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world)
+TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world)
     : flags_(flags),
       command_(command),
       entry_(model::zoo_entry(flags.model)),
       network_(make_network(flags, entry_)),
       world_(world),
-      optimiser_(optimiser_options(flags)) {
+      request_(request_of(flags)) {
   check_threads(flags.threads);
-  choose_computing();
-  (void)train::make_optimiser(optimiser_);  // says what is wrong with its numbers
-  if (world_ && flags.workers && *flags.workers != world_->size())
-    throw BadUsage("--workers " + std::to_string(*flags.workers) + ": mpirun started " +
-                   std::to_string(world_->size()) +
-                   (world_->size() == 1 ? " process" : " processes") + ", and each is one worker");
-  if (speaks()) check_outputs();
+  computing_ = computing_for_planning();
+  train::check(request_);
+  check_workers();
+  if (speaks()) claim_outputs();
   data_ = train::open_data(flags.data, network_, flags.seed);
 }
 
-void Training::use_computing(const runtime::ComputingNames& planned) {
-  computing_ = runtime::choose_computing({flags_.device, flags_.precision}, planned);
+void TrainCommand::check_workers() const {
+  if (!world_ || !flags_.workers || *flags_.workers == world_->size()) return;
+  throw BadUsage("--workers " + std::to_string(*flags_.workers) + ": mpirun started " +
+                 counted(world_->size(), "process", "processes") + ", and each is one worker");
 }
 
-// For planning. The files that say it need be there for the first process alone: the others hear it
-// with the plan.
-void Training::choose_computing() {
+// The files that say it need be there for the first process alone: the others hear of the plan.
+runtime::Computing TrainCommand::computing_for_planning() const {
   runtime::ComputingNames planned;
   if (speaks() && !flags_.plan.empty()) {
     const plan::PlanFile file = plan::read_plan(flags_.plan, network_.graph);
@@ -120,305 +117,243 @@ void Training::choose_computing() {
     const profile::Profile profile = profile::read_profile(flags_.profile);
     planned = {profile::kind_of_device(profile.device), profile.precision};
   }
-  use_computing(planned);
+  return runtime::choose_computing({flags_.device, flags_.precision}, planned);
 }
 
-int Training::workers() const {
-  if (world_) return world_->size();
-  if (flags_.workers) return *flags_.workers;
-  return computing_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
-                                    : model::gpus_of(computing_.device);
+train::Workers TrainCommand::workers() const {
+  if (world_) return {world_->size(), world_->here()};
+  const int all = flags_.workers               ? *flags_.workers
+                  : computing_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
+                                               : model::gpus_of(computing_.device);
+  return {all, all};
 }
 
-int Training::workers_here() const { return world_ ? world_->here() : workers(); }
-
-void Training::check_outputs() const {
+void TrainCommand::claim_outputs() {
   check_picture_files(flags_);
   if (!flags_.weights_file.empty()) prepare_to_write(flags_.weights_file);
-  if (flags_.system == "all" &&
+  if (trains_every_system() &&
       (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))
     throw BadUsage(
         "--system all trains once with each system: --out, --export, --svg and --trace "
         "are for one of them");
-  if (!flags_.out.empty()) make_run_folder(flags_.out);
+  if (!flags_.out.empty()) folder_.emplace(flags_.out, flags_.overwrite);
+  check_space();
 }
 
-bool Training::spans_machines() const { return workers_here() != workers(); }
+// The weights are by far the largest file, and their size is known. Pictures and traces of long
+// runs take some megabytes.
+void TrainCommand::check_space() const {
+  constexpr Bytes kPictures{16 << 20};
+  const Bytes weights = model::state_bytes(network_);
 
-// What can be planned and simulated, but not trained here.
-void Training::check_network() const {
-  // Messages are held back by the clock of this machine.
-  if (link_of(flags_) && spans_machines())
+  if (folder_) train::want_space(folder_->path(), weights + kPictures, "the run folder");
+  if (flags_.weights_file.empty()) return;
+  const auto parent = std::filesystem::absolute(flags_.weights_file).parent_path();
+  train::want_space(parent, weights, "--export " + flags_.weights_file);
+}
+
+// Messages over emulated links are held back by the clock of this machine.
+void TrainCommand::check_link() const {
+  const train::Workers all = workers();
+  if (request_.link && all.here != all.count)
     throw CannotMeet(
         "--link rehearses a network on one machine, and mpirun started processes on several: leave "
         "it out");
 }
 
-train::Recipe Training::recipe_of(const OwnSchedule* own) const {
-  train::Recipe recipe{.batch = network_.batch,
-                       .epochs = flags_.epochs.value_or(1),
-                       .minibatches = flags_.minibatches,
-                       .evaluate = !flags_.no_evaluation};
-  take_over(flags_, recipe.weights);
-  if (own != nullptr) {
-    recipe.schedule = &own->schedule;
-    recipe.extent = own->extent;
-  }
-  return recipe;
+void TrainCommand::prepare() {
+  check_link();
+  tell_crowd();
+  tell_machines();
+  if (flags_.plan.empty()) tell_notes();  // before the network is profiled
+  std::optional<Progress> progress;
+  if (speaks() && flags_.profile.empty() && flags_.plan.empty())
+    progress.emplace("profiling " + entry_.name);
+  const train::PlanRequest plan = plan_request_of(flags_);
+  const train::PreparationCase of{
+      network_, plan, request_, workers(), computing_, [&](double share, const std::string& what) {
+        if (progress) progress->show(share, what);
+      }};
+  preparation_ = world_ ? train::prepare_together(of, *world_) : train::prepare(of);
+  progress.reset();
+  if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds if it can be used
+  for (const std::string& note : preparation_.notes) say(note);
+  request_.hosts = preparation_.hosts;
 }
 
-runtime::Job Training::job_of(const plan::Plan& plan, const train::Recipe& recipe) const {
-  runtime::Job job{.network = network_, .plan = plan, .seed = flags_.seed};
-  job.threads = flags_.threads;
-  job.precision = computing_.precision;
-  if (!computing_.device.is_cpu())
-    job.devices = runtime::devices_of_workers(
-        computing_.device,
-        world_ ? world_->hosts() : std::vector<int>(static_cast<std::size_t>(workers())));
-  job.patience = std::chrono::milliseconds(static_cast<std::int64_t>(flags_.patience * 1000));
-  job.averaging.way.exchange = wishes_of(flags_).exchange.value_or(cost::Exchange::kRing);
-  // Threads sum as the machines that they stand for would.
-  job.averaging.way.host_of = world_ ? world_->hosts() : preparation_.hosts;
-  job.make_optimiser = [this] { return train::make_optimiser(optimiser_); };
-  job.clip_norm = flags_.clip;
-  job.keep_timeline = flags_.wants_any() || !flags_.out.empty();
-  job.stall_folder = flags_.out.empty() ? std::filesystem::temp_directory_path() / "pipedream-stall"
-                                        : std::filesystem::path(flags_.out);
-  job.replicas = train::check_recipe(recipe, job);
-  return job;
-}
-
-train::Outcome Training::outcome_of(const train::Recipe& recipe, const runtime::Job& job) {
+std::optional<train::Outcome> TrainCommand::run_session(const train::Session& session) {
   std::optional<std::filesystem::path> metrics;
-  if (speaks() && !flags_.out.empty())
-    metrics = std::filesystem::path(flags_.out) / "metrics.jsonl";
-  Watcher watcher("training " + entry_.name + " with " + job.plan.system, metrics);
-  std::optional<transport::Links> links;
-  if (const auto link = link_of(flags_))
-    links = transport::Links{.bytes_per_second = link->bytes_per_second};
+  if (folder_) metrics = folder_->file(train::kMetricsFile);
+  Watcher watcher(entry_.name, session.plan().system, metrics);
   std::optional<WhenInterrupted> note;
-  if (speaks()) note.emplace(interruption(job.plan));
-  if (!world_) return train::train_on_threads(recipe, job, data_, watcher.observer(), links);
-  return train::train_as_process(*world_, recipe, job, data_, watcher.observer(), links)
-      .value_or(train::Outcome{});
+  if (speaks()) note.emplace(interruption(session.plan()));
+  auto outcome = session.run(data_, watcher.observer());
+  lost_metrics_ = watcher.lost_metrics();
+  return outcome;
 }
 
-report::TrainingRun Training::train(const Prepared& prepared, train::Outcome& outcome) {
-  report::TrainingRun run{entry_.name,        prepared.file.plan,
-                          network_.batch,     prepared.file.predicted.samples_per_second,
-                          prepared.simulated, {}};
-  // Of what the plan was made for, and with the system's own schedule.
-  if (!flags_.forgets_prediction && flags_.schedule.empty())
-    for (const auto& stage : prepared.file.predicted.stages)
-      run.stage_memory.push_back(stage.memory);
-  std::optional<OwnSchedule> own;
-  if (!flags_.schedule.empty()) {
-    own = read_own_schedule(flags_.schedule, run.plan, network_.graph);
-    run.plan.microbatches = own->extent.microbatches;
-    run.predicted.reset();  // that is the system's own schedule
-  }
-  const train::Recipe recipe = recipe_of(own ? &*own : nullptr);
-  use_computing({prepared.file.device, prepared.file.precision});
-  const runtime::Job job = job_of(run.plan, recipe);
-  if (speaks()) tell_idle(run.plan);
-  if (speaks() && !flags_.out.empty()) write_inputs(prepared);  // a run that fails has them too
-  outcome = outcome_of(recipe, job);
-  run.measured = outcome.measured;
+report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan, train::Outcome& outcome) {
+  std::optional<systems::OwnSchedule> own;
+  if (!flags_.schedule.empty())
+    own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
+  const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
+  if (speaks()) tell_idle(session.plan());
+  if (folder_) write_inputs(plan);  // a run that fails has them too
+  outcome = run_session(session).value_or(train::Outcome{});
+  report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
+  if (flags_.forgets_prediction) run.stage_memory.clear();
   return run;
 }
 
-std::string Training::configuration(const plan::Plan& plan) const {
+std::string TrainCommand::configuration(const plan::Plan& plan) const {
   ModelOptions options;
-  const model::Options resolved(entry_.options, flags_.options);
-  for (const model::OptionSpec& spec : entry_.options)
-    options[spec.name] = exact_number(resolved.real(spec.name));
+  for (const auto& [name, value] : network_.options) options[name] = value;
   std::vector<std::pair<std::string, std::string>> decided{
       {"model", entry_.name},
       {"batch", std::to_string(network_.batch)},
-      {"workers", std::to_string(workers())},
+      {"workers", std::to_string(workers().count)},
       {"threads", std::to_string(flags_.threads)},
       {"seed", std::to_string(flags_.seed)},
-      {"optimiser", train::to_text(optimiser_.kind)},
-      {"plan", kPlanFile}};
-  // As asked, so that the configuration can be planned anew; a plan that was given asks for its
-  // own.
+      {"optimiser", train::to_text(request_.optimiser.kind)},
+      {"plan", train::kPlanFile}};
+  // As asked, so that the configuration can be planned anew. A plan that was given asks for its
+  // own system.
   const bool asked = flags_.plan.empty() || command_.get_option("--system")->count() > 0;
   decided.emplace_back("system", asked ? flags_.system : plan.system);
-  if (preparation_.profile) decided.emplace_back("profile", kProfileFile);
-  if (!flags_.cluster.empty()) decided.emplace_back("cluster", kClusterFile);
+  if (preparation_.profile) decided.emplace_back("profile", train::kProfileFile);
+  if (!flags_.cluster.empty()) decided.emplace_back("cluster", train::kClusterFile);
   return configuration_text(command_, options, decided);
 }
 
+void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
+  std::map<std::string, std::string> files{
+      {train::kConfigurationFile, configuration(plan.file.plan)},
+      {train::kPlanFile, plan::to_json(plan.file, network_.graph)}};
+  if (preparation_.profile) files[train::kProfileFile] = profile::to_json(*preparation_.profile);
+  if (!flags_.cluster.empty()) files[train::kClusterFile] = read_file(flags_.cluster);
+  folder_->begin(files);
+}
+
 // What is left when somebody ends the training.
-std::string Training::interruption(const plan::Plan& plan) const {
+std::string TrainCommand::interruption(const plan::Plan& plan) const {
   return "interrupted while training " + entry_.name + " with " + plan.system +
-         (flags_.system == "all" ? ": nothing is kept"
+         (trains_every_system() ? ": nothing is kept"
           : flags_.out.empty()
               ? ": nothing is kept (--out FOLDER keeps how it went)"
               : ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost");
 }
 
-model::NamedTensors all_of(const runtime::Weights& weights) {
-  model::NamedTensors all = weights.parameters;
-  all.insert(weights.buffers.begin(), weights.buffers.end());
-  return all;
+void TrainCommand::tell_notes() const {
+  for (const std::string& note : flags_.notes) say(note);
 }
 
-Preparation Training::prepare() const {
-  check_network();
-  tell_crowd();
-  tell_machines();
-  if (flags_.plan.empty()) tell_notes();  // before the network is profiled
-  const auto check = [this](const plan::Plan& plan) {
-    if (flags_.schedule.empty()) (void)job_of(plan, recipe_of(nullptr));
-  };
-  const PlanningTask task{flags_,         network_,   optimiser_, workers(),
-                          workers_here(), computing_, check};
-  Preparation preparation = world_ ? shared_plans(task, *world_) : prepare_plans(task);
-  if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds where it can be used
-  return preparation;
-}
-
-void Training::tell_notes() const {
-  if (!speaks()) return;
-  for (const std::string& note : flags_.notes) std::cerr << note << "\n";
-}
-
-void Training::tell_crowd() const {
-  const int here = workers_here();
+void TrainCommand::tell_crowd() const {
+  const int here = workers().here;
   const bool on_cpu = computing_.device.is_cpu();
   const int room = on_cpu ? cores() : model::gpus_of(computing_.device);
-  if (!speaks() || here * (on_cpu ? flags_.threads : 1) <= room) return;
-  std::cerr << here << " workers";
-  if (on_cpu)
-    std::cerr << " of " << flags_.threads << (flags_.threads == 1 ? " thread" : " threads");
-  std::cerr << " share " << room << (on_cpu ? " core" : " GPU") << (room == 1 ? "" : "s")
-            << ": they take turns, and train slower than predicted, as if each had its own\n";
+  if (here * (on_cpu ? flags_.threads : 1) <= room) return;
+  say(std::to_string(here) + " workers" +
+      (on_cpu ? " of " + counted(flags_.threads, "thread", "threads") : "") + " share " +
+      (on_cpu ? counted(room, "core", "cores") : counted(room, "GPU", "GPUs")) +
+      ": they take turns, and train slower than predicted, as if each had its own");
 }
 
-// A plan that is made here knows of other machines by a file only.
-void Training::tell_machines() const {
-  if (!speaks() || !spans_machines() || !flags_.cluster.empty() || !flags_.plan.empty()) return;
-  std::cerr << "mpirun started processes on several machines, and without a file the plan takes "
-               "them to be on one: say with --cluster what joins them\n";
+// A plan that is made here knows of other machines only from a cluster file.
+void TrainCommand::tell_machines() const {
+  const train::Workers all = workers();
+  if (all.here == all.count || !flags_.cluster.empty() || !flags_.plan.empty()) return;
+  say("mpirun started processes on several machines, and without a file the plan takes them to be "
+      "on one: say with --cluster what joins them");
 }
 
-void Training::tell_idle(const plan::Plan& plan) const {
-  const int idle = workers() - plan::worker_count(plan);
+void TrainCommand::tell_idle(const plan::Plan& plan) const {
+  const int all = workers().count;
+  const int idle = all - plan::worker_count(plan);
   if (idle > 0)
-    std::cerr << plan.system << " " << plan::config_text(plan) << ": " << idle << " of "
-              << workers() << " workers " << (idle == 1 ? "has" : "have") << " nothing to do\n";
+    say(plan.system + " " + report::short_config(plan::config_text(plan)) + ": " +
+        std::to_string(idle) + " of " + counted(all, "worker", "workers") +
+        (idle == 1 ? " has" : " have") + " nothing to do");
 }
 
 // "system 3 of 9: gpipe 1-1"
-void Training::tell_turn(std::size_t done, const plan::Plan& plan) const {
-  std::cerr << "system " << done + 1 << " of " << preparation_.runs.size() << ": " << plan.system
-            << " " << report::short_config(plan::config_text(plan)) << "\n";
+void TrainCommand::tell_turn(std::size_t done, const plan::Plan& plan) const {
+  say("system " + std::to_string(done + 1) + " of " + std::to_string(preparation_.plans.size()) +
+      ": " + plan.system + " " + report::short_config(plan::config_text(plan)));
 }
 
-void Training::write_inputs(const Prepared& prepared) const {
-  std::map<std::string, std::string> files{
-      {"config.json", configuration(prepared.file.plan)},
-      {kPlanFile, plan::to_json(prepared.file, network_.graph)}};
-  if (preparation_.profile) files[kProfileFile] = profile::to_json(*preparation_.profile);
-  if (!flags_.cluster.empty()) files[kClusterFile] = read_file(flags_.cluster);
-  begin_run_folder(flags_.out, files);
-}
-
-void Training::write_results(const report::TrainingRun& run, const train::Outcome& outcome) const {
-  const std::filesystem::path folder(flags_.out);
-  const PictureFlags pictures{(folder / "timeline.svg").string(),
-                              (folder / "timeline.json").string()};
-  write_pictures(pictures, outcome.measured.timeline, report::training_title(run),
-                 report::training_line(run));
-  model::write_weights(folder / "weights.safetensors", all_of(outcome.weights));
-  end_run_folder(folder, report::training_json(run).dump(2) + "\n");
-}
-
-void Training::show(const report::TrainingRun& run, const train::Outcome& outcome) const {
+void TrainCommand::show(const report::TrainingRun& run) const {
   if (flags_.as_json)
     std::cout << report::training_json(run).dump(2) << "\n";
   else
     std::cout << with_flags(report::training_table(run));
-  write_pictures(flags_, outcome.measured.timeline, report::training_title(run),
-                 report::training_line(run));
-  if (!flags_.weights_file.empty()) {
-    model::write_weights(flags_.weights_file, all_of(outcome.weights));
-    std::cerr << "written to " << flags_.weights_file << "\n";
-  }
-  if (!flags_.out.empty()) write_results(run, outcome);
 }
 
-// So many that filling and draining a pipeline does not decide, and every replica has as many.
-void Training::choose_length() {
+// Chooses how many minibatches each of all systems trains: enough that filling and draining a
+// pipeline does not decide, and the same number for every replica.
+void TrainCommand::choose_length() {
   constexpr std::int64_t kFewest = 20;
   if (!flags_.each_system || flags_.minibatches || flags_.epochs) return;
-  double slowest = 0;  // seconds of a minibatch
-  for (const Prepared& prepared : preparation_.runs)
-    slowest = std::max(slowest, prepared.file.predicted.seconds_per_minibatch);
+  double slowest = 0;  // seconds per minibatch
+  for (const train::PreparedPlan& plan : preparation_.plans)
+    slowest = std::max(slowest, plan.file.predicted.seconds_per_minibatch);
   const std::int64_t epoch = data_.training->samples() / network_.batch;
   const double wanted = std::min(static_cast<double>(epoch), flags_.each_system->count() / slowest);
-  const std::int64_t together = workers();
+  const std::int64_t together = workers().count;
   const std::int64_t rounds = std::max(kFewest, static_cast<std::int64_t>(wanted)) / together;
-  flags_.minibatches = std::max<std::int64_t>(1, rounds) * together;
-  if (speaks())
-    std::cerr << *flags_.minibatches
-              << " minibatches with each system (--minibatches says how many)\n";
+  request_.minibatches = std::max<std::int64_t>(1, rounds) * together;
+  say(std::to_string(*request_.minibatches) +
+      " minibatches with each system (--minibatches says how many)");
 }
 
-void Training::run() {
-  preparation_ = prepare();
-  choose_length();
-  if (speaks() && !flags_.as_json) std::cout << preparation_.table << std::flush;
-  const bool all = flags_.system == "all";
-  std::vector<report::TrainingRun> runs;
-  for (const Prepared& prepared : preparation_.runs) {
-    train::Outcome outcome;
-    if (all && speaks()) tell_turn(runs.size(), prepared.file.plan);
-    runs.push_back(train(prepared, outcome));
-    if (!all && speaks()) show(runs.back(), outcome);
-  }
-  if (!all || !speaks()) return;
+void TrainCommand::show_comparison(const std::vector<report::TrainingRun>& runs) const {
+  const auto& [refused, automatic] = std::tie(preparation_.refused, preparation_.automatic);
   if (flags_.as_json)
-    std::cout << with_flags(report::training_comparison_json(runs, preparation_.refused,
-                                                             preparation_.automatic)
-                                .dump(2))
+    std::cout << with_flags(report::training_comparison_json(runs, refused, automatic).dump(2))
               << "\n";
   else
-    std::cout << with_flags(report::training_comparison_table(runs, preparation_.refused,
-                                                              preparation_.automatic));
+    std::cout << with_flags(report::training_comparison_table(runs, refused, automatic));
 }
 
-// Ends all processes with the failure that is being handled, which another process may have had.
-[[noreturn]] void fail_together(transport::MpiWorld& world) {
-  try {
-    try {
-      throw;
-    } catch (const transport::Aborted& aborted) {
-      runtime::throw_reason(aborted.what());
-    }
-  } catch (const std::exception& failure) {
-    world.abort(runtime::to_reason(std::current_exception()));
-    const int rank = world.rank();
-    // The first process speaks for all, unless it is too busy to hear of it before it is ended.
-    if (!world.leave() && rank > 0)
-      std::cerr << "pipedream: worker " << rank << ": " << failure.what() << std::endl;
-    throw;
+void TrainCommand::run() {
+  prepare();
+  choose_length();
+  if (speaks() && !flags_.as_json && preparation_.choice)
+    std::cout << with_flags(report::candidate_table(*preparation_.choice, *preparation_.profile))
+              << "\n"
+              << std::flush;
+  std::vector<report::TrainingRun> runs;
+  for (const train::PreparedPlan& plan : preparation_.plans) {
+    train::Outcome outcome;
+    if (trains_every_system()) tell_turn(runs.size(), plan.file.plan);
+    runs.push_back(train(plan, outcome));
+    if (trains_every_system() || !speaks()) continue;
+    // Files first: a closed pipe behind standard output costs nothing then.
+    write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
+                  model::metadata_of(network_, data_.facts));
+    show(runs.back());
   }
+  if (trains_every_system() && speaks()) show_comparison(runs);
+  if (lost_metrics_) throw IoError("the training has ended, but " + *lost_metrics_);
 }
 
 void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   transport::MpiWorld world;
   try {
-    Training(flags, command, &world).run();
-  } catch (...) {
-    fail_together(world);
+    train::run_together(&world, [&] { TrainCommand(flags, command, &world).run(); });
+  } catch (const std::exception& failure) {
+    const int rank = world.rank();
+    // The first process speaks for all, unless it is too busy to hear of it before it is ended.
+    if (!world.leave() && rank > 0)
+      std::cerr << "pipedream: worker " << rank << ": " << with_flags(failure.what()) << std::endl;
+    throw;
   }
 }
 
 }  // namespace
 
 void train_network(TrainFlags& flags, CLI::App& command) {
+  // A reader of our output that goes away (`| head`) must not end a training.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   std::optional<Configuration> configuration;
   if (!flags.config.empty()) configuration.emplace(flags.config, command);
   if (flags.model.empty() && configuration) flags.model = configuration->model();
@@ -432,7 +367,7 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   if (transport::launched_by_mpirun())
     train_under_mpirun(flags, command);
   else
-    Training(flags, command, nullptr).run();
+    TrainCommand(flags, command, nullptr).run();
 }
 
 void add_train(CLI::App& app) {

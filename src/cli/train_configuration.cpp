@@ -24,8 +24,8 @@ constexpr int kVersion = 1;
 
 // Where results go, and what is not a setting.
 const std::set<std::string>& not_settings() {
-  static const std::set<std::string> names{"help", "config", "out",  "export",
-                                           "json", "svg",    "trace"};
+  static const std::set<std::string> names{"help", "config", "out",   "export",
+                                           "json", "svg",    "trace", "overwrite"};
   return names;
 }
 

@@ -69,8 +69,14 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
 void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command.add_option("--config", flags->config,
                      "Repeat what this configuration says; flags that are given win");
-  command.add_option("--out", flags->out,
-                     "Folder for configuration, metrics, timeline and weights");
+  CLI::Option* out = command
+                         .add_option("--out", flags->out,
+                                     "Folder for configuration, metrics, timeline and weights")
+                         ->check(check_folder_name);
+  command
+      .add_flag("--overwrite", flags->overwrite,
+                "Let --out replace an earlier run; files of others are never touched")
+      ->needs(out);
   command.add_option("--export", flags->weights_file, "Write the final weights here (safetensors)")
       ->check(check_output_name);
   add_picture_flags(command, flags);

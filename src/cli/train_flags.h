@@ -42,6 +42,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   double patience = 600;  // seconds
   double profile_seconds = 5;
   std::string out;
+  bool overwrite = false;
   std::string weights_file;
   bool as_json = false;
   // What follows from a configuration and flags beside it (cli/train_configuration.h).

@@ -1,28 +1,48 @@
 #include "cli/watcher.h"
 
+#include "core/log.h"
 #include "report/table.h"
 
 namespace pipedream::cli {
 
+Watcher::Watcher(std::string model, std::string system,
+                 const std::optional<std::filesystem::path>& metrics)
+    : model_(std::move(model)), system_(std::move(system)) {
+  if (metrics) metrics_.emplace(*metrics);
+}
+
+Progress& Watcher::progress(const std::string& title) {
+  if (title != title_) {
+    title_ = title;
+    progress_.emplace(title);
+  }
+  return *progress_;
+}
+
 void Watcher::see(const train::Step& step) {
   if (metrics_) metrics_->add(step);
   const double speed = static_cast<double>(step.samples) / step.seconds.count();
-  progress_.show(
-      static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
-      "loss " + report::four_digits(step.loss) + ", " + report::three_digits(speed) + " samples/s");
+  progress("training " + model_ + " with " + system_)
+      .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
+            "loss " + report::four_digits(step.loss) + ", " + report::three_digits(speed) +
+                " samples/s",
+            step.training_seconds);
 }
 
 void Watcher::see(const train::EvaluationStep& step) {
-  progress_.show(static_cast<double>(step.done) / static_cast<double>(step.minibatches),
-                 "evaluating after epoch " + std::to_string(step.epoch + 1), step.seconds);
+  progress("evaluating " + model_ + " after epoch " + std::to_string(step.epoch + 1))
+      .show(static_cast<double>(step.done) / static_cast<double>(step.minibatches), "held-out data",
+            step.seconds);
 }
 
 void Watcher::see(const train::Evaluation& evaluation) {
   if (metrics_) metrics_->add(evaluation);
   const runtime::Score& score = evaluation.score;
-  progress_.say("epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
-                report::four_digits(score.mean_loss()) +
-                (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
+  progress_.reset();
+  title_.clear();
+  log_info(model_ + ", epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
+           report::four_digits(score.mean_loss()) +
+           (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
 }
 
 }  // namespace pipedream::cli

@@ -6,18 +6,17 @@
 #include <string>
 
 #include "cli/progress.h"
-#include "cli/run_folder.h"
+#include "train/run_folder.h"
 #include "train/trainer.h"
 
 namespace pipedream::cli {
 
-// Shows how a training goes on, and writes it to a file if one is named.
+// Shows how far a training is, and writes its metrics to a file if one is named. Training and
+// evaluation have a progress bar of their own each, with its own time left.
 class Watcher {
  public:
-  Watcher(const std::string& title, const std::optional<std::filesystem::path>& metrics)
-      : progress_(title) {
-    if (metrics) metrics_.emplace(*metrics);
-  }
+  Watcher(std::string model, std::string system,
+          const std::optional<std::filesystem::path>& metrics);
   // Refers to this.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
@@ -25,13 +24,23 @@ class Watcher {
             .evaluation = [this](const train::Evaluation& done) { see(done); }};
   }
 
+  // Why metrics are missing; nothing if all were written.
+  [[nodiscard]] std::optional<std::string> lost_metrics() const {
+    return metrics_ ? metrics_->failure() : std::nullopt;
+  }
+
  private:
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
   void see(const train::Evaluation& evaluation);
+  // The bar of that title; a bar with another one ends.
+  Progress& progress(const std::string& title);
 
-  Progress progress_;
-  std::optional<Metrics> metrics_;
+  std::string model_;
+  std::string system_;
+  std::string title_;
+  std::optional<Progress> progress_;
+  std::optional<train::Metrics> metrics_;
 };
 
 }  // namespace pipedream::cli

@@ -14,6 +14,7 @@
 namespace pipedream {
 namespace {
 
+constexpr char kMetadata[] = "__metadata__";
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHead = 100'000'000;  // the limit of the reference implementation
 constexpr std::int64_t kLargestSide = std::int64_t{1} << 53;
@@ -82,8 +83,13 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   head.size = kLengthBytes + length;
   const std::uint64_t data_size = file_size - head.size;
   const Node root = parse_json(content.substr(kLengthBytes, length), file);
-  for (const auto& [name, node] : root.members())
-    if (name != "__metadata__") head.entries.push_back(read_entry(name, node, data_size));
+  for (const auto& [name, node] : root.members()) {
+    if (name != kMetadata) {
+      head.entries.push_back(read_entry(name, node, data_size));
+      continue;
+    }
+    for (const auto& [key, value] : node.members()) head.metadata[key] = value.text();
+  }
   std::stable_sort(head.entries.begin(), head.entries.end(), [](const auto& a, const auto& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
@@ -99,8 +105,10 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   return head;
 }
 
-std::string make_safetensors_head(std::vector<SafetensorsEntry> entries) {
+std::string make_safetensors_head(std::vector<SafetensorsEntry> entries,
+                                  const SafetensorsMetadata& metadata) {
   auto json = nlohmann::ordered_json::object();
+  if (!metadata.empty()) json[kMetadata] = metadata;
   std::uint64_t next = 0;
   for (SafetensorsEntry& entry : entries) {
     std::uint64_t bytes = safetensors_element_size(entry.type);

@@ -32,4 +32,8 @@ std::string exact_number(double number) {
   return {digits.data(), end};
 }
 
+std::string counted(std::int64_t number, const std::string& one, const std::string& many) {
+  return std::to_string(number) + " " + (number == 1 ? one : many);
+}
+
 }  // namespace pipedream

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ template <class Parts, class Text = std::identity>
   }
   return all;
 }
+
+// Returns a number with its noun: "1 core", "2 cores".
+[[nodiscard]] std::string counted(std::int64_t number, const std::string& one,
+                                  const std::string& many);
 
 // Returns `number` with up to six decimals, without trailing zeros: 0.5, 3, 0.125.
 [[nodiscard]] std::string brief_number(double number);

@@ -6,7 +6,7 @@ namespace pipedream::cost {
 
 std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers,
                             double share) {
-  Nanos update{0};  // and averaging
+  Nanos update{0};  // of all layers, with the processor time of averaging
   Nanos backward{0};
   Nanos fixed{0};
   for (const LayerId layer : layers) {
@@ -32,7 +32,7 @@ std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const Lay
     open = {Bytes{0}, 0};
   }
   if (open.weights > Bytes{0}) found.push_back(open);
-  if (found.empty()) found.push_back({Bytes{0}, 1});  // all members still wait for each other
+  if (found.empty()) found.push_back({Bytes{0}, 1});  // replicas still wait for each other
   return found;
 }
 

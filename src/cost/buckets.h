@@ -1,4 +1,5 @@
-// Gradients are averaged in buckets, runs of layers, while the backward still runs.
+// The buckets in which the gradients of a stage are averaged while its backward still runs
+// (docs/runtime.md#data-parallelism).
 #pragma once
 
 #include <span>
@@ -10,20 +11,23 @@
 
 namespace pipedream::cost {
 
+// Consecutive layers whose gradients are averaged together.
 struct Bucket {
-  Bytes weights;
-  // The part of the stage's backward, as stage_time counts it, after which all its gradients are
-  // there: 1 for the last. The update in it, and what averaging takes of the processor, are taken
-  // to come first. Really the update comes last, once all is averaged; either way the time from one
-  // release to the next is the same, and who waits for the averaging has waited for the update too.
-  // Were it to come last here, it would hide behind the averaging that it has to wait for.
+  Bytes weights;  // of all its layers; their gradients have the same size
+  // The fraction of the stage's backward after which all gradients of the bucket exist. It is 1 for
+  // the last bucket if the stage's first layer has weights. The backward is that of stage_time():
+  // it includes the update and the processor time of averaging, and both count as if they came
+  // first. In training the update comes last, after the averaging. Either way the time from one
+  // release to the next is the same, and whoever waits for the averaging has also waited for the
+  // update. If the update came last here, the averaging that it has to wait for would hide it.
   double released = 1;
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };
 
-// Of a stage of these layers, producers first: in the order in which a backward releases them, from
-// the last layer to the first, by the rule of core/buckets.h. At least one. The backward is that of
-// an item which is so large a share of a minibatch, above 0.
+// Returns the buckets of a stage with `layers`, producers first. The buckets come in the order in
+// which a backward releases them, from the last layer to the first, and end by the rule of
+// core/buckets.h. There is at least one: a stage without weights has one empty bucket. `share`,
+// above 0, is the part of a minibatch that runs backward at once.
 [[nodiscard]] std::vector<Bucket> buckets(const profile::Profile& profile,
                                           std::span<const LayerId> layers, double share = 1);
 

@@ -65,14 +65,16 @@ TEST(Buckets, OfABackwardThatTakesNoTimeAreThereAtItsEnd) {
   EXPECT_EQ(buckets_of({{kFull, 0}, {kFull, 0}}), (Buckets{{Bytes{kFull}, 1}, {Bytes{kFull}, 1}}));
 }
 
-// 20 of update, then 30 + 10 + 40 of backward: never sooner after each other than without.
+// All updates (20) count before the backwards (30 + 10 + 40). So the time between two releases is
+// not shorter than without updates.
 TEST(Buckets, AreReleasedByTheBackwardWithAllUpdatesBeforeIt) {
   EXPECT_EQ(buckets_of({{kFull, 40, 15}, {0, 10}, {kFull, 30, 5}}),
             (Buckets{{Bytes{kFull}, 0.5}, {Bytes{kFull}, 1}}));
   EXPECT_EQ(buckets_of({{kFull, 0, 5}}), (Buckets{{Bytes{kFull}, 1}})) << "a backward of no time";
 }
 
-// 20 + 60/4 and 40/4 of backward, and 20/4 of update before them.
+// A quarter of the minibatch takes 20/4 for the update, 40/4 for the second layer's backward, and
+// 20 + 60/4 for the first layer's, since 20 of its 80 are fixed.
 TEST(Buckets, OfAPartAreReleasedByWhatAPartTakes) {
   profile::Profile profile;
   profile.costs = {{.backward = Nanos(80), .weights = Bytes{kFull}, .fixed_backward = Nanos(20)},

@@ -1,16 +1,16 @@
-// The time of bulk-synchronous data parallelism: every worker runs a minibatch, and gradients are
-// averaged bucket by bucket during the backward.
+// The time of bulk-synchronous data parallelism (dp-bsp): every worker runs a minibatch of its own,
+// and gradients are averaged bucket by bucket during the backward (docs/planner.md#the-cost-model).
 #pragma once
 
 #include "cost/pipeline_costs.h"
 
 namespace pipedream::cost {
 
-// Requires one stage.
+// Returns the period of a plan with one stage.
 [[nodiscard]] Period bulk_synchronous_time(const PipelineCosts& costs);
 
-// The period of `replicas` workers that each take `cycle` for a minibatch. The averaging limits it
-// if `cycle` is more than 0.1 % longer than the compute, else the compute does.
+// Returns the period of `stage.replicas` workers that each take `cycle` for a minibatch. The limit
+// is the averaging if `cycle` is more than 0.1 % longer than the stage's compute, else the compute.
 [[nodiscard]] Period data_parallel_period(const StageCosts& stage, Seconds cycle);
 
 }  // namespace pipedream::cost

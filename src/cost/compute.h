@@ -1,4 +1,4 @@
-// What a stage computes.
+// How long a stage computes for a minibatch or a part of one (docs/planner.md#the-cost-model).
 #pragma once
 
 #include <cstdint>
@@ -10,56 +10,66 @@
 
 namespace pipedream::cost {
 
-// A pass takes some time however few samples it has: launching its layers, reading their weights,
-// adding to their gradients. `whole` is the time of a minibatch and `fixed` that part of it; what
-// is not fixed grows with the samples. These two are the only place that says what a part costs.
+// A minibatch may run in parts (microbatches). `whole` is the time of a minibatch that runs at
+// once. `fixed` is the part of `whole` that does not depend on the number of samples: launching the
+// layers, reading their weights, adding to their gradients. Every part takes all of `fixed`; the
+// rest of `whole` grows with the samples. time_in_parts() and time_of_part() are the only place of
+// this rule.
 //
-// A minibatch that is run in parts of that `share` of it, above 0 (1/M: in M parts), in all.
+// Returns the total time of one minibatch that runs in 1/`share` equal parts. `share` is above 0:
+// 1/M if a minibatch is cut into M microbatches, above 1 if several minibatches run as one item.
 [[nodiscard]] constexpr Seconds time_in_parts(Seconds whole, Seconds fixed, double share) {
   return whole + fixed * (1 / share - 1);
 }
-// One part: fixed + (whole − fixed)·share; nothing where there is nothing to run.
+// Returns the time of one part that is `share` of a minibatch, fixed + (whole − fixed)·share; 0 if
+// `share` is 0.
 [[nodiscard]] constexpr Seconds time_of_part(Seconds whole, Seconds fixed, double share) {
   return share > 0 ? time_in_parts(whole, fixed, share) * share : Seconds(0);
 }
 
+// The time of one minibatch on one replica of a stage.
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};       // and the update and averaging
-  Nanos fixed_forward{0};  // of the forward
-  Nanos fixed_backward{0};
+  Nanos backward{0};        // with the update and the processor time of averaging
+  Nanos fixed_forward{0};   // the part of `forward` that does not depend on the samples
+  Nanos fixed_backward{0};  // the part of `backward` that does not depend on the samples
 };
 
-// One minibatch through these layers on a device of speed 1: the sum of their measured times, where
-// they have other replicas with that of averaging.
+// Returns the time of one minibatch through `layers` on a device of speed 1: the sum of their
+// measured times. The processor time of averaging counts if the stage is `replicated`.
 [[nodiscard]] StageTime stage_time(const profile::Profile& profile,
                                    const std::vector<LayerId>& layers, bool replicated);
 
-// What one item is on one replica, as a part of the profile's minibatch. This is the only place
-// that says so.
+// How large one item is on one replica, as a part of the profile's minibatch. This is the only
+// place of that rule.
 //
-// Where replicas take turns an item is 1/microbatches of a minibatch. Where they share items, one
-// update has a minibatch for each replica of the first stage: all of these together are cut into
-// `microbatches` items, and the replicas of a stage share every item, sample by sample.
+// If replicas take turns, an item is 1/`microbatches` of a minibatch. If replicas share items, one
+// update has a minibatch for each replica of the first stage. These minibatches together are cut
+// into `microbatches` items, and the replicas of a stage divide the samples of every item among
+// them.
 struct ItemShare {
-  int minibatches = 1;                // that are cut into items together
-  int microbatches = 1;               // items that these are cut into
-  int replicas = 1;                   // that share each item
-  std::optional<std::int64_t> batch;  // samples of a minibatch, if known
+  int minibatches = 1;                // minibatches that are cut into items together
+  int microbatches = 1;               // items that `minibatches` minibatches are cut into
+  int replicas = 1;                   // replicas that share each item; 1 if they take turns
+  std::optional<std::int64_t> batch;  // samples of a minibatch; nullopt if not known
 
-  // The whole item, as a part of a minibatch.
+  // Returns the size of a whole item, as a part of a minibatch.
   [[nodiscard]] double of_minibatch() const {
     return static_cast<double>(minibatches) / microbatches;
   }
-  // Replicas that have samples to run: no more than an item has samples.
+  // Returns how many replicas have samples of an item to run: no more than the item has samples,
+  // and at least 1.
   [[nodiscard]] int busy_replicas() const;
-  // The part of a minibatch that one replica computes; 0 for a replica without samples.
+  // Returns what replica number `replica` runs of an item, as a part of a minibatch; 0 for a
+  // replica without samples.
   [[nodiscard]] double on_replica(int replica) const {
     return replica < busy_replicas() ? of_minibatch() / busy_replicas() : 0;
   }
 };
 
-// For a stage of `replicas` behind a first stage of `first_replicas`.
+// Returns the item share of a stage with `replicas` replicas in a pipeline whose first stage has
+// `first_replicas`. `microbatches` is the number of items that one update is cut into if replicas
+// share items (`shares_items`), else the number that one minibatch is cut into.
 [[nodiscard]] constexpr ItemShare item_share(bool shares_items, int first_replicas, int replicas,
                                              int microbatches, std::optional<std::int64_t> batch) {
   return {.minibatches = shares_items ? first_replicas : 1,

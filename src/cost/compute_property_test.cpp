@@ -14,7 +14,7 @@ using test::any_of_range;
 constexpr int kFine = 1'000'000;
 constexpr double kBelowRounding = 1 - 1e-12;
 
-// A minibatch's time, and what of it is fixed: none, some, or all.
+// The time of a minibatch, and its fixed part: none, some, or all of it.
 struct AnyTimes {
   Seconds whole = Nanos(any_of_range<std::int64_t>(0, 1'000'000'000'000));
   Seconds fixed = whole * (any_of_range(0, 5) / 4.0);

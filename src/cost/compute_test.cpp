@@ -82,7 +82,7 @@ TEST(ItemShare, IsDividedAmongTheReplicasThatShareIt) {
   for (int replica = 0; replica < 4; ++replica) EXPECT_DOUBLE_EQ(item.on_replica(replica), 0.5 / 4);
 }
 
-// 6 samples of a minibatch cut in two: 3 for 4 replicas.
+// A minibatch of 6 samples is cut into two items, so 4 replicas share 3 samples.
 TEST(ItemShare, LeavesReplicasIdleThatGetNoSample) {
   const ItemShare item{.microbatches = 2, .replicas = 4, .batch = 6};
   EXPECT_EQ(item.busy_replicas(), 3);

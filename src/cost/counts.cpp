@@ -40,7 +40,7 @@ PeakCounts peak_counts(const Traits& traits, int depth, int replicas, int items)
   counts.in_flight = most_in_flight(traits, depth, items);
   const bool stashes = traits.versions == WeightVersions::kStashed;
   counts.versions = stashes ? counts.in_flight : kept_versions(traits.versions, counts.in_flight);
-  // Without a flush, replicas average one round while the next is computed.
+  // Without a flush, replicas average the gradients of one round while they compute the next.
   counts.gradients = !traits.flushes && replicas > 1 ? 2 : 1;
   counts.accumulating = accumulating(counts.in_flight, items, traits.flushes);
   return with_replicas(counts, replicas, traits.asynchronous);

@@ -11,11 +11,12 @@
 namespace pipedream::cost {
 namespace {
 
-// What the systems are known to keep (docs/systems.md), for S stages in a line and M microbatches.
+// The tests compare with what the systems keep according to docs/systems.md, for S stages without
+// replicas and M microbatches. kMostStages and kManyItems are the largest S and M.
 constexpr int kMostStages = 8;
 constexpr int kManyItems = 16;
 
-// Of every stage in turn, the first one first.
+// Returns the counts of every stage, the first stage first.
 std::vector<PeakCounts> counts_of(const SystemRules& rules, int stages, int items) {
   std::vector<PeakCounts> counts;
   for (const int depth : pipeline_depths(std::vector<int>(static_cast<std::size_t>(stages), 1), 1))

@@ -23,7 +23,7 @@ Seconds several_stages(const PipelineCosts& costs) {
     way += steps.times[k].forward + steps.times[k].backward;
     const bool is_stage = k % 2 == 0;
     const int depth = costs.stages[k / 2].depth;
-    // With all items of the minibatch in flight there is no loop to wait for.
+    // A stage that may have all items in flight never waits for one to come back.
     if (is_stage && depth < costs.items) loop = std::max(loop, loop_limit(way, 1, depth));
   }
   return dapple_latency(steps.times, steps.averaging, costs.items, loop);

@@ -19,7 +19,7 @@ std::vector<int> pipeline_depths(std::span<const int> replicas, int slack) {
 std::vector<int> depths_up_to(std::span<const int> replicas, int most) {
   std::vector<int> depths = pipeline_depths(replicas, 1);
   if (replicas.size() < 2) return depths;
-  int low = 1;  // the first stage's depth grows with the slack, by at least as much
+  int low = 1;  // bisects the slack, which is always smaller than the first stage's depth
   int high = std::max(1, most);
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;

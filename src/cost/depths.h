@@ -1,4 +1,5 @@
-// How many items each stage of a 1F1B pipeline should have in flight (docs/planner.md).
+// How many items each stage of a 1F1B pipeline should have in flight: its depth
+// (docs/planner.md#the-cost-model).
 #pragma once
 
 #include <span>
@@ -10,36 +11,43 @@ namespace pipedream::cost {
 
 inline constexpr int kMostInFlight = 1 << 20;  // per replica; no useful plan has more
 
-// Items in flight per replica of each stage, the first stage first:
+// Returns the depth of each stage, the first stage first: the most items that one replica has in
+// flight. With r_i replicas on stage i of S,
 //   d_S = 1, d_i = ceil(r_{i+1}·d_{i+1} / r_i) + slack.
-// Slack 1 is the least that keeps all stages busy when transfers take no time. With slack 2
-// (2(n−i)+1 on a straight pipeline) transfers as long as a stage's compute are hidden too.
+// Slack 1 is the least that keeps all stages busy if transfers take no time. Slack 2, which gives
+// 2(S−i)+1 on a pipeline without replicas, also hides transfers that take as long as a stage's
+// compute. No depth exceeds kMostInFlight.
 [[nodiscard]] std::vector<int> pipeline_depths(std::span<const int> replicas, int slack);
 
-// The deepest pipeline of this form in which no replica of the first stage has more than `most`
-// items in flight. If slack 1 already exceeds `most`, every stage is cut down to `most`.
+// Returns pipeline_depths() with the largest slack for which no replica of the first stage has more
+// than `most` items in flight. If slack 1 already exceeds `most`, every stage is cut down to
+// `most`.
 [[nodiscard]] std::vector<int> depths_up_to(std::span<const int> replicas, int most);
 
-// The paper's NOAM for one stage: the items per replica that keep `downstream` workers behind a
-// stage of `replicas` busy.
+// Returns the PipeDream paper's NOAM for a stage with `replicas` replicas and `downstream` workers
+// in later stages: the workers from this stage to the end divided by the replicas, rounded up.
 [[nodiscard]] constexpr int noam(int downstream, int replicas) {
   return (downstream + replicas - 1) / replicas + 1;
 }
 
-// The paper's NOAM for each stage of a pipeline, the first stage first.
+// Returns the PipeDream paper's NOAM for each stage of a pipeline, the first stage first.
 [[nodiscard]] std::vector<int> noam_depths(std::span<const int> replicas);
 
-// Who chooses the depths: the planner (pipeline_depths with the better of slack 1 and 2), the
-// paper's formula (noam_depths), or the user, who limits the first stage's (depths_up_to).
+// Which rule gives the depths:
+//   kBest  pipeline_depths(); the prediction takes slack 1 or 2, whichever is faster
+//   kNoam  noam_depths(), the paper's formula
+//   kUpTo  depths_up_to() a limit on the first stage's depth, which the user gives
 enum class Depth { kBest, kNoam, kUpTo };
 
 struct DepthChoice {
   Depth depth = Depth::kBest;
-  int most = 0;   // for Depth::kUpTo
-  int slack = 1;  // for Depth::kBest
+  int most = 0;   // only for Depth::kUpTo: the limit on the first stage's depth
+  int slack = 1;  // only for Depth::kBest: the slack of pipeline_depths()
 };
 
-// The depth of each stage with these replicas. Replicas that share items count as one.
+// Returns the depth of each stage by the rule that `choice` names, the first stage first.
+// `replicas` has the number of replicas of each stage. If replicas share items, a stage counts as
+// one replica.
 [[nodiscard]] std::vector<int> chosen_depths(const Traits& traits, std::vector<int> replicas,
                                              const DepthChoice& choice);
 

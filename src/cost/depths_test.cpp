@@ -42,11 +42,12 @@ TEST(PipelineDepths, OfOneStageAreOneHoweverManyReplicasItHas) {
 }
 
 TEST(PipelineDepths, OfAnyReplicasShareTheItemsBehindThemRoundedUp) {
-  // 1 + ceil(1·1/2) = 2 in the middle, 1 + ceil(2·2/1) = 5 in front: the paper's 4 is too shallow.
+  // The middle stage has 1 + ceil(1·1/2) = 2, the first 1 + ceil(2·2/1) = 5. The paper's 4 is too
+  // shallow.
   EXPECT_EQ(pipeline_depths(std::vector<int>{1, 2, 1}, 1), (Depths{5, 2, 1}));
   // 1 + ceil(4·1/2) = 3, 1 + ceil(2·3/3) = 3.
   EXPECT_EQ(pipeline_depths(std::vector<int>{3, 2, 4}, 1), (Depths{3, 3, 1}));
-  // 1 + ceil(3·1/2) = 3: three behind two are one and a half each, rounded up.
+  // 1 + ceil(3·1/2) = 3: three replicas behind two are one and a half for each, rounded up.
   EXPECT_EQ(pipeline_depths(std::vector<int>{2, 3}, 1), (Depths{3, 1}));
   // 2 + ceil(3/1) = 5, 2 + ceil(1·5/2) = 5, 2 + ceil(2·5/4) = 5.
   EXPECT_EQ(pipeline_depths(std::vector<int>{4, 2, 1, 3}, 2), (Depths{5, 5, 5, 1}));

@@ -10,8 +10,8 @@ Period interleaved_time(const PipelineCosts& costs) {
   const double items = costs.items;
   const auto workers = static_cast<std::size_t>(costs.workers);
   std::vector<Seconds> busy(workers);
-  Seconds way{0};   // of one item through all stages, forth and back
-  Seconds fill{0};  // of one item through the first stages of all workers but one
+  Seconds way{0};   // time of one item through all stages, forth and back
+  Seconds fill{0};  // time of one item through the first stages of all workers but one
   for (std::size_t s = 0; s < costs.stages.size(); ++s) {
     const Seconds compute = costs.stages[s].compute();
     busy[s % workers] += compute;

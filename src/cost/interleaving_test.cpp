@@ -52,7 +52,7 @@ TEST(Interleaving, WarmsUpByTwoForwardsLessFromWorkerToWorker) {
   }
 }
 
-// The picture of schedule/interleaved.h: worker 0 runs 0:F0 0:F0.1 2:F0 2:F0.1 before 2:B0.
+// In the picture of schedule/interleaved.h, worker 0 runs 0:F0 0:F0.1 2:F0 2:F0.1 before 2:B0.
 TEST(Interleaving, OfTwoWorkersOfTwoStagesHasAsManyInFlightAsThePictureShows) {
   EXPECT_EQ((Interleaving{2, 2, 2}.in_flight()), (std::vector{2, 2, 2, 1}));
 }
@@ -66,9 +66,10 @@ TEST(Interleaving, OfOneStageAWorkerHasAsManyInFlightAsDapple) {
     }
 }
 
-// Four workers of two stages, eight microbatches. Worker 2 runs K = 2·1 + 4 + 1 = 7 forwards before
-// its first backward: 4 of its first stage, 3 of its second. Four more of each kind later its first
-// stage runs its first backward: of 11 forwards 4 + 3 were its own.
+// Four workers have two stages each and run eight microbatches. Worker 2 runs 2·1 + 4 + 1 = 7
+// forwards before its first backward: 4 of its first stage, 3 of its second. Four more forwards and
+// four backwards later, its first stage runs its first backward. By then 4 + 3 of the 11 forwards
+// were of the first stage.
 TEST(Interleaving, HasMostOfAStageInFlightBeforeItsFirstBackward) {
   EXPECT_EQ((Interleaving{4, 2, 8}.in_flight()), (std::vector{8, 8, 7, 5, 4, 4, 3, 1}));
 }

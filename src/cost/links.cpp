@@ -18,7 +18,7 @@ Links::Links(const cluster::Cluster& cluster)
 
 namespace {
 
-// The innermost level that joins two different workers.
+// Returns the innermost level that joins `a` and `b`. Requires two different workers.
 std::size_t level_between(const Links& links, int a, int b) {
   std::size_t k = 0;
   while (links.group(k, a) != links.group(k, b)) ++k;
@@ -41,22 +41,24 @@ std::vector<WorkerId> in_worker_order(std::span<const WorkerId> group) {
   return sorted;
 }
 
-// The members of each host, in worker order, where a ring over the group has two levels.
+// The members of a group on each host, in worker order, if the group averages by a ring of two
+// levels; else empty.
 using Hosts = std::vector<std::vector<WorkerId>>;
 Hosts hosts_of(const Links& links, std::span<const WorkerId> group, Exchange pattern) {
   if (pattern != Exchange::kRing || links.hosts().empty()) return {};
   return two_levels(in_worker_order(group), links.hosts());
 }
 
-// The members at one place of each host.
+// Returns the ring of those members that are number `place` on their hosts.
 std::vector<WorkerId> across(const Hosts& hosts, std::size_t place) {
   std::vector<WorkerId> ring;
   for (const std::vector<WorkerId>& host : hosts) ring.push_back(host[place]);
   return ring;
 }
 
-// In worker order a ring enters and leaves each component once, so that no link carries more than
-// one of its edges in either direction: the slowest edge is the ring's time.
+// Returns the time in which every member of `ring` sends `volume` bytes to the next one, without
+// latencies. `ring` is in worker order, so it enters and leaves each component once, and no link
+// carries more than one edge of the ring in either direction. Hence the slowest edge decides.
 Seconds ring_time(const Links& links, const std::vector<WorkerId>& ring, double volume) {
   Seconds slowest{0};
   for (std::size_t i = 0; i < ring.size(); ++i) {
@@ -67,7 +69,8 @@ Seconds ring_time(const Links& links, const std::vector<WorkerId>& ring, double 
   return slowest;
 }
 
-// Of the levels at which some of the group, in worker order, are joined.
+// Returns the largest latency of all levels that join members of the group. `sorted` is in worker
+// order.
 Nanos largest_latency(const Links& links, const std::vector<WorkerId>& sorted) {
   Nanos latency{0};
   for (std::size_t i = 1; i < sorted.size(); ++i) {
@@ -77,12 +80,12 @@ Nanos largest_latency(const Links& links, const std::vector<WorkerId>& sorted) {
   return latency;
 }
 
-// Of members in worker order.
+// Returns the latency of all steps of a ring over `sorted`, which is in worker order.
 Nanos ring_latency(const Links& links, const std::vector<WorkerId>& sorted) {
   return 2 * (std::ssize(sorted) - 1) * largest_latency(links, sorted);
 }
 
-// What exchange_latency says; `hosts` are hosts_of the same.
+// Returns exchange_latency() for `hosts` = hosts_of(links, group, pattern).
 Nanos latency_of(const Links& links, std::span<const WorkerId> group, Exchange pattern,
                  const Hosts& hosts) {
   if (!hosts.empty())
@@ -149,8 +152,10 @@ std::optional<std::size_t> LinkLoads::add_transfer(std::span<const WorkerId> fro
   return outermost;
 }
 
-// Every step-th member from `first` on, here and there: what each of those here sends to all of
-// those there, level by level, and as much comes back.
+// Adds the traffic of every `step`-th member of `here` with every `step`-th member of `there`, both
+// from number `first` on. Each pair exchanges `bytes_per_pair` in each direction. Loads only the
+// links of the members of `here`, level by level, and raises `outermost` to the outermost level
+// used.
 void LinkLoads::count(std::span<const WorkerId> here, std::span<const WorkerId> there,
                       std::size_t first, std::size_t step, double bytes_per_pair,
                       std::optional<std::size_t>& outermost) {
@@ -246,7 +251,7 @@ std::vector<std::vector<LinkUse>> exchange_uses(const Links& links, std::span<co
   loads.add_exchange(group, 1, pattern, 1);
   std::vector<LinkUse> all = loads.uses();
   if (hosts_of(links, group, pattern).empty()) return {std::move(all)};
-  // By level: what is inside hosts, then what is between them.
+  // uses() is in the order of levels. Level 0 is inside the hosts, the others are between them.
   const auto outer =
       std::find_if(all.begin(), all.end(), [](const LinkUse& use) { return use.level > 0; });
   return {{all.begin(), outer}, {outer, all.end()}};
@@ -254,7 +259,7 @@ std::vector<std::vector<LinkUse>> exchange_uses(const Links& links, std::span<co
 
 namespace {
 
-// The same link and direction only once.
+// Adds `added` to `uses`, which has one entry per link and direction.
 void add_use(std::vector<LinkUse>& uses, const LinkUse& added) {
   for (LinkUse& use : uses)
     if (use.level == added.level && use.link == added.link && use.outwards == added.outwards) {
@@ -264,6 +269,7 @@ void add_use(std::vector<LinkUse>& uses, const LinkUse& added) {
   uses.push_back(added);
 }
 
+// Returns push_uses() of `worker` if `push`, else pull_uses().
 std::vector<LinkUse> shard_uses(const Links& links, WorkerId worker,
                                 std::span<const WorkerId> group, bool push) {
   std::vector<LinkUse> uses;

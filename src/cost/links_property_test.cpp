@@ -1,4 +1,4 @@
-// Loads of links against counts of every single message, on random clusters.
+// Compares the loads of links with a count of every single message, on random clusters.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,12 +17,12 @@ namespace {
 
 using test::any_of_range;
 
-// One to three levels of one to twelve workers in all.
+// Returns a cluster of one to three levels with one to twelve workers in all.
 cluster::Cluster any_cluster() {
   cluster::Cluster cluster;
   int workers = 1;
   for (int k = any_of_range(1, 4); k > 0; --k) {
-    const int most = k > 1 ? 4 : 12;  // leave some for the levels outside
+    const int most = k > 1 ? 4 : 12;  // leaves some workers for the outer levels
     const int count = any_of_range(1, std::min(most, 12 / workers) + 1);
     workers *= count;
     cluster.levels.push_back({.name = "level" + std::to_string(k),
@@ -34,7 +34,7 @@ cluster::Cluster any_cluster() {
   return cluster;
 }
 
-// At least one of the workers, in any order.
+// Returns at least one of the workers, in any order.
 std::vector<WorkerId> any_workers(const cluster::Cluster& cluster) {
   std::vector<WorkerId> all;
   for (int worker = 0; worker < cluster.workers(); ++worker) all.push_back(WorkerId{worker});
@@ -44,7 +44,7 @@ std::vector<WorkerId> any_workers(const cluster::Cluster& cluster) {
   return all;
 }
 
-// Every message by itself, on the link of its sender and on that of its receiver.
+// Counts every message by itself, on the link of its sender and on the link of its receiver.
 class Messages {
  public:
   explicit Messages(const cluster::Cluster& cluster) : cluster_(cluster) {}
@@ -83,7 +83,7 @@ class Messages {
     return time;
   }
   [[nodiscard]] double total() const { return total_; }
-  // Whether these are the same bytes on the same links, each link and direction once.
+  // Returns whether `uses` has the same bytes on the same links, with each link and direction once.
   [[nodiscard]] bool are(const std::vector<LinkUse>& uses) const {
     auto out = out_;
     auto in = in_;
@@ -98,7 +98,7 @@ class Messages {
   [[nodiscard]] std::optional<std::size_t> outermost() const { return outermost_; }
 
  private:
-  using Link = std::pair<std::size_t, int>;  // level, number
+  using Link = std::pair<std::size_t, int>;  // the level, and the link's number in it
   const cluster::Cluster& cluster_;
   std::map<Link, double> out_;
   std::map<Link, double> in_;
@@ -108,10 +108,11 @@ class Messages {
 
 bool is_near(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(a)); }
 
-// The load of one link, which LinkLoads does not tell: all other levels are made fast, and one more
-// transfer, large and known, makes this link the busiest of its level. It goes to all other
-// components, so that none of them gets as much; where there is just one other link, the two carry
-// the same. Nullopt where the level joins nothing.
+// Returns the load of the link that `worker` has at `level`; nullopt if the level joins only one
+// component. LinkLoads says only which link is the busiest. So all other levels are made fast, and
+// one more transfer of kProbe bytes makes this link the busiest of its level. The transfer goes to
+// all other components in turn, so that none of their links gets as much. If there is only one
+// other link, both carry the same.
 template <class Fill>
 std::optional<double> load_of_link(cluster::Cluster cluster, std::size_t level, int worker,
                                    Fill fill) {
@@ -133,7 +134,8 @@ std::optional<double> load_of_link(cluster::Cluster cluster, std::size_t level, 
   return loads.busiest().bytes - kProbe;
 }
 
-// The same traffic, put on links by `fill` and message by message by `messages`.
+// Expects the same loads from `fill`, which adds traffic to a LinkLoads, and from `messages`, which
+// has the same traffic message by message.
 template <class Fill>
 void expect_same_loads(const cluster::Cluster& cluster, const Messages& messages, Fill fill) {
   const Links links(cluster);
@@ -184,7 +186,8 @@ RC_GTEST_PROP(LinkLoadsProperty, TransfersAreThoseOfTheMinibatchesOfOnePeriod, (
   });
 }
 
-// 2(m−1) steps, in each of which everyone sends an m-th to the next higher worker of the group.
+// Sends the messages of a ring: 2(m−1) steps, and in each step every worker sends an m-th of the
+// weights to the next higher worker of the group.
 void send_plain_ring(Messages& messages, std::vector<WorkerId> group, double weights,
                      double rounds) {
   std::sort(group.begin(), group.end());
@@ -194,8 +197,8 @@ void send_plain_ring(Messages& messages, std::vector<WorkerId> group, double wei
       messages.send(group[i], group[(i + 1) % group.size()], shard * rounds);
 }
 
-// Whether a cluster of two levels has as many of the group, more than one, in each of several
-// components of the outer one.
+// Returns whether the ring of `group` has two levels: the cluster has two levels, the group is in
+// several components of the outer one, and has the same number of workers, more than one, in each.
 bool has_two_levels(const cluster::Cluster& cluster, const std::vector<WorkerId>& group) {
   if (cluster.levels.size() != 2) return false;
   std::map<int, int> count;
@@ -205,8 +208,10 @@ bool has_two_levels(const cluster::Cluster& cluster, const std::vector<WorkerId>
                      [&](const auto& each) { return each.second == count.begin()->second; });
 }
 
-// A ring as it goes: on two levels each host sums up and spreads all of the weights, and in between
-// a worker of each host sums up the part that is complete there.
+// The messages of a ring of one or two levels. On two levels, each host sums up all gradients
+// inside and spreads the sums inside (`inside`). In between, one worker of each host averages the
+// part of the weights that it holds with the other hosts (`between`). A ring of one level is all
+// `inside`.
 struct RingMessages {
   Messages inside;
   Messages between;
@@ -236,7 +241,8 @@ void send_ring(const cluster::Cluster& cluster, Messages& messages,
   messages.add(ring.between);
 }
 
-// Everyone's gradient of a shard goes to the shard's owner, who sends everyone the sum.
+// Every worker sends its gradients of a shard to the shard's owner, and the owner sends the sum
+// back to every worker.
 void send_all_to_all(Messages& messages, const std::vector<WorkerId>& group, double weights,
                      double rounds) {
   const double shard = weights / static_cast<double>(group.size());
@@ -292,7 +298,7 @@ RC_GTEST_PROP(LinkLoadsProperty, AllToAllAndParameterServersAreTheirMessagesOneB
     });
 }
 
-// m workers send 2(m−1)·W bytes in all, however they are joined.
+// However m workers are joined, they send 2(m−1)·W bytes in all.
 RC_GTEST_PROP(LinkLoadsProperty, AnExchangeSendsTwiceTheWeightsForEachWorkerButOne, ()) {
   const cluster::Cluster cluster = any_cluster();
   const std::vector<WorkerId> group = any_workers(cluster);
@@ -306,7 +312,8 @@ RC_GTEST_PROP(LinkLoadsProperty, AnExchangeSendsTwiceTheWeightsForEachWorkerButO
   }
 }
 
-// Latencies grow from the inside out, so that the outermost level that is used has the largest.
+// Latencies grow from the innermost level to the outermost, so the outermost level used has the
+// largest.
 RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep, ()) {
   cluster::Cluster cluster = any_cluster();
   Nanos latency{0};
@@ -318,7 +325,7 @@ RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep
   ring.send(cluster, group, weights, 1);
   Messages all_to_all(cluster);
   send_all_to_all(all_to_all, group, weights, 1);
-  const auto slowest = [&](const Messages& messages) {  // with no bytes there are messages as well
+  const auto slowest = [&](const Messages& messages) {  // messages of 0 bytes count too
     const auto level = messages.outermost();
     return level ? to_seconds(cluster.levels[*level].latency) : 0.0;
   };
@@ -340,7 +347,7 @@ RC_GTEST_PROP(ExchangeTimeProperty, IsThatOfTheBusiestLinkAndALatencyForEachStep
     RC_ASSERT(is_near(time(pattern), all_to_all.longest() + 2 * slowest(all_to_all)));
 }
 
-// Transfers and exchanges on the same links are just added.
+// The loads of transfers and exchanges on the same links are added.
 RC_GTEST_PROP(LinkLoadsProperty, TransfersAndExchangesAddUp, ()) {
   const cluster::Cluster cluster = any_cluster();
   const Transfer transfer{any_workers(cluster), any_workers(cluster), 60};
@@ -390,7 +397,8 @@ RC_GTEST_PROP(LinkUsesProperty, AreTheMessagesOfOneByte, ()) {
     RC_ASSERT(all_to_all.are(exchange_uses(links, group, pattern).at(0)));
 }
 
-// All pushes and fetches of a round together are one averaging through servers.
+// The pushes and fetches of all workers in one round together are one averaging by parameter
+// servers.
 RC_GTEST_PROP(LinkUsesProperty, PushesAndFetchesOfAllAreOneExchange, ()) {
   const cluster::Cluster cluster = any_cluster();
   const Links links(cluster);

@@ -13,7 +13,7 @@ std::vector<WorkerId> workers(const std::vector<int>& numbers) {
   return ids;
 }
 
-// Two servers of two workers: 2 GB/s with 3 ns inside, 1 GB/s with 50 ns between.
+// Two servers of two workers: 2 GB/s and 3 ns inside a server, 1 GB/s and 50 ns between them.
 const cluster::Cluster kTwoServers{
     "two servers",
     {{.name = "server", .count = 2, .bandwidth = {2e9}, .latency = Nanos(3)},
@@ -40,7 +40,8 @@ TEST(TransferTime, IsRoundedToTheNearestNanosecond) {
   EXPECT_EQ(transfer_time(fast, WorkerId{0}, WorkerId{1}, Bytes{11}), Nanos(4));
 }
 
-// Two rooms of three servers of two workers; each server has one card, all else is per worker.
+// Two rooms of three servers of two workers. The workers of a server share one network card; at the
+// other levels each worker has a link of its own.
 const cluster::Cluster kTwoRooms{"two rooms",
                                  {{.name = "server", .count = 2, .bandwidth = {8e9}},
                                   {.name = "room", .count = 3, .bandwidth = {2e9}, .shared = true},
@@ -85,7 +86,7 @@ TEST(Links, KeepsTheLevelsOfTheCluster) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(links.level(k), kTwoRooms.levels[k]);
 }
 
-// Two servers of two workers: 4 GB/s with 1 ms inside, 1 GB/s with 10 ms between.
+// Two servers of two workers: 4 GB/s and 1 ms inside a server, 1 GB/s and 10 ms between them.
 cluster::Cluster servers(bool shared_cards) {
   return {"servers",
           {{.name = "server", .count = 2, .bandwidth = {4e9}, .latency = Nanos(1'000'000)},
@@ -107,7 +108,7 @@ TEST(ExchangeTime, OfARingIsTwiceTheOthersShareAndALatencyForEachStep) {
       "server",
       {{.name = "server", .count = 4, .bandwidth = {8e9}, .latency = Nanos(1'000'000)}},
       std::vector<cluster::Device>(4)};
-  // 2·3/4·8 GB over 8 GB/s, in 6 steps; with three workers 2·2/3·6 GB in 4.
+  // 2·3/4·8 GB over 8 GB/s in 6 steps; with three workers 2·2/3·6 GB in 4 steps.
   EXPECT_DOUBLE_EQ(seconds_of(server, {0, 1, 2, 3}, 8e9, Exchange::kRing), 1.5 + 0.006);
   EXPECT_DOUBLE_EQ(seconds_of(server, {0, 1, 3}, 6e9, Exchange::kRing), 1 + 0.004);
 }
@@ -130,13 +131,14 @@ TEST(ExchangeTime, InsideOneServerUsesNeitherTheCardsNorTheirLatency) {
       EXPECT_DOUBLE_EQ(seconds_of(servers(shared), {2, 3}, 2e9, pattern), 0.5 + 0.002);
 }
 
-// 0 → 1 ⇒ 2 ⇒ 0: each server sends on one of its edges, so a shared card is no slower.
+// The ring is 0 → 1 ⇒ 2 ⇒ 0, with ⇒ between servers. Each server sends on only one such edge, so a
+// shared card is no slower.
 TEST(ExchangeTime, OfARingOverServersCrossesEachCardOnce) {
   for (const bool shared : {false, true})  // 2·2/3·3 GB over 1 GB/s, in 4 steps of 10 ms
     EXPECT_DOUBLE_EQ(seconds_of(servers(shared), {0, 1, 2}, 3e9, Exchange::kRing), 4 + 0.04);
 }
 
-// 0 ⇄ 1, 2 ⇄ 3, then 0 ⇄ 2, 1 ⇄ 3 with half of the weights each.
+// First 0 ⇄ 1 and 2 ⇄ 3 inside the servers, then 0 ⇄ 2 and 1 ⇄ 3 with half of the weights each.
 TEST(ExchangeTime, OfARingWithAsManyWorkersInEachServerGoesInsideFirst) {
   const double inside = 0.5 + 0.002;  // 2·1/2·2 GB over 4 GB/s, in 2 steps of 1 ms
   EXPECT_DOUBLE_EQ(seconds_of(servers(true), {0, 1, 2, 3}, 2e9, Exchange::kRing),
@@ -145,7 +147,8 @@ TEST(ExchangeTime, OfARingWithAsManyWorkersInEachServerGoesInsideFirst) {
                    inside + 1 + 0.02);
 }
 
-// Each of four workers sends 2/4·2 GB to each other one, of whom two are in the other server.
+// Each of four workers sends 2/4·2 GB to each of the other three. Two of the three are in the other
+// server.
 TEST(ExchangeTime, OfAllToAllOverServersIsTwiceAsLongWhereTwoWorkersShareACard) {
   for (const Exchange pattern : {Exchange::kAllToAll, Exchange::kParameterServer}) {
     EXPECT_DOUBLE_EQ(seconds_of(servers(false), {0, 1, 2, 3}, 2e9, pattern), 2 + 0.02);
@@ -163,7 +166,7 @@ TEST(ExchangeTime, OfOneWorkerPerServerIsTheSameForAllPatternsAndCards) {
 TEST(ExchangeTime, IsThatOfTheSlowestLinkAlsoWhereItLiesInside) {
   cluster::Cluster cluster = servers(true);
   cluster.levels[0].bandwidth = {0.25e9};
-  cluster.levels[0].latency = Nanos(20'000'000);  // each step waits for its slowest message
+  cluster.levels[0].latency = Nanos(20'000'000);  // a step waits for its slowest message
   EXPECT_DOUBLE_EQ(seconds_of(cluster, {0, 1, 2}, 3e9, Exchange::kRing), 16 + 0.08);
 }
 
@@ -181,14 +184,14 @@ TEST(ExchangeTime, OfOneWorkerOrNoneIsZero) {
   }
 }
 
-// A level of links that is all there is: bytes are read off busiest() as they are.
+// A cluster of one level at 1 B/s, so that seconds are bytes.
 cluster::Cluster one_server(int count) {
   return {"one server",
           {{.name = "server", .count = count, .bandwidth = {1}}},
           std::vector<cluster::Device>(static_cast<std::size_t>(count))};
 }
 
-// Servers whose cards are the slow part: 1000 B/s inside, 1 B/s between.
+// Servers with slow network cards: 1000 B/s inside a server, 1 B/s between servers.
 cluster::Cluster slow_cards(int servers, int workers_each, bool shared) {
   return {"slow cards",
           {{.name = "server", .count = workers_each, .bandwidth = {1000}},
@@ -215,7 +218,7 @@ TEST(LinkLoads, ATransferBetweenTwoWorkersLoadsBothDirectionsOnce) {
   const Links links(kTwoServers);
   LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({1}), workers({0}), 100), 0U);
-  expect_busiest(loads, 0, 0, 100);  // not 200: forth and back do not hinder each other
+  expect_busiest(loads, 0, 0, 100);  // not 200: the two directions are independent
   EXPECT_DOUBLE_EQ(loads.busiest().time.count(), 100 / 2e9);
   EXPECT_EQ(loads.bytes_in_all(), 200);
 }
@@ -241,7 +244,7 @@ TEST(LinkLoads, ATransferFromAWorkerToItselfIsNone) {
   EXPECT_EQ(loads.bytes_in_all(), 0);
 }
 
-// Even minibatches stay on worker 0, odd ones go from 1 to 2.
+// Even minibatches stay on worker 0; odd minibatches go from worker 1 to worker 2.
 TEST(LinkLoads, OnlyMinibatchesThatChangeTheWorkerCount) {
   const Links links(one_server(3));
   LinkLoads loads(links);
@@ -256,7 +259,7 @@ TEST(LinkLoads, EqualCountsOfReplicasSendOneToOne) {
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({2, 3}), 100), 1U);
   expect_busiest(loads, 1, 0, 50);
   EXPECT_EQ(loads.bytes_in_all(), 200);
-  // 0 with 1 and 2 with 3: the order of the lists decides.
+  // The order of the lists decides: here 0 sends to 1 and 3 to 2, both inside a server.
   LinkLoads inside(links);
   EXPECT_EQ(inside.add_transfer(workers({0, 3}), workers({1, 2}), 100), 0U);
   expect_busiest(inside, 0, 0, 50);
@@ -274,14 +277,14 @@ TEST(LinkLoads, ReplicasOnOneCardAddUp) {
   EXPECT_EQ(loads.bytes_in_all(), 200);
 }
 
-// Minibatches 0…5 of 2 and 3 replicas: 0-2 1-3 0-4 1-2 0-3 1-4, every pair once.
+// With 2 and 3 replicas, minibatches 0…5 go 0→2, 1→3, 0→4, 1→2, 0→3, 1→4: every pair occurs once.
 TEST(LinkLoads, CoprimeCountsOfReplicasMeetInEveryPair) {
   const Links links(one_server(5));
   LinkLoads loads(links);
   EXPECT_EQ(loads.add_transfer(workers({0, 1}), workers({2, 3, 4}), 120), 0U);
   expect_busiest(loads, 0, 0, 60);
   EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 240);
-  // Each of the three has 40: one more transfer of 25 puts it in front.
+  // Workers 2, 3 and 4 have 40 each. A further transfer of 25 makes worker 3 the busiest.
   (void)loads.add_transfer(workers({3}), workers({4}), 25);
   expect_busiest(loads, 0, 3, 65);
 }
@@ -296,14 +299,15 @@ TEST(LinkLoads, ManyReplicasBeforeOneLoadTheOneWithEveryMinibatch) {
   EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 300);
 }
 
-// Servers {0,1,2} and {3,4,5}: a stage on 0 and 3, the next on the other four. With two and four
-// replicas the first meets the first and third of the list, the second the second and fourth.
+// The servers are {0,1,2} and {3,4,5}. One stage is on workers 0 and 3, the next on the other four.
+// With two and four replicas, the first replica of the one stage sends to the first and third of
+// the other, the second replica to the second and fourth.
 TEST(LinkLoads, AnInterleavedListKeepsMinibatchesInsideTheServers) {
   const Links links(slow_cards(2, 3, true));
   LinkLoads interleaved(links);
   EXPECT_EQ(interleaved.add_transfer(workers({0, 3}), workers({1, 4, 2, 5}), 120), 0U);
   expect_busiest(interleaved, 0, 0, 60);
-  LinkLoads blocked(links);  // 0 sends 30 to 4, 3 sends 30 to 2; gradients come back
+  LinkLoads blocked(links);  // 0 sends 30 to 4, and 3 sends 30 to 2; gradients come back
   EXPECT_EQ(blocked.add_transfer(workers({0, 3}), workers({1, 2, 4, 5}), 120), 1U);
   expect_busiest(blocked, 1, 0, 60);
   EXPECT_DOUBLE_EQ(interleaved.bytes_in_all(), 240);
@@ -333,7 +337,7 @@ TEST(LinkLoads, ExchangesAddToTheSameCardsAsTransfers) {
     EXPECT_DOUBLE_EQ(loads.bytes_in_all(), 2 * 100 + 2 * 40);
   }
   const Links links(slow_cards(2, 2, false));
-  LinkLoads apart(links);  // with a link per worker they do not meet
+  LinkLoads apart(links);  // with a link per worker the loads do not add up
   (void)apart.add_transfer(workers({0}), workers({2}), 100);
   apart.add_exchange(workers({1, 3}), 40, Exchange::kRing, 1);
   expect_busiest(apart, 1, 0, 100);
@@ -362,8 +366,9 @@ TEST(LinkLoads, AGroupOfOneExchangesNothing) {
   EXPECT_EQ(loads.bytes_in_all(), 0);
 }
 
-// Servers {0,1,2}, {3,4,5} and {6,7,8}. Of the ring 0-1-3 worker 1 leaves its server but is not
-// reached from another; of the ring 1-2-6 it is reached but does not leave.
+// The servers are {0,1,2}, {3,4,5} and {6,7,8}. In the ring 0-1-3, worker 1 sends to another server
+// and receives from none. In the ring 1-2-6, worker 1 receives from another server and sends to
+// none.
 TEST(LinkLoads, TheTwoDirectionsOfALinkAreCountedApart) {
   const Links links(slow_cards(3, 3, false));
   LinkLoads loads(links);
@@ -386,8 +391,8 @@ TEST(LinkUses, OfATransferAreTheSendersLinkOutwardsAndTheReceiversInwards) {
             (Uses{{2, 5, true, 1}, {2, 6, false, 1}}));
 }
 
-// Two workers of one server and one of another; shards of a third. The first sends one shard inside
-// and one through the card.
+// The group is two workers of one server and one of another, and a shard is a third of the weights.
+// Worker 0 sends one shard inside its server and one through the network card.
 TEST(LinkUses, OfAPushAreAShardToEveryOtherServer) {
   const Links links(kTwoRooms);
   constexpr double kShard = 1.0 / 3;

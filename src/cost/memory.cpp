@@ -7,9 +7,10 @@ namespace pipedream::cost {
 
 namespace {
 
-constexpr double kMostBytes = 1e17;  // more than any device has; the sum of all parts is in range
+constexpr double kMostBytes = 1e17;  // more than any device has; sums of it do not overflow
 
-// Rounded up, but not for what the last bit of a product says.
+// Returns `bytes`·`factor`, rounded up. A product that is a whole number but for rounding errors is
+// not rounded up.
 Bytes times(Bytes bytes, double factor) {
   const double product = static_cast<double>(bytes.count) * factor;
   const double nearest = std::round(product);
@@ -18,14 +19,13 @@ Bytes times(Bytes bytes, double factor) {
   return Bytes{static_cast<std::int64_t>(std::min(rounded, kMostBytes))};
 }
 
-// What is there of each kind while an item is computed: everything, or one layer's turn after the
-// other.
+// The memory of a stage at different moments while an item runs. Keeps references to its arguments.
 class Moments {
  public:
   Moments(const StageSize& size, const PeakCounts& counts, const MemoryRule& rule)
       : size_(size), counts_(counts), rule_(rule) {}
 
-  // With so many items in flight, all at once.
+  // Returns the memory with `in_flight` items in flight, as if all of it existed at once.
   [[nodiscard]] MemoryUse all(int in_flight) const {
     const double items = in_flight * rule_.share;
     const double served = counts_.servers > 0 ? 1.0 / counts_.servers : 0;
@@ -40,7 +40,7 @@ class Moments {
             .working = times(size_.working, rule_.share)};
   }
 
-  // Between two of its ops.
+  // Returns the memory between two ops of the stage.
   [[nodiscard]] MemoryUse resting() const {
     MemoryUse now = all(counts_.in_flight);
     if (rule_.recompute) now.activations = times(size_.received, counts_.in_flight * rule_.share);
@@ -48,7 +48,8 @@ class Moments {
     return now;
   }
 
-  // The moment when most is there.
+  // Returns the memory at the moment of the largest total, while one layer runs forward or
+  // backward.
   [[nodiscard]] MemoryUse peak() const {
     MemoryUse most;
     const auto look_at = [&](const MemoryUse& now) {
@@ -56,10 +57,10 @@ class Moments {
     };
     const MemoryUse first = all(counts_.in_flight);
     const MemoryUse later = all(counts_.accumulating);
-    const Bytes others = first.gradients;  // with those that another item's backward has left
-    const Bytes none = others - size_.weights;
-    Bytes behind;       // weights of the layers behind this one, and its own
-    Bytes held_behind;  // what those behind it keep
+    const Bytes others = first.gradients;       // if an earlier item has left its gradients
+    const Bytes none = others - size_.weights;  // if it has not: one buffer is not there yet
+    Bytes behind;                               // weights of this layer and all later ones
+    Bytes held_behind;                          // activations that all later layers hold
     for (std::size_t i = size_.layers.size(); i-- > 0;) {
       const LayerSize& layer = size_.layers[i];
       behind += layer.weights;
@@ -79,7 +80,9 @@ class Moments {
   }
 
  private:
-  // A layer's turn: what is not there of the item, and what it works with.
+  // Returns `now` changed to the moment when one layer runs: with `gradients` bytes of gradients,
+  // without `absent` bytes of a minibatch's activations, which the item does not hold, and with the
+  // layer's `working` memory.
   [[nodiscard]] MemoryUse in_turn(MemoryUse now, Bytes gradients, Bytes absent,
                                   const profile::Working& working) const {
     now.gradients = gradients;

@@ -1,4 +1,4 @@
-// The memory that a stage takes on one worker, in closed form (docs/planner.md).
+// The memory of a stage on one worker, in closed form (docs/planner.md#the-cost-model: memory).
 #pragma once
 
 #include <vector>
@@ -9,59 +9,65 @@
 
 namespace pipedream::cost {
 
-// One layer of a stage, per minibatch.
+// The sizes of one layer of a stage, for one minibatch.
 struct LayerSize {
   Bytes weights;
-  Bytes held;                          // kept from forward to backward on its account
-  profile::Working working;            // allocated besides, while its backward runs
-  profile::Working forward_working{};  // all that its forward allocates
+  Bytes held;  // activations that the layer computes and that stay until the backward
+  // Peak memory of its backward besides `held` and the gradients of its weights.
+  profile::Working working;
+  profile::Working forward_working{};  // peak memory of its forward, with what it keeps
   friend bool operator==(const LayerSize&, const LayerSize&) = default;
 };
 
-// What a stage is made of, per minibatch.
+// The sizes of a stage, for one minibatch.
 struct StageSize {
   Bytes weights;
-  Bytes held;      // kept from forward to backward on account of its own layers
+  Bytes held;      // activations that its layers compute and that stay until the backward
   Bytes received;  // values that come from other stages
-  Bytes working;   // the inputs and outputs of its largest layer: their gradients in a backward
-  // In the order of their forwards; empty where it is not known what they work with.
+  Bytes working;   // the inputs and outputs of its largest layer, for their gradients
+  // The stage's layers in the order of their forwards. Empty if the profile does not say how much
+  // memory each layer works with.
   std::vector<LayerSize> layers{};
   friend bool operator==(const StageSize&, const StageSize&) = default;
 };
 
-// What there is of each kind at the moment when all of it is most.
+// The memory of a stage on one worker at one moment, by kind.
 struct MemoryUse {
-  Bytes weights;  // all versions, what is served of them, and the copies to answer with
-  Bytes gradients;
-  Bytes optimiser;
-  Bytes activations;
-  Bytes buffers;  // two items received ahead
-  Bytes working;
+  // All weight versions. With parameter servers, also the share that the worker serves and the
+  // copies of that share.
+  Bytes weights;
+  Bytes gradients;    // of the weights
+  Bytes optimiser;    // optimiser state
+  Bytes activations;  // held or received values of all items in flight
+  Bytes buffers;      // room for two items that are received ahead
+  Bytes working;      // temporary memory of the layer that runs
   [[nodiscard]] Bytes total() const {
     return weights + gradients + optimiser + activations + buffers + working;
   }
 };
 
+// What the memory of a stage depends on besides its sizes and counts.
 struct MemoryRule {
-  int optimiser_copies = 1;  // of the weights: 0 plain SGD, 1 momentum, 2 Adam
-  double share = 1;          // of a minibatch that one item is on this worker
-  bool recompute = false;    // keep only what was received, and run the forward again
+  int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
+  double share = 1;          // the part of a minibatch that one item is on this worker
+  bool recompute = false;    // the stage keeps only what it received and runs its forward again
 };
 
-// The peak on one worker of the stage. Where its layers are known, a backward is followed from the
-// last to the first:
+// Returns the memory of the stage on one worker at the peak. If `size.layers` is known, it follows
+// one backward from the last layer to the first, and takes the moment with the most memory:
 //
-//     layers   a  b  c  d        c runs backward: the item holds what a, b and c kept, d's is free
-//     held     ■  ■  ■  □        again; there are gradients of the weights of c and d, or, where
-//     gradient □  □  ■  ■        an item adds to another's, of all, and c's twice meanwhile
+//     layers    a  b  c  d     while c runs backward
+//     held      ■  ■  ■  □     the activations of d are already free
+//     gradients □  □  ■  ■     the weights of a and b have no gradients yet
 //
-// and so is a forward, from the first to the last: when c runs, the item holds what a and b kept;
-// there are no gradients, or, where an item's may wait for another's, those of all. Else all is
-// counted as if it were there at once.
+// If a backward accumulates, the gradients of all layers exist, and those of c exist twice for a
+// moment. A forward is followed from the first layer to the last in the same way: while c runs, the
+// item holds what a and b kept. There are no gradients then, unless gradients of an earlier item
+// wait to be added to. If `size.layers` is empty, everything counts as if it existed at once.
 [[nodiscard]] MemoryUse stage_memory(const StageSize& size, const PeakCounts& counts,
                                      const MemoryRule& rule);
 
-// What the stage keeps while its worker runs another of its stages.
+// Returns the memory that the stage keeps while its worker runs another of the worker's stages.
 [[nodiscard]] MemoryUse resting_memory(const StageSize& size, const PeakCounts& counts,
                                        const MemoryRule& rule);
 

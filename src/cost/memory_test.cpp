@@ -12,7 +12,7 @@ namespace {
 const StageSize kSize{Bytes{100}, Bytes{1000}, Bytes{12}, Bytes{7}};
 const PeakCounts kCounts{.versions = 3, .gradients = 2, .in_flight = 4};
 
-// weights, gradients, optimiser, activations, buffers, working
+// Returns { weights, gradients, optimiser, activations, buffers, working }.
 std::vector<std::int64_t> parts(const MemoryUse& use) {
   return {use.weights.count,     use.gradients.count, use.optimiser.count,
           use.activations.count, use.buffers.count,   use.working.count};
@@ -62,12 +62,12 @@ TEST(StageMemory, RoundsSharesUp) {
 TEST(RestingMemory, KeepsItemsAndGradientsAndNothingThatRuns) {
   EXPECT_EQ(parts(resting_memory(kSize, kCounts, {})), (Parts{300, 200, 100, 4048, 0, 0}));
   EXPECT_EQ(parts(resting_memory(kSize, kCounts, {.share = 0.5, .recompute = true})),
-            (Parts{300, 200, 100, 24, 0, 0}));  // 2·12: no item is whole
+            (Parts{300, 200, 100, 24, 0, 0}));  // 2·12: no item holds its activations
   EXPECT_EQ(parts(resting_memory(kSize, {.gradients = 0, .in_flight = 0}, {.optimiser_copies = 2})),
             (Parts{100, 0, 200, 0, 0, 0}));
 }
 
-// Layers of a stage as { weights, held, working, and that of the forward }.
+// Returns a stage of these layers. A layer is { weights, held, working, forward_working }.
 StageSize stage_of(const std::vector<LayerSize>& layers) {
   StageSize size{.received = Bytes{12}, .working = Bytes{1'000'000}, .layers = layers};
   for (const LayerSize& layer : layers) {
@@ -81,9 +81,11 @@ const LayerSize kHeavyButNarrow{Bytes{900}, Bytes{100}, {Bytes{5}}};
 
 TEST(StageMemory, OfKnownLayersDoesNotHoldWhatLaterLayersKeptWhenTheFirstRunsBackward) {
   const StageSize size = stage_of({kLightButWide, kLightButWide, kLightButWide});
-  // 2 · (12 + 1500); the last layer's backward: nothing is free yet.
+  // The peak is in the last layer's backward, when nothing is free yet: activations are 2 · (12 +
+  // 1500).
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})), (Parts{3, 1, 3, 3024, 24, 700}));
-  // Twice the working memory, at the first layer: the other two's are free.
+  // If the first layer works with more than twice as much, the peak is in its backward, when the
+  // activations of the other two layers are free.
   StageSize wide_first = size;
   wide_first.layers[0].working.all = Bytes{1800};
   EXPECT_EQ(parts(stage_memory(wide_first, {.in_flight = 2}, {})),
@@ -132,14 +134,15 @@ TEST(StageMemory, OfKnownLayersHasWhatIsFixedForEveryItem) {
 TEST(StageMemory, OfKnownLayersIsThatOfAForwardWhereOneAllocatesMost) {
   StageSize size = stage_of({kLightButWide, kHeavyButNarrow, kLightButWide});
   size.layers[1].forward_working = {Bytes{9000}, Bytes{1000}};
-  // 2 · (12 + 1100), but of the item that runs only what the first layer kept; no gradients yet.
+  // The peak is in the second layer's forward. Activations are 2 · (12 + 1100), but the item that
+  // runs only holds those of the first layer. There are no gradients yet.
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {})),
             (Parts{902, 0, 902, 2224 - 600, 24, 9000}));
   EXPECT_EQ(parts(stage_memory(size, {.gradients = 2, .in_flight = 2}, {})),
             (Parts{902, 902, 902, 2224 - 600, 24, 9000}));
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2}, {.share = 0.5})),
             (Parts{902, 0, 902, 1112 - 300, 12, 1000 + 4000}));
-  // With gradients of another item, and one buffer in which they leave for other replicas.
+  // With the gradients of an earlier item, and with buckets that stay allocated.
   EXPECT_EQ(parts(stage_memory(size, {.in_flight = 2, .accumulating = 2}, {})),
             (Parts{902, 902, 902, 2224 - 600, 24, 9000}));
   EXPECT_EQ(parts(stage_memory(size, {.buckets = true}, {})),
@@ -154,7 +157,8 @@ TEST(StageMemory, OfKnownLayersIsNeverMoreThanAllAtOnce) {
   EXPECT_LT(stage_memory(size, kCounts, {}).total(), stage_memory(unknown, kCounts, {}).total());
 }
 
-// Buffers that stay do not grow with the backward, and the layer that runs has its gradients twice.
+// The buckets are always as large as all gradients, and the gradients of the layer that runs exist
+// twice.
 TEST(StageMemory, OfReplicasHasAllBucketsAllTheTimeAndOneLayersGradientsBesides) {
   const StageSize heavy_first = stage_of({kHeavyButNarrow, kLightButWide});
   EXPECT_EQ(parts(stage_memory(heavy_first, {.buckets = true}, {})),
@@ -170,7 +174,8 @@ TEST(StageMemory, OfReplicasHasAllBucketsAllTheTimeAndOneLayersGradientsBesides)
       << "items add to the buckets, not to other gradients";
 }
 
-// And copies of its share for all: together as much as the weights.
+// A server also has a copy of its share for each worker; these copies together are as large as the
+// weights.
 TEST(StageMemory, OfAServerIsItsShareOfTheWeightsAndOfTheOptimisersState) {
   const MemoryUse use = stage_memory(kSize, {.buckets = true, .servers = 4}, {});
   EXPECT_EQ(parts(use), (Parts{100 + 25 + 100, 100, 25, 1012, 24, 7}));

@@ -7,7 +7,7 @@
 namespace pipedream::cost {
 namespace {
 
-// From each stage to the last one.
+// The loops from each stage to the last one.
 void raise_to_outer_loops(const PipelineCosts& costs, Period& period) {
   const std::size_t count = costs.stages.size();
   const double items = costs.items;
@@ -26,11 +26,11 @@ void raise_to_outer_loops(const PipelineCosts& costs, Period& period) {
   }
 }
 
-// From each stage to each stage behind it but the last.
+// The loops from each stage to each later stage but the last.
 void raise_to_inner_loops(const PipelineCosts& costs, Period& period) {
   const std::size_t count = costs.stages.size();
   const double items = costs.items;
-  std::vector<Seconds> next(count);  // the longest transfer to the following stage
+  std::vector<Seconds> next(count);  // the longest transfer from each stage to the next one
   for (const TransferCosts& transfer : costs.transfers)
     if (transfer.to == transfer.from + 1)
       next[transfer.from] = std::max(next[transfer.from], transfer.item);

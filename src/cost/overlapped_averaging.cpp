@@ -3,7 +3,8 @@
 namespace pipedream::cost {
 
 Seconds step_with_averaging(const PipelineCosts& costs, const PipelineStep& step, double volume) {
-  // In the order of the forward; buckets are released from the end.
+  // Both lists are in forward order. The backward releases the last bucket first, so every further
+  // bucket goes to the front, right behind the entry of the forward.
   std::vector<PipelineStep> steps{{step.forward, Seconds(0)}};
   std::vector<Seconds> averaging{Seconds(0)};
   double done = 0;

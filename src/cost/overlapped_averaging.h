@@ -1,4 +1,5 @@
-// A backward whose gradients leave bucket by bucket while it still runs.
+// The time of a backward whose gradients are averaged bucket by bucket while it still runs
+// (docs/planner.md#the-cost-model).
 #pragma once
 
 #include "cost/pipeline.h"
@@ -6,8 +7,9 @@
 
 namespace pipedream::cost {
 
-// One forward and backward of a plan of one stage, until the last bucket is averaged. `volume` is
-// the part of an averaging that follows each bucket: 1, or 0.5 where gradients are only pushed.
+// Returns the time from the beginning of the forward in `step` until its backward is done and the
+// last bucket is averaged. Requires `costs` of a plan with one stage. `volume` scales the bytes of
+// each averaging: 1, or 0.5 if gradients are only pushed.
 [[nodiscard]] Seconds step_with_averaging(const PipelineCosts& costs, const PipelineStep& step,
                                           double volume = 1);
 

@@ -20,9 +20,10 @@ Seconds gpipe_latency(std::span<const PipelineStep> steps, int items) {
 
 namespace {
 
+// Returns the index of the pivot step for `items` items.
 std::size_t pivot_of(std::span<const PipelineStep> steps, int items) {
   std::size_t pivot = steps.size() - 1;
-  Seconds between{0};  // Σ over the steps after s up to the pivot
+  Seconds between{0};  // Σ (F + B) over the steps after s up to the pivot
   for (std::size_t s = steps.size() - 1; s-- > 0;) {
     between += steps[s + 1].forward + steps[s + 1].backward;
     const Seconds here = (items - 1) * (steps[s].forward + steps[s].backward);
@@ -45,12 +46,12 @@ Seconds dapple_latency(std::span<const PipelineStep> steps, std::span<const Seco
   for (std::size_t a = 0; a <= pivot; ++a) warm_up += steps[a].forward;
   const Seconds steady = (items - 1) * std::max(loop, steps[pivot].forward + steps[pivot].backward);
   Seconds ending{0};
-  Seconds backwards{0};  // Σ B from s to the pivot
+  Seconds backwards{0};  // Σ B over the steps from s to the pivot
   for (std::size_t s = pivot + 1; s-- > 0;) {
     backwards += steps[s].backward;
     ending = std::max(ending, exchange[s] + backwards);
   }
-  Seconds earlier{0};  // Σ B after the pivot, before s
+  Seconds earlier{0};  // Σ B over the steps after the pivot and before s
   for (std::size_t s = pivot + 1; s < steps.size(); ++s) {
     ending = std::max(ending, exchange[s] - earlier);
     earlier += steps[s].backward;

@@ -1,5 +1,5 @@
-// How long a pipeline takes, in closed form (SYSTEMS §1 and §2). Communication between two stages
-// counts as a stage of its own: it runs beside compute, on its own lane.
+// How long a pipeline takes, in closed form (docs/planner.md#the-cost-model). The transfer between
+// two stages counts as a step of its own, because it runs at the same time as compute.
 #pragma once
 
 #include <span>
@@ -9,31 +9,34 @@
 
 namespace pipedream::cost {
 
-// One stage, or one transfer, for one item.
+// The time of one item on one stage, or on one transfer between stages.
 struct PipelineStep {
   Seconds forward{0};
   Seconds backward{0};
 };
 
-// All forwards of `items`, then all backwards: identical jobs through a line of machines take the
-// sum over the line once and the slowest machine for each further job.
+// Returns the time of all forwards of `items` items through all steps, then all backwards. The
+// first item takes the sum over the steps, and every further item the time of the slowest step.
 [[nodiscard]] Seconds gpipe_latency(std::span<const PipelineStep> steps, int items);
 
-// DAPPLE's latency around the pivot, the step with the least bubble. `exchange` has one entry per
-// step: the averaging of its weights after its last backward (0 for transfers). No step waits
-// longer than `loop` between two items (loop_limit).
+// Returns DAPPLE's latency of one update with `items` items, counted around the pivot, the step
+// with the least bubble. `exchange` has one entry per step: the time of averaging its gradients
+// after its last backward, 0 for transfers. In the steady phase, two items are at least `loop`
+// apart (loop_limit).
 [[nodiscard]] Seconds dapple_latency(std::span<const PipelineStep> steps,
                                      std::span<const Seconds> exchange, int items, Seconds loop);
 
-// An item that stage i holds comes back after passing all that follows, forth and back; with
-// depth d_i per replica no more than r_i·d_i items are on that way. So between two items there is
-// at least the way's time divided by r_i·d_i.
+// Returns the least time between two items of a stage with `replicas` replicas of depth `depth`.
+// `way` is the time of an item through the stage and all later ones, forth and back. Since
+// `replicas`·`depth` items at most are on that way, two of them are at least `way` /
+// (`replicas`·`depth`) apart.
 [[nodiscard]] constexpr Seconds loop_limit(Seconds way, int replicas, int depth) {
   return way / (static_cast<double>(replicas) * depth);
 }
 
-// A bulk-synchronous step: forward, then backward from the last layer to the first, while the
-// gradients of finished layers are averaged already. One entry per layer, in forward order.
+// Returns the time of a bulk-synchronous step: all forwards, then the backwards from the last layer
+// to the first, while the gradients of finished layers are averaged, one averaging after the other.
+// Both arguments have one entry per layer, in forward order.
 [[nodiscard]] Seconds overlapped_step(std::span<const PipelineStep> layers,
                                       std::span<const Seconds> exchange);
 

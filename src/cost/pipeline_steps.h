@@ -1,5 +1,5 @@
-// A pipeline as a line of machines: its stages and, between two stages, the transfers, which run
-// beside compute.
+// A pipeline as a line of steps: its stages, and between two stages the transfers, which run at the
+// same time as compute (cost/pipeline.h).
 #pragma once
 
 #include "cost/pipeline.h"
@@ -7,13 +7,14 @@
 
 namespace pipedream::cost {
 
-// Stage s is step 2·s; step 2·s − 1 is what stage s receives.
+// Step 2·s is stage s. Step 2·s − 1 is the transfer of all that stage s receives.
 struct PipelineSteps {
-  std::vector<PipelineStep> times;  // of one item
-  std::vector<Seconds> averaging;   // of the stage's gradients; 0 for transfers
+  std::vector<PipelineStep> times;  // time of one item on each step
+  std::vector<Seconds> averaging;   // of a stage's gradients, for each step; 0 for transfers
 };
 
-// The values that a stage receives come one after the other: they share its link.
+// Returns the steps of the pipeline. If a stage receives from several stages, these transfers come
+// one after the other, because they share the stage's link.
 [[nodiscard]] PipelineSteps pipeline_steps(const PipelineCosts& costs);
 
 }  // namespace pipedream::cost

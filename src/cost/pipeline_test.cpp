@@ -15,9 +15,10 @@ using Times = std::vector<Seconds>;
 
 PipelineStep step(double forward, double backward) { return {Seconds(forward), Seconds(backward)}; }
 
-// Runs every item over every step, first come first served: all forwards, then all backwards.
+// Returns the time of all forwards, then all backwards, if every item passes every step, first come
+// first served.
 double gpipe_by_events(const Steps& steps, int items) {
-  std::vector<double> free(steps.size(), 0);  // when each step has done what it began
+  std::vector<double> free(steps.size(), 0);  // when each step can begin its next item
   for (int item = 0; item < items; ++item) {
     double arrives = 0;
     for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -58,7 +59,7 @@ TEST(GpipeTime, IsThatOfEveryItemPassingEveryStep) {
 }
 
 TEST(GpipeTime, WaitsForTheSlowestStepOfEachDirectionBesidesTheWayOnce) {
-  // The slowest forward and the slowest backward are not of the same step.
+  // The slowest forward and the slowest backward are in different steps.
   EXPECT_EQ(gpipe_latency(Steps{step(1, 7), step(5, 2), step(3, 3)}, 4).count(),
             (1 + 5 + 3) + (7 + 2 + 3) + 3 * (5 + 7));
 }
@@ -84,15 +85,15 @@ TEST(DappleTime, OfEqualStagesIsThatOfGpipe) {
 }
 
 TEST(DappleTime, PivotsOnTheLastStageWhereNoOtherIsMuchSlower) {
-  // (M−1)·4 = 8 is more than 2·3, but not than 2·3 + 3: warm-up 1 + 1, two more items of 3,
-  // backwards 2 + 3.
+  // The first stage is not slow enough to be the pivot: 2·4 is more than 2·3, but not more than 2·3
+  // + 3. Warm-up 1 + 1, two more items of 3, backwards 2 + 3.
   EXPECT_EQ(dapple({step(1, 3), step(1, 2)}, {0, 0}, 3), 2 + 2 * 3 + 5);
 }
 
 TEST(DappleTime, PivotsOnAnEarlierStageThatIsMuchSlower) {
-  // 3·9 is more than 3·3 + 3: warm-up 3, three more items of 9, backward 6.
+  // The first stage is the pivot, since 3·9 > 3·3 + 3: warm-up 3, three items of 9, backward 6.
   EXPECT_EQ(dapple({step(3, 6), step(1, 2)}, {0, 0}, 4), 3 + 3 * 9 + 6);
-  // And in the middle: warm-up 1 + 3, three more of 9, backwards 6 + 2.
+  // The middle stage is the pivot: warm-up 1 + 3, three more items of 9, backwards 6 + 2.
   EXPECT_EQ(dapple({step(1, 2), step(3, 6), step(1, 2)}, {0, 0, 0}, 4), 4 + 3 * 9 + 8);
 }
 
@@ -100,15 +101,16 @@ TEST(DappleTime, OfOneItemIsTheWayThereAndBack) {
   EXPECT_EQ(dapple({step(3, 6), step(1, 2), step(5, 4)}, {0, 0, 0}, 1), 9 + 12);
 }
 
-// The bubble between is counted from the newest pivot: the second step takes over from the third
-// (12 > 4 + 1), and then the first from the second, since 16 > 12 + 3; from the third on, 12 + 4
-// would not have been less.
+// The bubble between is counted from the current pivot. The second step becomes the pivot instead
+// of the third, since 12 > 4 + 1. Then the first becomes it instead of the second, since 16 > 12 +
+// 3. Counted from the third step, the bubble would be 4, and 16 > 12 + 4 is false.
 TEST(DappleTime, MovesThePivotStepByStep) {
   EXPECT_EQ(dapple({step(2, 2), step(1.5, 1.5), step(0.5, 0.5)}, {0, 0, 0}, 5), 2 + 16 + 2);
 }
 
 TEST(DappleTime, WaitsForTheExchangesUpToThePivotAfterTheirBackwards) {
-  // Pivot 2. Warm-up 3, three more items of 3; then 2 of the last, 4 of the middle, 6 of the first.
+  // The pivot is step 2. Warm-up 3, three more items of 3; then the last backward ends after 2 on
+  // the last step, after 4 on the middle one and after 6 on the first.
   const Steps steps(3, step(1, 2));
   EXPECT_EQ(dapple(steps, {5, 0, 0}, 4), 3 + 9 + 6 + 5);
   EXPECT_EQ(dapple(steps, {0, 5, 0}, 4), 3 + 9 + 4 + 5);
@@ -117,7 +119,8 @@ TEST(DappleTime, WaitsForTheExchangesUpToThePivotAfterTheirBackwards) {
 }
 
 TEST(DappleTime, HidesTheExchangesBehindThePivotUnderTheBackwardsBefore) {
-  // Pivot 0 (3·9 > 3·3 + 6): warm-up 3, three more of 9, backward 6, or an exchange if longer.
+  // The pivot is step 0, since 3·9 > 3·3 + 6. Warm-up 3, three more items of 9, then the backward
+  // of 6 or an exchange that takes longer.
   const Steps steps{step(3, 6), step(1, 2), step(1, 2)};
   EXPECT_EQ(dapple(steps, {0, 6, 0}, 4), 3 + 27 + 6);
   EXPECT_EQ(dapple(steps, {0, 7, 0}, 4), 3 + 27 + 7);
@@ -137,7 +140,8 @@ TEST(DappleTime, CountsATransferAsAStepWithoutExchange) {
   EXPECT_EQ(dapple({step(1, 2), step(1, 1), step(1, 2)}, {0, 0, 0}, 4), 3 + 9 + 5);
 }
 
-// SYSTEMS §1: S=4, F=1, B=2, transfer 1 — where the slowest of compute and transfer says 3.
+// Four stages with F = 1 and B = 2, and transfers of 1. The slowest of compute and transfers alone
+// would give 3.
 TEST(LoopLimit, OfTheExampleIsFourAndAHalf) {
   const std::vector<int> straight(4, 1);
   const auto longest = [&](int slack) {
@@ -167,7 +171,7 @@ TEST(OverlappedStep, WithoutExchangesIsTheCompute) {
 }
 
 TEST(OverlappedStep, HidesTheLaterLayersExchangesUnderTheEarlierLayersBackwards) {
-  // Forward until 2, backward of the second layer until 4, of the first until 6.
+  // The forwards end at 2, the backward of the second layer at 4, the backward of the first at 6.
   const Steps layers(2, step(1, 2));
   EXPECT_EQ(overlapped(layers, {0, 2}), 6);
   EXPECT_EQ(overlapped(layers, {0, 3}), 7);
@@ -176,10 +180,11 @@ TEST(OverlappedStep, HidesTheLaterLayersExchangesUnderTheEarlierLayersBackwards)
 }
 
 TEST(OverlappedStep, ExchangesInTheOrderOfTheBackwards) {
-  // Forward until 3; backwards end at 13 (third), 14, 15. The second's exchange waits for the
-  // third's, which ends at 17, and the first's begins at 18.
+  // The forwards end at 3, the backwards of the third, second and first layer at 13, 14 and 15. The
+  // second layer's exchange waits for the third layer's, which ends at 17. The first layer's begins
+  // at 18.
   EXPECT_EQ(overlapped({step(1, 1), step(1, 1), step(1, 10)}, {2, 1, 4}), 13 + 4 + 1 + 2);
-  // Where the line is idle in between, it waits for the next gradient.
+  // Between two exchanges the links may be idle until the next gradient exists.
   EXPECT_EQ(overlapped({step(1, 10), step(1, 1), step(1, 1)}, {2, 1, 4}), 3 + 12 + 2);
 }
 

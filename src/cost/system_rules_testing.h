@@ -1,6 +1,6 @@
-// The traits and times of the systems, for tests of modules below `systems`, which cannot ask the
-// list of systems. A test of `systems` checks that they are what the list has. Only test files
-// include this.
+// The traits and time rules of the systems, for tests of modules that must not include `systems`,
+// where the list of systems is. A test of `systems` checks that both agree. Only test files include
+// this.
 #pragma once
 
 #include "cost/asynchronous_time.h"

@@ -1,6 +1,7 @@
-// The three named sets of rules by which a stage's time is put together from compute and
-// communication. `default` is the model of this project: predictions, simulator and reports use
-// it. `paper` and `published` are what PipeDream's own planners assume, kept for comparison.
+// The three cost models, which combine compute and communication into the time of a stage
+// (docs/planner.md#the-cost-model). `default` is the model of this project: predictions, simulator
+// and reports use it. `paper` and `published` are what PipeDream's own planners assume, kept for
+// comparison.
 #pragma once
 
 #include <string>
@@ -14,8 +15,9 @@ enum class Variant { kDefault, kPaper, kPublished };
 
 [[nodiscard]] const std::vector<std::string>& variant_names();  // in the order of the enumerators
 
-// The recurrence of the hierarchical planner, one level at a time: m components of a level whose
-// link has `bandwidth`, each of which runs the layers in `inner` seconds by itself.
+// One step of the hierarchical planner's recurrence: times on one level of the cluster, in seconds.
+// A stage is on m components of the level. Each component alone runs the stage's layers in `inner`
+// seconds. W is the bytes of the stage's weights, a the bytes that cross a cut, B the bandwidth.
 //
 //             a stage on m components                      a cut of a bytes before it
 //   default   max(inner, 2(m−1)/m·W / B) / m               a / B: both directions at once
@@ -24,8 +26,10 @@ enum class Variant { kDefault, kPaper, kPublished };
 struct Recurrence {
   Variant variant = Variant::kDefault;
   double bandwidth = 1;  // bytes per second
-  int inner_count = 1;   // Q: components of the level below in one of this level; 1 at the first
+  int inner_count = 1;   // Q: components that the level below joins into one; 1 at level 0
 
+  // Returns the time per minibatch of a stage on `m` components. `first` is true if the stage is
+  // the first one inside the component that holds these `m`.
   [[nodiscard]] double stage(double inner, double weights, int m, bool first) const {
     const double others = m - 1;
     switch (variant) {
@@ -39,6 +43,8 @@ struct Recurrence {
     return inner;
   }
 
+  // Returns the time per minibatch of the `bytes` that cross the cut before a stage on `m`
+  // components.
   [[nodiscard]] double cut_before(double bytes, int m) const {
     switch (variant) {
       case Variant::kDefault:
@@ -51,7 +57,8 @@ struct Recurrence {
     return 0;
   }
 
-  // Only `published` charges a stage for the cut after it as well.
+  // Returns the time per minibatch that a stage on `m` components pays for the `bytes` that cross
+  // the cut after it: 0 except for `published`.
   [[nodiscard]] double cut_after(double bytes, int m) const {
     return variant == Variant::kPublished ? cut_before(bytes, m) : 0;
   }

@@ -10,26 +10,26 @@ TEST(Variant, NamesAreInTheOrderOfTheEnumerators) {
   EXPECT_EQ(variant_names()[static_cast<std::size_t>(Variant::kPublished)], "published");
 }
 
-// Three components, 6 bytes of weights, 2 bytes per second.
+// The tests have three components, 6 bytes of weights and 2 bytes per second.
 constexpr double kWeights = 6;
 Recurrence rule(Variant variant, int inner_count = 1) {
   return {.variant = variant, .bandwidth = 2, .inner_count = inner_count};
 }
 
 TEST(Recurrence, OfTheDefaultOverlapsComputeWithARing) {
-  // 2·2/3·6 / 2 = 4 seconds of ring.
+  // The ring takes 2·2/3·6 / 2 = 4 seconds.
   EXPECT_DOUBLE_EQ(rule(Variant::kDefault).stage(1, kWeights, 3, false), 4.0 / 3);
   EXPECT_DOUBLE_EQ(rule(Variant::kDefault).stage(5, kWeights, 3, false), 5.0 / 3);
 }
 
 TEST(Recurrence, OfThePaperOverlapsComputeWithAllTheWeightsOfTheOthers) {
-  // 2·2·6 / 2 = 12 seconds.
+  // The weights take 2·2·6 / 2 = 12 seconds.
   EXPECT_DOUBLE_EQ(rule(Variant::kPaper).stage(1, kWeights, 3, false), 12.0 / 3);
   EXPECT_DOUBLE_EQ(rule(Variant::kPaper).stage(15, kWeights, 3, false), 15.0 / 3);
 }
 
 TEST(Recurrence, AsPublishedAddsTwoRingsToTheCompute) {
-  // 4·2/3·6 / 2 = 8 seconds.
+  // Two rings take 4·2/3·6 / 2 = 8 seconds.
   EXPECT_DOUBLE_EQ(rule(Variant::kPublished).stage(1, kWeights, 3, false), (1 + 8) / 3.0);
   EXPECT_DOUBLE_EQ(rule(Variant::kPublished).stage(5, kWeights, 3, true), (5 + 8) / 3.0);
 }
@@ -58,7 +58,7 @@ TEST(Recurrence, OnlyAsPublishedChargesTheCutAfterAStage) {
   EXPECT_DOUBLE_EQ(rule(Variant::kPublished).cut_after(12, 3), 4);
 }
 
-// VGG-16 as the published optimiser's table has it: 4 workers at 1 GB/s.
+// VGG-16 on 4 workers at 1 GB/s, a row of the published optimiser's table.
 TEST(Recurrence, AsPublishedGivesTheTableOfTheProfilesForDataParallelTraining) {
   const Recurrence flat{.variant = Variant::kPublished, .bandwidth = 1e9};
   constexpr double kVgg16Weights = 4 * 138'357'544.0;

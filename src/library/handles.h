@@ -41,4 +41,11 @@ struct World::Impl {
 };
 
 }  // namespace v1
+
+namespace library {
+
+// The MPI of that world. Null if there is no world, or if it is one process without MPI.
+[[nodiscard]] transport::MpiWorld* mpi_of(World* world);
+
+}  // namespace library
 }  // namespace pipedream

@@ -1,9 +1,9 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "library/handles.h"
-#include "library/world.h"
 #include "model/weights_file.h"
 #include "model/whole_model.h"
+#include "train/together.h"
 
 namespace pipedream {
 inline namespace v1 {
@@ -31,7 +31,7 @@ std::map<std::string, Place> places_of(const Network::Impl& impl) {
 }
 
 torch::Tensor copy_of(const torch::Tensor& tensor) {
-  return library::run_together(nullptr, [&] { return tensor.detach().cpu().clone(); });
+  return train::run_together(nullptr, [&] { return tensor.detach().cpu().clone(); });
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ std::vector<std::string> Network::layers() const {
 }
 
 Weights Network::initial_weights(std::uint64_t seed) const {
-  return library::run_together(nullptr, [&] {
+  return train::run_together(nullptr, [&] {
     const model::WholeModel whole(impl_->network, at::kCPU, seed);
     Weights weights = whole.parameters();
     weights.merge(whole.buffers());
@@ -89,7 +89,7 @@ void save_weights(const std::filesystem::path& file, const Weights& weights) {
   Weights on_cpu;
   for (const auto& [name, tensor] : weights) {
     if (!tensor.defined()) throw BadUsage("save_weights: '" + name + "' is no tensor");
-    on_cpu.emplace(name, library::run_together(nullptr, [&] { return tensor.detach().cpu(); }));
+    on_cpu.emplace(name, train::run_together(nullptr, [&] { return tensor.detach().cpu(); }));
   }
   model::write_weights(file, on_cpu);
 }

@@ -1,11 +1,12 @@
 #include <cmath>
 
 #include "core/file.h"
-#include "library/world.h"
+#include "library/handles.h"
 #include "model/device.h"
 #include "profile/profile_file.h"
 #include "report/profile_table.h"
 #include "train/profiling.h"
+#include "train/together.h"
 
 namespace pipedream {
 inline namespace v1 {
@@ -38,9 +39,9 @@ void check_options(const ProfileOptions& options) {
 
 Profile profile(const Network& network, const ProfileOptions& options) {
   transport::MpiWorld* const mpi = library::mpi_of(options.world);
-  library::agree(mpi, [&] { check_options(options); });
+  train::agree(mpi, [&] { check_options(options); });
   const std::string text =
-      library::made_by_first(mpi, [&] { return profile::to_json(measure(network, options)); });
+      train::made_by_first(mpi, [&] { return profile::to_json(measure(network, options)); });
   return Profile(std::make_shared<Profile::Impl>(
       Profile::Impl{profile::parse_profile_json(text, "the first process's profile")}));
 }

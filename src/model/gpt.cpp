@@ -111,7 +111,9 @@ Network make_gpt(const Options& options, std::int64_t batch) {
   x = net.add("transformer.ln_f", layer_norm(width), {x});
   x = net.add("lm_head", linear_without_bias(width, words, kGptInit), {x});
   const Wire labels = net.input("labels", {batch, context}, at::kLong, words);
-  return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
+  net.add_fact("gelu", "tanh");
+  const Wire loss = net.add("loss", cross_entropy(), {x, labels});
+  return std::move(net).build(loss);
 }
 
 }  // namespace

@@ -42,11 +42,24 @@ std::int64_t parameter_count(const Network& network) {
   return count;
 }
 
-Bytes weight_bytes(const LayerSpec& spec) {
+namespace {
+
+Bytes bytes_of(const std::vector<TensorSpec>& tensors) {
   Bytes bytes;
-  for (const TensorSpec& parameter : spec.parameters)
-    bytes += Bytes{c10::multiply_integers(parameter.shape) *
-                   static_cast<std::int64_t>(c10::elementSize(parameter.type))};
+  for (const TensorSpec& tensor : tensors)
+    bytes += Bytes{c10::multiply_integers(tensor.shape) *
+                   static_cast<std::int64_t>(c10::elementSize(tensor.type))};
+  return bytes;
+}
+
+}  // namespace
+
+Bytes weight_bytes(const LayerSpec& spec) { return bytes_of(spec.parameters); }
+
+Bytes state_bytes(const Network& network) {
+  Bytes bytes;
+  for (const LayerSpec& spec : network.specs)
+    bytes += bytes_of(spec.parameters) + bytes_of(spec.buffers);
   return bytes;
 }
 

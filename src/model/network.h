@@ -2,6 +2,7 @@
 // weights, so a worker builds just the layers of its own stage.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct Network {
   std::vector<LayerSpec> specs;  // one per layer of the graph; input layers have empty ones
   std::vector<InputSpec> inputs;
   ValueId loss;  // a scalar: the mean over the samples of the pass
+  // The options that the network was made with, as text; empty for networks without options.
+  std::map<std::string, std::string> options;
+  // Facts about the computation that its weights do not show, such as the form of GELU.
+  std::map<std::string, std::string> facts;
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };
@@ -38,6 +43,8 @@ struct Network {
 [[nodiscard]] std::int64_t parameter_count(const Network& network);
 // The memory of a layer's parameters; buffers are not counted.
 [[nodiscard]] Bytes weight_bytes(const LayerSpec& spec);
+// The memory of all parameters and buffers of the network.
+[[nodiscard]] Bytes state_bytes(const Network& network);
 
 // Makes a layer with its initial weights, which depend on (`seed`, `layer`, parameter) alone.
 // Requires that `layer` is not an input layer.

@@ -75,6 +75,9 @@ class NetworkBuilder {
   // the layer shares a weight.
   [[nodiscard]] Wire weight(const Wire& of) const;
 
+  // Adds to Network::facts.
+  void add_fact(const std::string& name, const std::string& value) { network_.facts[name] = value; }
+
   // Returns the finished network. Requires that `loss` is a scalar.
   [[nodiscard]] Network build(const Wire& loss) &&;
 

@@ -66,6 +66,12 @@ std::int64_t Options::whole(const std::string& name) const {
   return static_cast<std::int64_t>(real(name));
 }
 
+std::map<std::string, std::string> Options::texts() const {
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, value] : values_) texts[name] = exact_number(value);
+  return texts;
+}
+
 double Options::real(const std::string& name) const {
   const auto found = values_.find(name);
   PD_CHECK(found != values_.end());

@@ -37,6 +37,8 @@ class Options {
   // The value of the option `name`, which must be declared.
   [[nodiscard]] std::int64_t whole(const std::string& name) const;
   [[nodiscard]] double real(const std::string& name) const;
+  // All options with their values as text, which reads back as the same values.
+  [[nodiscard]] std::map<std::string, std::string> texts() const;
 
  private:
   std::map<std::string, double> values_;

@@ -47,16 +47,26 @@ NamedTensors read_weights(const std::filesystem::path& path) {
   return tensors;
 }
 
-void write_weights(const std::filesystem::path& path, const NamedTensors& tensors) {
+void write_weights(const std::filesystem::path& path, const NamedTensors& tensors,
+                   const WeightsMetadata& metadata) {
   std::vector<SafetensorsEntry> entries;
   for (const auto& [name, tensor] : tensors)
     entries.push_back({name, name_of(tensor.scalar_type()), tensor.sizes().vec(), 0, 0});
-  std::string content = make_safetensors_head(std::move(entries));
+  std::string content = make_safetensors_head(std::move(entries), metadata);
   for (const auto& [name, tensor] : tensors) {
     const at::Tensor flat = tensor.detach().contiguous();
     content.append(static_cast<const char*>(flat.const_data_ptr()), flat.nbytes());
   }
   write_file_atomically(path, content);
+}
+
+WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data) {
+  // "pt" tells loaders of other projects that tensors are laid out as PyTorch's are.
+  WeightsMetadata metadata{{"format", "pt"}, {"writer", "pipedream"}, {"model", network.name}};
+  for (const auto& [name, value] : network.options) metadata["option." + name] = value;
+  for (const auto& [name, value] : network.facts) metadata["model." + name] = value;
+  for (const auto& [name, value] : data) metadata["data." + name] = value;
+  return metadata;
 }
 
 }  // namespace pipedream::model

@@ -7,6 +7,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "model/network.h"
+
 namespace pipedream::model {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
@@ -15,8 +17,16 @@ using NamedTensors = std::map<std::string, at::Tensor>;
 // with file and place, if its content is wrong.
 [[nodiscard]] NamedTensors read_weights(const std::filesystem::path& path);
 
+// Facts that go into a file beside its tensors (docs/formats.md#weights).
+using WeightsMetadata = std::map<std::string, std::string>;
+
 // Writes CPU tensors, which may have any strides. A reader sees the old file or the whole new one.
 // Throws IoError.
-void write_weights(const std::filesystem::path& path, const NamedTensors& tensors);
+void write_weights(const std::filesystem::path& path, const NamedTensors& tensors,
+                   const WeightsMetadata& metadata = {});
+
+// What somebody needs who uses the network's weights elsewhere: the network, its options and
+// further facts, and how its data was prepared (`data`).
+[[nodiscard]] WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data);
 
 }  // namespace pipedream::model

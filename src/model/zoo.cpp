@@ -5,10 +5,30 @@
 
 namespace pipedream::model {
 
+namespace {
+
+// The entry with networks that know their options.
+ZooEntry with_options(ZooEntry entry) {
+  entry.make = [make = std::move(entry.make)](const Options& options, std::int64_t batch) {
+    Network network = make(options, batch);
+    network.options = options.texts();
+    return network;
+  };
+  return entry;
+}
+
+std::vector<ZooEntry> all_entries() {
+  std::vector<ZooEntry> entries{vgg16_entry(), resnet50_entry(), alexnet_entry(),
+                                gnmt_entry(8), gnmt_entry(16),   awd_lm_entry(),
+                                s2vt_entry(),  gpt_entry(),      mlp_entry()};
+  for (ZooEntry& entry : entries) entry = with_options(std::move(entry));
+  return entries;
+}
+
+}  // namespace
+
 const std::vector<ZooEntry>& zoo() {
-  static const std::vector<ZooEntry> entries{vgg16_entry(), resnet50_entry(), alexnet_entry(),
-                                             gnmt_entry(8), gnmt_entry(16),   awd_lm_entry(),
-                                             s2vt_entry(),  gpt_entry(),      mlp_entry()};
+  static const std::vector<ZooEntry> entries = all_entries();
   return entries;
 }
 

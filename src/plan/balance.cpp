@@ -9,8 +9,9 @@
 namespace pipedream::plan {
 namespace {
 
-// Blocks of at most `most` each, filled from the front, that leave at least one element for every
-// block still to come; empty when `blocks` do not suffice.
+// Fills blocks of at most `most` each from the front, and leaves at least one element for every
+// later block. Returns the number of elements before each cut; empty if `blocks` blocks do not
+// suffice.
 std::vector<std::size_t> fill(std::span<const std::int64_t> sizes, int blocks, std::int64_t most) {
   std::vector<std::size_t> cuts;
   std::size_t at = 0;
@@ -25,10 +26,11 @@ std::vector<std::size_t> fill(std::span<const std::int64_t> sizes, int blocks, s
   return at == sizes.size() ? cuts : std::vector<std::size_t>{};
 }
 
+// Returns what `balance` balances, for each layer.
 std::vector<std::int64_t> sizes_of(const Predictor& predictor, Balance balance) {
   std::vector<std::int64_t> sizes;
   const profile::Profile& profile = predictor.cuts().profile();
-  const int copies = 2 + predictor.setting().optimiser_copies;  // weights, gradients, state
+  const int copies = 2 + predictor.setting().optimiser_copies;  // 2: weights and gradients
   const Cuts& cuts = predictor.cuts();
   for (const LayerId layer : cuts.layers(0, cuts.last())) {
     const profile::LayerCost& cost = profile.cost(layer);
@@ -39,6 +41,7 @@ std::vector<std::int64_t> sizes_of(const Predictor& predictor, Balance balance) 
   return sizes;
 }
 
+// Returns a layout with one worker per stage, from worker 0 on.
 Layout straight_layout(std::vector<std::size_t> ends) {
   Layout layout;
   layout.ends = std::move(ends);
@@ -52,7 +55,7 @@ Layout straight_layout(std::vector<std::size_t> ends) {
 std::vector<std::size_t> balanced_split(std::span<const std::int64_t> sizes, int blocks) {
   PD_CHECK(blocks >= 1 && static_cast<std::size_t>(blocks) <= sizes.size());
   if (blocks == 1) return {};
-  // Sums are whole numbers, so bisection finds the least one exactly.
+  // Sums are whole numbers, so bisection finds the smallest possible largest sum exactly.
   std::int64_t low = *std::max_element(sizes.begin(), sizes.end());
   std::int64_t high = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   while (low < high) {

@@ -1,7 +1,7 @@
-// Straight pipelines of balanced blocks: the layers in their order, cut into contiguous blocks so
-// that the largest is as small as possible. TorchGPipe's planner; also GPipe's and model
-// parallelism's where the user gives no split of his own. Their predictors must be made with
-// Cuts::in_declared_order.
+// Pipelines of balanced stages without replicas: the layers in declared order, cut into contiguous
+// blocks so that the largest block is as small as possible (docs/planner.md#the-planners). This is
+// TorchGPipe's planner, and that of GPipe and model parallelism if the user gives no split. All
+// functions that take a Predictor require that it was made with Cuts::in_declared_order.
 #pragma once
 
 #include <span>
@@ -11,27 +11,34 @@
 
 namespace pipedream::plan {
 
-enum class Balance { kTime, kSize };  // of a minibatch, or weights and what is kept
+// What is balanced: the time of a minibatch, or the memory for weights, their gradients, optimiser
+// state and activations.
+enum class Balance { kTime, kSize };
 
-// Where to cut `sizes` into exactly `blocks` contiguous non-empty blocks (1 … their number) whose
-// largest sum is the least possible: the number of elements before each cut. Of all such ways the
-// one whose blocks are filled from the front.
+// Cuts `sizes` into exactly `blocks` contiguous, non-empty blocks so that the largest sum of a
+// block is the least possible. Returns the number of elements before each cut. If there are several
+// such ways, returns the one whose blocks are filled from the front. Requires `blocks` from 1 to
+// the number of sizes.
 [[nodiscard]] std::vector<std::size_t> balanced_split(std::span<const std::int64_t> sizes,
                                                       int blocks);
 
-// `stages` balanced stages, one worker each, on the first workers; the fastest number of stages
-// from `fewest` to `most` that fits. A single stage is a pipeline only when there is one worker.
+// Numbers of stages that a planner may use.
 struct StageRange {
   int fewest;
   int most;
 };
+// Returns the plan of balanced stages that is fastest among those that fit, for all numbers of
+// stages in `range`. Every stage has one worker, from the first worker on. `range` is cut down to
+// the number of workers and layers; so one worker gets a single stage even if `range.fewest` is
+// larger.
 [[nodiscard]] Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange range);
 
-// The user's own split: the number of layers, in the order of the profile, before each cut.
-// Throws BadValue for one that is not ascending or out of range, or has more stages than workers.
+// Returns the plan with the user's own split: `split` has the number of layers, in the order of the
+// profile, before each cut. Throws BadValue if `split` is not ascending, is out of range, or has
+// more stages than there are workers.
 [[nodiscard]] Outcome plan_split(const Predictor& predictor, std::span<const int> split);
 
-// The layers of each of so many balanced stages, as cuts.
+// Returns Layout::ends of `stages` balanced stages.
 [[nodiscard]] std::vector<std::size_t> balanced_ends(const Predictor& predictor, Balance balance,
                                                      int stages);
 

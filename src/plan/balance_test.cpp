@@ -32,7 +32,7 @@ TEST(BalancedSplit, MakesTheLargestBlockAsSmallAsItCanBe) {
   EXPECT_EQ(split({1, 1, 1, 1, 9}, 3), (Ends{3, 4})) << "3, 1 and 9: the 9 alone";
 }
 
-// 2|1, 1|2: the same.
+// The splits 2|1 and 1|2 have the same largest block.
 TEST(BalancedSplit, OfEqualsFillsTheFirstBlocks) {
   EXPECT_EQ(split({1, 1, 1}, 2), (Ends{2}));
   EXPECT_EQ(split({1, 1, 1, 1, 1}, 3), (Ends{2, 4}));
@@ -53,13 +53,13 @@ TEST(BalancedSplit, MustHaveAnElementForEachBlock) {
 }
 
 struct Layer {
-  int time;  // all of it forward, or, of every other layer, backward
+  int time;  // of the forward in layers 0, 2, …, of the backward in layers 1, 3, …
   int weights = 0;
-  int bytes = 0;  // of its output
+  int bytes = 0;  // of the layer's output
   int stash = 0;
 };
 
-// A chain on some workers that each send a byte in a nanosecond, and all that a planner needs.
+// A chain of layers on workers that send one byte per nanosecond, with all that a planner needs.
 struct Problem {
   Problem(const std::vector<Layer>& layers, int workers,
           Setting setting = {.rules = cost::kPipedream})
@@ -121,7 +121,8 @@ TEST(BalancedEnds, BySizeHoldWeightsTheirGradientsAndStateAndWhatIsKept) {
   EXPECT_EQ(balanced_ends(plain.predictor, Balance::kTime, 2), (Ends{0, 1, 3}));
 }
 
-// Few bytes cross in the middle: two stages take 8 ns, one takes 16, three and more wait for 50.
+// Few bytes cross in the middle. Two stages take 8 ns and one takes 16 ns. Three and more wait for
+// transfers of 50 ns.
 const std::vector<Layer> kNarrowInTheMiddle{{4, 0, 50}, {4, 0, 1}, {4, 0, 50}, {4, 0, 0}};
 
 TEST(PlanBalanced, TakesTheFastestNumberOfStages) {
@@ -164,8 +165,8 @@ TEST(PlanBalanced, BalancesTimesOrSizes) {
   EXPECT_EQ(by(Balance::kSize), (Ends{0, 1, 4}));
 }
 
-// One minibatch at a time, so that fewer stages are faster; weights and gradients are all there is
-// to keep.
+// One minibatch runs at a time, so that fewer stages are faster. Only weights and gradients take
+// memory.
 Setting one_at_a_time(int memory) {
   return {.rules = cost::kModelParallel, .memory = Bytes{memory}, .optimiser_copies = 0};
 }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kBisections = 14;
 
+// Finds stages that take at most a given time, placed inside machines or on whole machines.
 class Filling {
  public:
   explicit Filling(const Predictor& predictor)
@@ -23,10 +24,12 @@ class Filling {
       between_ = std::min(between_, predictor.links().level(k).bandwidth.bytes_per_second);
   }
 
-  // Stages that take at most `time` per minibatch, with as few workers as that needs; no stages
-  // when there are too few workers.
+  // Returns stages that take at most `time` per minibatch, with the fewest workers; no stages if
+  // the cluster has too few workers.
   [[nodiscard]] Draft within(double time) const {
-    std::vector<int> used(cuts_.count(), workers_ + 1);  // too many: not reached yet
+    // By cut: the fewest workers before it (workers_ + 1: not reached yet), and of the stage that
+    // ends there, the cut and the worker at which it begins.
+    std::vector<int> used(cuts_.count(), workers_ + 1);
     std::vector<std::size_t> from(cuts_.count(), 0);
     std::vector<int> begin(cuts_.count(), 0);
     used[0] = 0;
@@ -36,7 +39,7 @@ class Filling {
         if (!cuts_.precedes(a, b)) continue;
         const double least = workers_to_compute(a, b, time);
         if (least > workers_) {
-          if (cuts_.in_line()) break;  // later ends need even more
+          if (cuts_.in_line()) break;  // longer stages need even more workers
           continue;
         }
         const auto [start, end] = place(a, b, used[a], static_cast<int>(least), time);
@@ -48,7 +51,7 @@ class Filling {
     }
     Draft draft;
     if (used[cuts_.last()] > workers_) return draft;
-    int end = workers_;  // whoever comes last, or before a machine that is begun anew, fills up
+    int end = workers_;  // a stage also gets the free workers up to the next stage's first
     for (std::size_t cut = cuts_.last(); cut != 0; cut = from[cut]) {
       draft.stages.insert(draft.stages.begin(), {cut, end - begin[cut]});
       end = begin[cut];
@@ -57,16 +60,17 @@ class Filling {
   }
 
  private:
-  // The fewest replicas that compute the stage in that time, averaging included; maybe too many for
-  // an int.
+  // Returns the fewest replicas whose compute, with the processor time of averaging, takes at most
+  // `time` per minibatch. May be too large for an int.
   [[nodiscard]] double workers_to_compute(std::size_t a, std::size_t b, double time) const {
     const double alone = std::ceil(cuts_.compute(a, b) / speed_ / time);
     const double busy = cuts_.compute(a, b) + cuts_.averaging(a, b);
     return std::max(1.0, alone <= 1 ? alone : std::ceil(busy / speed_ / time));
   }
 
-  // Where the stage of at least so many replicas begins and ends when `used` workers are taken
-  // before it; beyond the last worker when it cannot be.
+  // Returns the first worker of the stage and the worker behind its last, if earlier stages take
+  // the first `used` workers and the stage needs at least `least` replicas. The second number is
+  // beyond the last worker if there is no place for the stage.
   [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used, int least,
                                           double time) const {
     const double weights = cuts_.weights(a, b);
@@ -87,11 +91,12 @@ class Filling {
     return {workers_, workers_ + 1};
   }
 
+  // Returns the seconds per minibatch of averaging over `m` replicas whose links have `bandwidth`.
   [[nodiscard]] static double averaging(double weights, int m, double bandwidth) {
     return cost::exchange_share(m) * weights / bandwidth / m;
   }
 
-  // On whole machines, several of them.
+  // Returns the seconds per minibatch of averaging over `m` replicas that fill several machines.
   [[nodiscard]] double averaging_on_machines(double weights, int m) const {
     if (network_.hosts().empty() || machine_ < 2) return averaging(weights, m, between_);
     return cost::two_rings_per_byte(network_, machine_, m / machine_).count() * weights / m;
@@ -100,9 +105,9 @@ class Filling {
   const Cuts& cuts_;
   const cost::Links& network_;
   int workers_;
-  int machine_;
-  double inside_;  // bytes per second
-  double between_;
+  int machine_;     // workers of one machine
+  double inside_;   // bytes per second inside a machine
+  double between_;  // bytes per second between machines, on the slowest level
   double speed_;
 };
 

@@ -1,15 +1,17 @@
-// Pipelines that respect machines: a stage lies inside one machine or on whole ones, so that small
-// groups average their gradients over the fast links inside. For clusters that are too large for
-// the dynamic programme of plan/in_order.h.
+// Pipelines whose stages lie inside one machine or on whole machines, so that small groups of
+// replicas average their gradients over the fast links inside (docs/planner.md#the-planners). For
+// clusters that are too large for the dynamic programme of plan/in_order.h.
 #pragma once
 
 #include "plan/search.h"
 
 namespace pipedream::plan {
 
-// Drafts of the shortest time per minibatch that bisection finds, for stages that pay for compute,
-// averaging and the bytes that enter their machine; the fastest last. Starting points, no answers.
-// None on a cluster of one level.
+// Bisects for the shortest time per minibatch, in seconds, between `fastest`, below which no plan
+// comes, and `slowest`. Returns a draft for every time tried that suffices, the fastest last.
+// Stages pay for their compute, their averaging and the bytes that they receive; nothing else
+// limits the time, so the drafts are starting points for a search and not answers. Returns none on
+// a cluster of one level.
 [[nodiscard]] std::vector<Draft> drafts_by_machine(const Predictor& predictor, double fastest,
                                                    double slowest);
 

@@ -8,10 +8,11 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr std::size_t kMostSweep = 300;  // cuts tried for two-stage plans
+constexpr std::size_t kMostSweep = 300;  // cuts that are tried for two-stage plans
 constexpr std::size_t kMostTwoStagePlans = 1000;
-constexpr int kMostLengths = 64;  // of straight pipelines
+constexpr int kMostLengths = 64;  // lengths of straight pipelines that are tried
 
+// Returns the stages of a Relaxation's solution as a draft.
 Draft from_steps(const std::vector<Relaxation::Step>& steps, int copies) {
   Draft draft{copies, {}};
   for (const Relaxation::Step& step : steps)
@@ -19,8 +20,8 @@ Draft from_steps(const std::vector<Relaxation::Step>& steps, int copies) {
   return draft;
 }
 
-// Several workers on a first stage and one on what remains, and the other way round: with all
-// workers, and where that is not too much with fewer.
+// Offers plans of two stages in which one stage has a single worker. The other stage has all other
+// workers or, if that is not too much work, any number of them.
 void offer_two_stages(Search& search, const Predictor& predictor) {
   const int workers = predictor.links().workers();
   const std::size_t last = predictor.cuts().last();
@@ -33,7 +34,7 @@ void offer_two_stages(Search& search, const Predictor& predictor) {
     }
 }
 
-// A straight pipeline of each length, as even as can be.
+// Offers a straight pipeline of each length, with stages as even as possible.
 void offer_straight(Search& search, const Predictor& predictor) {
   const Cuts& cuts = predictor.cuts();
   const int most = std::min(predictor.links().workers(), static_cast<int>(cuts.unit_count()));
@@ -67,7 +68,7 @@ void offer_candidates(Search& search, const Predictor& predictor, const Relaxati
     search.offer(Draft{c, {{last, workers / c}}});
     bool any = false;
     for (const Sender sender : {Sender::kOneWorker, Sender::kAsManyAsReceivers}) {
-      if (straight && any) break;  // there, both are the same
+      if (straight && any) break;  // both senders are the same without replicas
       for (const Draft& draft : drafts_in_order(predictor, c, straight, sender)) {
         search.offer(draft);
         any = true;

@@ -14,8 +14,8 @@ namespace {
 
 using Units = std::vector<std::vector<LayerId>>;
 
-// The number of each layer's unit; input layers have none.
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);  // no unit
+// Returns the index of each layer's unit, by LayerId; kNone for input layers.
 std::vector<std::size_t> unit_of_each(const graph::Graph& graph, const Units& units) {
   std::vector<std::size_t> unit(graph.layers().size(), kNone);
   for (std::size_t u = 0; u < units.size(); ++u)
@@ -23,7 +23,7 @@ std::vector<std::size_t> unit_of_each(const graph::Graph& graph, const Units& un
   return unit;
 }
 
-// Walks the units in some order and keeps count of the bytes that cross behind the last one taken.
+// Takes the units in some order and counts the bytes that cross the cut behind the last unit taken.
 class CrossingBytes {
  public:
   CrossingBytes(const graph::Graph& graph, const Units& units)
@@ -31,7 +31,7 @@ class CrossingBytes {
     for (const graph::Value& value : graph.values()) users_left_.push_back(value.consumers.size());
   }
 
-  // How much more crosses after taking `unit` as the next one.
+  // Returns by how many bytes the count grows if `unit` is taken next.
   [[nodiscard]] double growth(std::size_t unit) const {
     double bytes = 0;
     for (const LayerId layer : units_[unit]) {
@@ -42,6 +42,7 @@ class CrossingBytes {
     }
     return bytes;
   }
+  // Takes `unit`, and returns the bytes that cross behind it.
   double take(std::size_t unit) {
     now_ += growth(unit);
     for (const LayerId layer : units_[unit])
@@ -61,7 +62,7 @@ class CrossingBytes {
       if (unit_[user.index()] == unit) return user;
     return LayerId{-1};
   }
-  // The value came from another unit, and this one is the last to use it.
+  // Returns whether `value` comes from another unit and `unit` is the last to use it.
   [[nodiscard]] bool ends_here(ValueId value, std::size_t unit) const {
     const graph::Value& of = graph_.value(value);
     return unit_[of.producer.index()] != unit &&
@@ -74,10 +75,11 @@ class CrossingBytes {
   const graph::Graph& graph_;
   const Units& units_;
   std::vector<std::size_t> unit_;
-  std::vector<std::size_t> users_left_;  // of each value
-  double now_ = 0;
+  std::vector<std::size_t> users_left_;  // by value: consumers that are not yet taken
+  double now_ = 0;                       // bytes that cross behind the units taken
 };
 
+// Returns the sum over all prefixes of `order` of the bytes that cross them.
 double bytes_along(const graph::Graph& graph, const Units& units,
                    const std::vector<std::size_t>& order) {
   CrossingBytes crossing(graph, units);
@@ -86,8 +88,8 @@ double bytes_along(const graph::Graph& graph, const Units& units,
   return sum;
 }
 
-// Takes, of the units that are ready, the one after which the fewest bytes cross; of equals the
-// first.
+// Returns an order in which each next unit is, of those whose producers are all taken, the one
+// behind which the fewest bytes cross; of equals the first.
 std::vector<std::size_t> greedy_order(const graph::Graph& graph, const Units& units) {
   const std::vector<std::size_t> unit = unit_of_each(graph, units);
   std::vector<std::set<std::size_t>> needs(units.size());
@@ -122,7 +124,7 @@ std::vector<std::size_t> greedy_order(const graph::Graph& graph, const Units& un
   return order;
 }
 
-using Members = std::vector<unsigned char>;  // one per unit
+using Members = std::vector<unsigned char>;  // a set of units: by unit, 1 if it is in the set
 
 }  // namespace
 
@@ -147,7 +149,7 @@ Cuts Cuts::in_declared_order(const profile::Profile& profile) {
   return Cuts(profile, single_layers(profile), 0);
 }
 
-// `most` 0: prefixes of the units as they are.
+// If `most` is 0, the cuts are the prefixes of `units` in their given order.
 Cuts::Cuts(const profile::Profile& profile, Units units, std::size_t most)
     : profile_(profile), units_(std::move(units)) {
   link_units();
@@ -186,7 +188,7 @@ void Cuts::link_units() {
   }
 }
 
-// Whether each unit depends on the one before it: then there is no other order.
+// Returns whether each unit depends on the unit before it. Then there is no other order of them.
 bool Cuts::is_chain() const {
   for (std::size_t u = 1; u < units_.size(); ++u)
     if (std::find(needs_[u].begin(), needs_[u].end(), u - 1) == needs_[u].end()) return false;
@@ -199,7 +201,8 @@ void Cuts::take_prefixes() {
   forward_.assign(units_.size() + 1, 0);
 }
 
-// All down-sets, by size; false when there are more than `most`.
+// Makes all down-sets the cuts, the smaller sets first. Returns false if there are more than
+// `most`.
 bool Cuts::enumerate(std::size_t most) {
   const std::size_t units = units_.size();
   if (units + 1 > most) return false;
@@ -227,7 +230,7 @@ bool Cuts::enumerate(std::size_t most) {
   forward_.assign(found.size(), 0);
   for (const Members& members : found)
     members_.insert(members_.end(), members.begin(), members.end());
-  // a lies inside b when it lies inside, or is, a cut that lacks one unit of b.
+  // b contains a if a is, or is inside, a cut that has all units of b but one.
   inside_.assign(found.size() * found.size(), 0);
   for (std::size_t b = 0; b < found.size(); ++b)
     for (const auto& [parent, unit] : below_[b]) {
@@ -298,7 +301,7 @@ void Cuts::find_working() {
                       bytes_of(graph.layer(layer).inputs) + bytes_of(graph.layer(layer).outputs));
     of_unit.push_back(most);
   }
-  if (in_line_) {  // entry i of row p: the largest of the 2^p units from i on
+  if (in_line_) {  // working_[p][i] is the largest of the 2^p units from unit i on
     working_.push_back(std::move(of_unit));
     for (std::size_t width = 1; 2 * width <= units_.size(); width *= 2) {
       const std::vector<double>& half = working_.back();
@@ -337,7 +340,8 @@ void Cuts::find_layers() {
   }
 }
 
-// In the order of the graph, which is the units' unless one of them has layers from afar.
+// Returns the sizes of the stage's layers in the order of the graph. That is the order of the
+// units, unless a unit has layers that are far apart in the graph.
 std::vector<cost::LayerSize> Cuts::layer_sizes(std::size_t a, std::size_t b) const {
   if (layers_.empty()) return {};
   std::vector<const Placed*> found;

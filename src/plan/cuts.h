@@ -1,12 +1,13 @@
-// Where a network can be cut into stages. A cut is a down-set: layers that, with each layer, hold
-// all it depends on. A stage is what lies between two cuts of which one contains the other.
+// Where a network can be cut into stages (docs/planner.md#the-planners). A cut is a down-set: a set
+// of layers that holds, with each layer, all layers it depends on. A stage is the difference of two
+// cuts, if one contains the other.
 //
 //        ┌▶ b ─┐      cuts: {} {a} {a,b} {a,c} {a,b,c} {a,b,c,d}
 //     a ─┤     ├▶ d   {a,b} and {a,c} are not comparable, all other pairs are
 //        └▶ c ─┘
 //
-// A chain of n layers has n+1 cuts. A wide network has too many: then the cuts are the prefixes of
-// one order of the layers, chosen so that little crosses them.
+// A chain of n layers has n + 1 cuts. A wide network has too many down-sets. Then the cuts are the
+// prefixes of one order of the layers, chosen so that few bytes cross them.
 #pragma once
 
 #include <cstdint>
@@ -20,38 +21,48 @@
 
 namespace pipedream::plan {
 
+// The most down-sets that are all cuts. In a network with more, only one order of the layers is
+// cut.
 inline constexpr std::size_t kMostDownSets = 512;
 
-// Immutable. Cuts are numbered from 0 (nothing) to last() (every layer); a cut has a lower number
-// than those that contain it. Input layers lie in no stage. Keeps a reference to the profile.
+// The cuts of one network, and the costs of the stages between them: all that planners see of the
+// network. Cuts are numbered from 0 (no layer) to last() (every layer). A cut has a lower number
+// than every cut that contains it. Input layers are in no stage. Keeps a reference to the profile,
+// which must outlive it. Immutable, so any thread may use it.
 class Cuts {
  public:
-  // All down-sets of the network's units (plan/units.h); where there are more than `most`, the
-  // prefixes of one order.
+  // The cuts are all down-sets of the network's units (plan/units.h). If there are more than
+  // `most`, they are the prefixes of one order of the units.
   explicit Cuts(const profile::Profile& profile, std::size_t most = kMostDownSets);
-  // The same with every layer as a unit of its own.
+  // Returns the cuts with every layer as a unit of its own: all down-sets of layers or, if there
+  // are more than `most`, the prefixes of one order.
   [[nodiscard]] static Cuts of_single_layers(const profile::Profile& profile,
                                              std::size_t most = kMostDownSets);
-  // The prefixes of the layers in the order of the profile, for planners that know no other.
+  // Returns the prefixes of the layers in the order of the profile's graph, for planners that
+  // consider no other order. Every layer is a unit of its own.
   [[nodiscard]] static Cuts in_declared_order(const profile::Profile& profile);
 
   [[nodiscard]] std::size_t count() const { return forward_.size(); }
   [[nodiscard]] std::size_t last() const { return count() - 1; }
-  // Between two neighbouring cuts of a chain lies one unit.
+  // Returns the number of units: layers, or groups of layers, that are never cut apart.
   [[nodiscard]] std::size_t unit_count() const { return units_.size(); }
-  // Whether every down-set is a cut here; else what is found is best for this order only.
+  // Returns whether every down-set of units is a cut here. If not, the best plan over these cuts is
+  // only the best for one order of the layers.
   [[nodiscard]] bool complete() const { return complete_; }
-  // Whether some unit has several layers.
+  // Returns whether some unit has several layers.
   [[nodiscard]] bool merged() const { return merged_; }
-  // Whether the cuts are prefixes of one order, so that all of them are comparable.
+  // Returns whether the cuts are the prefixes of one order. Then of any two cuts one contains the
+  // other, and cut k has the first k units.
   [[nodiscard]] bool in_line() const { return in_line_; }
-  // Whether `a` lies strictly inside `b`, so that a stage fits between.
+  // Returns whether cut `b` strictly contains cut `a`, so that there is a stage from `a` to `b`.
   [[nodiscard]] bool precedes(std::size_t a, std::size_t b) const {
     return in_line_ ? a < b : inside_[a * count() + b] != 0;
   }
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
 
-  // Of the stage from cut `a` to cut `b`; a precedes b. One minibatch, a device of speed 1.
+  // These return times of the stage from cut `a` to cut `b` for one minibatch on a device of speed
+  // 1, in seconds. The backward includes the update. Require that `a` precedes `b`, as do all
+  // functions with two cuts below.
   [[nodiscard]] double forward(std::size_t a, std::size_t b) const {
     return (forward_[b] - forward_[a]) / kNanosPerSecond;
   }
@@ -61,39 +72,44 @@ class Cuts {
   [[nodiscard]] double compute(std::size_t a, std::size_t b) const {
     return (forward_[b] - forward_[a] + backward_[b] - backward_[a]) / kNanosPerSecond;
   }
-  // What of that is fixed (cost/compute.h).
+  // These return the part of forward() and backward() that does not depend on the number of samples
+  // (cost/compute.h), in seconds.
   [[nodiscard]] double fixed_forward(std::size_t a, std::size_t b) const {
     return (fixed_forward_[b] - fixed_forward_[a]) / kNanosPerSecond;
   }
   [[nodiscard]] double fixed_backward(std::size_t a, std::size_t b) const {
     return (fixed_backward_[b] - fixed_backward_[a]) / kNanosPerSecond;
   }
-  // What averaging takes of the processor in addition, where the stage has replicas.
+  // Returns the processor time of averaging the stage's gradients, which a stage with replicas
+  // needs besides its compute, in seconds.
   [[nodiscard]] double averaging(std::size_t a, std::size_t b) const {
     return (averaging_[b] - averaging_[a]) / kNanosPerSecond;
   }
+  // Returns the bytes of the stage's weights.
   [[nodiscard]] double weights(std::size_t a, std::size_t b) const {
     return weights_[b] - weights_[a];
   }
   [[nodiscard]] cost::StageSize size(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::vector<LayerId> layers(std::size_t a, std::size_t b) const;
-  // The bytes of the values that cross the cut, each once.
+  // Returns the bytes of all values that cross the cut. Each value counts once.
   [[nodiscard]] double crossing(std::size_t cut) const { return crossing_bytes_[cut]; }
 
-  // What the stages between consecutive cuts of `ends` (0, …, last) send each other: bytes, once
-  // per value and receiving stage.
+  // What one stage sends to another per minibatch.
   struct Flow {
-    std::size_t from;
-    std::size_t to;
-    double bytes;
+    std::size_t from;  // number of a stage
+    std::size_t to;    // number of a later stage
+    double bytes;      // each value counts once
   };
+  // Returns what the stages between consecutive cuts of `ends` (0, …, last()) send each other, with
+  // one Flow for each pair of stages that do. A value goes from the stage that computes it to every
+  // stage that uses it.
   [[nodiscard]] std::vector<Flow> flows(std::span<const std::size_t> ends) const;
 
  private:
   using Units = std::vector<std::vector<LayerId>>;
-  struct Crossing {  // a value that passes from unit to unit, by their numbers
-    std::size_t producer;
-    std::vector<std::size_t> consumers;
+  struct Crossing {                      // a value that passes from one unit to others
+    std::size_t producer;                // index into units_
+    std::vector<std::size_t> consumers;  // indices into units_, ascending
     double bytes;
   };
 
@@ -114,30 +130,39 @@ class Cuts {
   [[nodiscard]] std::vector<cost::LayerSize> layer_sizes(std::size_t a, std::size_t b) const;
 
   const profile::Profile& profile_;
-  Units units_;  // that are never cut apart, producers first
+  Units units_;  // layers that are never cut apart, producers first
   std::vector<Crossing> values_;
-  std::vector<std::vector<std::size_t>> needs_;  // units that a unit depends on directly
+  std::vector<std::vector<std::size_t>> needs_;  // by unit: units that it depends on directly
   bool in_line_ = true;                          // the cuts are the prefixes of units_
   bool complete_ = true;
   bool merged_ = false;
-  std::vector<unsigned char> members_;  // count × units, unless in line
-  std::vector<unsigned char> inside_;   // count × count, unless in line
-  // A cut that lacks one unit, and that unit; per cut, unless in line.
+  // members_[cut · units + unit]: whether the cut contains the unit. Empty if in_line_.
+  std::vector<unsigned char> members_;
+  // inside_[a · count + b]: whether cut b strictly contains cut a. Empty if in_line_.
+  std::vector<unsigned char> inside_;
+  // below_[cut] has every pair (smaller cut, unit) such that the smaller cut and the unit together
+  // are `cut`. Empty if in_line_.
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> below_;
-  // Of all layers of a cut: whole nanoseconds and bytes, so that differences are exact.
+  // forward_ to held_, by cut: sums over all layers of the cut, in whole nanoseconds and bytes, so
+  // that differences are exact.
   static constexpr double kNanosPerSecond = 1e9;
   std::vector<double> forward_, backward_, fixed_forward_, fixed_backward_, averaging_, weights_,
       held_;
-  std::vector<std::vector<std::size_t>> crossing_;  // per cut, indices into values_
-  std::vector<double> crossing_bytes_;
-  std::vector<std::vector<double>> working_;  // in line: by power of two; else one row per cut
-  // Of each unit, layers and their places in the graph's order; empty where not known.
+  std::vector<std::vector<std::size_t>> crossing_;  // by cut: indices into values_
+  std::vector<double> crossing_bytes_;              // by cut
+  // The bytes of the inputs and outputs of the layer that has most of them. If in_line_,
+  // working_[p][i] is for the 2^p units from unit i on; else working_[a][b] is for the stage from
+  // cut a to cut b.
+  std::vector<std::vector<double>> working_;
+  // By unit: its layers with their positions in the graph's order. Empty if the profile does not
+  // say how much memory each layer works with.
   using Placed = std::pair<std::size_t, cost::LayerSize>;
   std::vector<std::vector<Placed>> layers_;
 };
 
-// The same units in an order, producers first, chosen so that few bytes cross its prefixes: of the
-// given order and a greedy one the better.
+// Returns `units` in an order, producers first, in which few bytes cross the prefixes: the given
+// order or a greedy one, whichever has the smaller sum over all prefixes. Requires `units` in an
+// order with producers first.
 [[nodiscard]] std::vector<std::vector<LayerId>> narrow_order(
     const graph::Graph& graph, const std::vector<std::vector<LayerId>>& units);
 

@@ -1,4 +1,4 @@
-// Cuts of random networks against their definitions, by way of all sets of layers.
+// Compares the cuts of random networks with their definitions, using all sets of layers.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -20,12 +20,12 @@ using profile::any_working;
 using test::any_index;
 using test::any_of_range;
 
-// Up to `most` layers of zero to two outputs, some of them inputs, declared in any order; few edges
-// or many, which lead from lower to higher rank. Each layer takes time, so that it is a unit by
-// itself, unless `some_free`.
+// Returns a network of up to `most` layers with zero to two outputs, declared in any order. Some
+// layers are inputs. There are few edges or many. Every layer takes time, so that it is a unit of
+// its own, unless `some_free`.
 profile::Profile any_network(int most, bool some_free = false) {
   const auto count = static_cast<std::size_t>(
-      std::max(any_of_range(0, most + 1), any_of_range(0, most + 1)));  // rather more than few
+      std::max(any_of_range(0, most + 1), any_of_range(0, most + 1)));  // larger ones more often
   std::vector<std::size_t> rank(count);
   std::iota(rank.begin(), rank.end(), 0U);
   for (std::size_t i = count; i > 1; --i) std::swap(rank[i - 1], rank[any_index(i)]);
@@ -46,7 +46,7 @@ profile::Profile any_network(int most, bool some_free = false) {
     else
       builder.add_layer(name, "", std::move(outputs));
   }
-  const int one_in = any_of_range(1, 12);  // of the possible edges
+  const int one_in = any_of_range(1, 12);  // one in `one_in` possible edges exists
   for (std::size_t from = 0; from < count; ++from)
     for (std::size_t to = 0; to < count; ++to)
       for (std::size_t k = 0; k < outputs_of[from]; ++k)
@@ -76,7 +76,7 @@ profile::Profile any_network(int most, bool some_free = false) {
           cost.averaging = Nanos(0);
         }
       }
-      if (any_of_range(0, 2) == 1)  // else not known
+      if (any_of_range(0, 2) == 1)  // otherwise keeps_input is not known
         for (std::size_t i = 0; i < layer.inputs.size(); ++i)
           cost.keeps_input.push_back(any_of_range(0, 2) == 1);
       if (any_of_range(0, 2) == 1)
@@ -99,7 +99,7 @@ std::vector<LayerId> layers_that_compute(const graph::Graph& graph) {
   return found;
 }
 
-// Whether all that its members need, but for inputs, is in it as well.
+// Returns whether `layers` has, with each layer, all layers that it depends on, except inputs.
 bool is_down_set(const graph::Graph& graph, const Layers& layers) {
   for (const LayerId layer : layers)
     for (const ValueId input : graph.layer(layer).inputs) {
@@ -132,7 +132,7 @@ bool is_strictly_inside(const Layers& a, const Layers& b) {
   return a.size() < b.size() && std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
 
-constexpr std::size_t kAll = 1 << 8;  // down-sets of eight layers
+constexpr std::size_t kAll = 1 << 8;  // the most down-sets that eight layers can have
 
 RC_GTEST_PROP(CutsProperty, AreAllDownSetsEachOnceFromNothingToEverything, ()) {
   const profile::Profile profile = any_network(8);
@@ -157,7 +157,8 @@ RC_GTEST_PROP(CutsProperty, PrecedeThoseThatContainThemAndHaveALowerNumber, ()) 
     }
 }
 
-// There may be few allowed: then one order is left, unless it is the only one in any case.
+// If there are more down-sets than allowed, the cuts are those of one order. They are still
+// complete if the network has only one order.
 RC_GTEST_PROP(CutsProperty, AreCompleteWhenThereAreNotTooMany, ()) {
   const profile::Profile profile = any_network(8);
   const auto most = static_cast<std::size_t>(any_of_range(1, 40));
@@ -200,7 +201,7 @@ RC_GTEST_PROP(CutsProperty, InDeclaredOrderFollowTheGraphWhateverIsFree, ()) {
   RC_ASSERT(cuts.complete() == (all_down_sets(profile.graph).size() == cuts.count()));
 }
 
-// A network, all its cuts or those of one order, and what each holds.
+// A random network with all its cuts, or those of one order, and the layers of each cut.
 struct Example {
   explicit Example(bool some_free = false) : profile(any_network(10, some_free)) {}
   profile::Profile profile;
@@ -208,7 +209,8 @@ struct Example {
   std::vector<Layers> members = members_of(cuts);
 };
 
-// From nothing to everything by a random walk over cuts that precede each other.
+// Returns a random sequence of cuts from the empty one to the last, in which each precedes the
+// next.
 std::vector<std::size_t> any_ends(const Cuts& cuts) {
   std::vector<std::size_t> ends{0};
   while (ends.back() != cuts.last()) {
@@ -348,8 +350,7 @@ RC_GTEST_PROP(CutsProperty, KnowTheSizesOfStages, ()) { expect_sizes(Example());
 RC_GTEST_PROP(CutsProperty, SumTheValuesThatCrossThem, ()) { expect_crossing(Example()); }
 RC_GTEST_PROP(CutsProperty, SendBetweenStagesWhatTheGraphSays, ()) { expect_flows(Example()); }
 
-// Free layers: the cuts are those down-sets of layers that divide no unit, and all else is as the
-// layers say.
+// In a network with free layers, the cuts are the down-sets of layers that divide no unit.
 RC_GTEST_PROP(CutsProperty, OfANetworkWithFreeLayersDivideNoUnit, ()) {
   const Example example(true);
   const Cuts& cuts = example.cuts;
@@ -383,7 +384,7 @@ RC_GTEST_PROP(CutsProperty, OfANetworkWithFreeLayersCountThemToo, ()) {
   expect_flows(example);
 }
 
-// The sum over all prefixes of the bytes that cross them.
+// Returns the sum over all prefixes of `units` of the bytes that cross them.
 double bytes_along(const graph::Graph& graph, const std::vector<std::vector<LayerId>>& units) {
   double sum = 0;
   Layers taken;

@@ -19,9 +19,10 @@
 namespace pipedream::plan {
 namespace {
 
-// Layers with one output each, and the layers that use it: {{"a", "bc"}, {"b", "d"}, …}; those
-// named in `inputs` are input layers. The i-th layer takes 4^i ns forward and twice that backward,
-// and has 10^i bytes of weights and 2^i bytes of output: any sum tells what was added.
+// Returns a network of layers with one output each. An entry has the name of a layer and the names
+// of its users: {{"a", "bc"}, {"b", "d"}, …}. Layers named in `inputs` are input layers. Layer i
+// takes 4^i ns forward and 2·4^i ns backward, and has 10^i bytes of weights and 2^i bytes of
+// output. So every sum tells which layers were added up.
 profile::Profile network(const std::vector<std::pair<std::string, std::string>>& layers,
                          const std::string& inputs = "") {
   profile::Profile profile;
@@ -76,7 +77,7 @@ std::string names(const profile::Profile& profile, const std::vector<LayerId>& l
   return text;
 }
 
-// The layers of every cut, by number.
+// Returns the names of the layers of every cut.
 std::vector<std::string> all_cuts(const Cuts& cuts) {
   std::vector<std::string> all;
   for (std::size_t cut = 0; cut < cuts.count(); ++cut)
@@ -127,8 +128,8 @@ TEST(Cuts, InDeclaredOrderAreCompleteWhereThereIsNoOtherOrder) {
   EXPECT_TRUE(cuts.complete());
 }
 
-// b takes no time and gives 1 byte where it takes 4: it goes with a, unless layers are to stand
-// alone.
+// Layer b takes no time, receives 4 bytes and sends 1 byte. So it joins a, except in
+// Cuts::in_declared_order.
 TEST(Cuts, KeepAFreeLayerWithItsNeighbour) {
   profile::Profile profile = network({{"b", "d"}, {"c", "d"}, {"a", "b"}, {"d", ""}});
   profile.costs[0] = {};
@@ -145,7 +146,7 @@ TEST(Cuts, KeepAFreeLayerWithItsNeighbour) {
 TEST(Cuts, OfAChainAreOneMoreThanItsLayers) {
   for (int length = 0; length <= 20; ++length) {
     const profile::Profile profile = chain(length);
-    const Cuts cuts(profile, 3);  // however few are allowed: a chain has one order only
+    const Cuts cuts(profile, 3);  // a chain has only one order, however few cuts are allowed
     EXPECT_EQ(cuts.count(), static_cast<std::size_t>(length) + 1);
     EXPECT_TRUE(cuts.complete());
     EXPECT_TRUE(cuts.in_line());
@@ -156,7 +157,7 @@ TEST(Cuts, OfAChainAreOneMoreThanItsLayers) {
   }
 }
 
-// A value that skips a layer leaves one order all the same.
+// With a value that skips a layer, there is still only one order.
 TEST(Cuts, OfAChainWithASkipAreThoseOfTheChain) {
   const profile::Profile profile = network({{"a", "bc"}, {"b", "c"}, {"c", ""}});
   EXPECT_EQ(all_cuts(Cuts(profile)), (std::vector<std::string>{"", "a", "ab", "abc"}));
@@ -187,7 +188,7 @@ TEST(Cuts, SumTheLayersBetweenThem) {
   EXPECT_EQ(names(kDiamond, cuts.layers(ac, cuts.last())), "bd");
 }
 
-// a: 1 byte, b: 2, c: 4, d: 8, to nobody.
+// The outputs of a, b and c have 1, 2 and 4 bytes. Nobody uses the 8 bytes of d.
 TEST(Cuts, SumTheValuesThatCrossThemEachOnce) {
   const Cuts cuts(kDiamond);
   EXPECT_EQ(cuts.crossing(cut_of(cuts, "")), 0);
@@ -201,10 +202,11 @@ TEST(Cuts, SumTheValuesThatCrossThemEachOnce) {
 TEST(Cuts, KnowTheSizeOfAStage) {
   const Cuts cuts(kDiamond);
   const std::size_t ab = cut_of(cuts, "ab");
-  // c and d: held are their outputs, received a and b; d works on 2 + 4 + 8 bytes.
+  // The stage of c and d holds their outputs and receives the values of a and b. Layer d works on 2
+  // + 4 + 8 bytes.
   EXPECT_EQ(cuts.size(ab, cuts.last()),
             (cost::StageSize{Bytes{1100}, Bytes{4 + 8}, Bytes{1 + 2}, Bytes{14}}));
-  // c alone: b passes by.
+  // The stage of c alone does not receive b's value.
   EXPECT_EQ(cuts.size(ab, cut_of(cuts, "abc")),
             (cost::StageSize{Bytes{100}, Bytes{4}, Bytes{1}, Bytes{5}}));
 }
@@ -212,7 +214,7 @@ TEST(Cuts, KnowTheSizeOfAStage) {
 TEST(Cuts, HoldTheStashAndWhatLayersKeep) {
   profile::Profile profile = network({{"a", "b"}, {"b", "c"}, {"c", ""}});
   profile.costs[0].stash = Bytes{100};
-  profile.costs[0].keeps_output = {false};  // and b does not say that it keeps it
+  profile.costs[0].keeps_output = {false};  // and b does not say that it keeps a's value
   profile.costs[1].keeps_output = {false};
   profile.costs[2].keeps_input = {true};
   profile.costs[2].keeps_output = {false};
@@ -242,7 +244,7 @@ TEST(Cuts, SayWhatStagesSendEachOther) {
             (std::vector<std::string>{"0→1: 1", "0→2: 1", "1→3: 4", "2→3: 2"}));
 }
 
-// a's value goes to each of the two later stages, once.
+// The value of a goes to each of the two later stages once.
 TEST(Cuts, SayThatAValueGoesDirectlyToEachStageThatUsesIt) {
   const profile::Profile profile = network({{"a", "bcd"}, {"b", "c"}, {"c", "d"}, {"d", ""}});
   const Cuts cuts(profile);
@@ -293,7 +295,7 @@ std::string narrow_order_text(const profile::Profile& profile) {
   return text;
 }
 
-// Two branches declared side by side, that are narrow only when one follows the other.
+// Two branches are declared side by side. Few bytes cross only if one branch follows the other.
 TEST(NarrowOrder, FinishesABranchBeforeTheNext) {
   const profile::Profile profile =
       with_bytes({{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "e"}, {"e", ""}},
@@ -305,14 +307,16 @@ TEST(NarrowOrder, FinishesABranchBeforeTheNext) {
   EXPECT_EQ(cuts.crossing(3), 101);
 }
 
-// Greed takes c first, which then waits while a and b pass: 5, 15, 5, 0 instead of 10, 0, 5, 0.
+// The greedy order takes c first, whose value then crosses while a and b run: 5, 15, 5, 0 bytes
+// cross instead of 10, 0, 5, 0.
 TEST(NarrowOrder, KeepsTheDeclaredOrderWhereGreedDoesWorse) {
   const profile::Profile profile = with_bytes({{"a", "b"}, {"b", "d"}, {"c", "d"}, {"d", ""}},
                                               {{"a", 10}, {"b", 0}, {"c", 5}, {"d", 0}});
   EXPECT_EQ(narrow_order_text(profile), "abcd");
 }
 
-// By itself a is taken before b, which is larger; together with c it comes behind.
+// As a layer of its own, a is taken before b, which is larger. In one unit with c, it is taken
+// after b.
 TEST(NarrowOrder, KeepsUnitsTogether) {
   const profile::Profile profile =
       with_bytes({{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "e"}, {"e", ""}},
@@ -325,8 +329,8 @@ TEST(NarrowOrder, KeepsUnitsTogether) {
   EXPECT_EQ(text, "b d ac e ");
 }
 
-// Behind a and {c, d} cross 20 bytes, behind a and f 17. Were a's 5 bytes taken off for c and for
-// d, it would seem the other way round.
+// Behind a and {c, d}, 20 bytes cross; behind a and f, 17 bytes. If a's 5 bytes were subtracted
+// twice, for c and for d, {c, d} would seem better than f.
 TEST(NarrowOrder, TakesAValueOffOnceThatTwoLayersOfAUnitUse) {
   const profile::Profile profile =
       with_bytes({{"a", "cd"}, {"c", "e"}, {"d", "e"}, {"f", "e"}, {"e", ""}},
@@ -341,7 +345,7 @@ TEST(NarrowOrder, TakesAValueOffOnceThatTwoLayersOfAUnitUse) {
 // The profiles that PipeDream's authors measured. They are not part of this project.
 class CutsOfSharedProfiles : public test::WithSharedProfiles {};
 
-// So that every layer stands alone: none is free any more.
+// Gives free layers a time, so that every layer is a unit of its own.
 void let_free_layers_take_a_nanosecond(profile::Profile& profile) {
   for (std::size_t i = 0; i < profile.costs.size(); ++i) {
     profile::LayerCost& cost = profile.costs[i];
@@ -350,7 +354,8 @@ void let_free_layers_take_a_nanosecond(profile::Profile& profile) {
   }
 }
 
-// Its table counts the states of PipeDream's dynamic programme: every down-set but the empty one.
+// The published numbers of states of PipeDream's dynamic programme count every down-set but the
+// empty one.
 TEST_F(CutsOfSharedProfiles, AreThePublishedStatesAndNothingWhereEachLayerStandsAlone) {
   const std::map<std::string, std::size_t> states{
       {"alexnet", 22}, {"vgg16", 40}, {"squeezenet1_0", 99}, {"resnet50", 240}};
@@ -374,7 +379,7 @@ TEST_F(CutsOfSharedProfiles, AreFewerWhereFreeLayersGoWithTheirNeighbours) {
   }
 }
 
-// gnmt without the layers that nobody uses (__getitem__), as PipeDream plans it.
+// Returns gnmt without the layers that nobody uses (__getitem__), as PipeDream plans it.
 profile::Profile gnmt_as_published(const std::filesystem::path& file) {
   const std::set<std::string> unused{"node9",  "node13", "node18", "node25",
                                      "node27", "node33", "node39", "node46"};
@@ -388,8 +393,8 @@ profile::Profile gnmt_as_published(const std::filesystem::path& file) {
   return profile::parse_graph_text(text, "gnmt.graph.txt");
 }
 
-// PipeDream starts from the first source, node4: the decoder's other sources, node20 to node22,
-// count as taken when the decoder (node23) is, and neither sooner nor later.
+// PipeDream starts from the first source, node4. It counts the decoder's other sources, node20 to
+// node22, as taken exactly when the decoder (node23) is taken.
 TEST_F(CutsOfSharedProfiles, OfGnmtHoldThePublishedStatesBesidesOthers) {
   profile::Profile gnmt = gnmt_as_published(test::shared_profiles() / "gnmt.graph.txt");
   EXPECT_EQ(gnmt.graph.layers().size(), 40U);

@@ -1,27 +1,29 @@
-// DAPPLE's planner: the partition, replicas and placement with the shortest pipeline latency around
-// the pivot stage (docs/planner.md). The workers of a stage are taken from machines that no stage
-// uses yet (fresh first), from machines in use (append first), or from all machines evenly (scatter
-// first). Replicas share every microbatch.
+// DAPPLE's planner: it looks for the partition, replicas and placement with the shortest pipeline
+// latency around the pivot stage (docs/planner.md#the-planners). It takes the workers of a stage in
+// one of three ways: fresh first, append first or scatter first (plan/placement.h). Replicas share
+// every microbatch.
 #pragma once
 
 #include "plan/planner.h"
 
 namespace pipedream::plan {
 
-// Requires a predictor for a system that flushes and whose replicas share items. The prediction
-// chooses microbatches, warm-up depth and recomputation, within the memory.
 struct DappleOptions {
   bool straight = false;        // no replicas
-  std::int64_t budget = 5'000;  // predictions; the answer depends on it, never on a clock
+  std::int64_t budget = 5'000;  // of the search, in predictions; no clock limits it
 };
+// Returns the best plan found. The prediction chooses microbatches, depths (warm-up) and
+// recomputation within the memory. Requires a predictor for a system that flushes and whose
+// replicas share items.
 [[nodiscard]] Outcome plan_dapple(const Predictor& predictor, const DappleOptions& options = {});
 
-// The best plan and the ones that come next. The latency is a formula, so a simulation may find
-// another of these plans to be the fastest.
+// The best plans by the latency formula. A simulation may find that another than the first is the
+// fastest.
 struct DappleAnswers {
   Outcome best;
-  std::vector<Answer> few;  // in ascending order of latency, `best` first; empty if nothing fits
+  std::vector<Answer> few;  // at most Search::kFew, fastest first; empty if nothing fits
 };
+// Returns the answer of plan_dapple() and the plans that come next.
 [[nodiscard]] DappleAnswers plan_dapple_few(const Predictor& predictor,
                                             const DappleOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Data parallelism: every worker holds every layer.
+// Data parallelism: every worker holds every layer (docs/planner.md#the-planners).
 #pragma once
 
 #include "plan/placement.h"
@@ -6,6 +6,7 @@
 
 namespace pipedream::plan {
 
+// Returns the plan of one stage on all workers, or a refusal if it does not fit the memory.
 [[nodiscard]] inline Outcome plan_data_parallel(const Predictor& predictor) {
   Layout layout;
   layout.ends.push_back(predictor.cuts().last());

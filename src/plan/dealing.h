@@ -1,5 +1,6 @@
-// Stages that are dealt out to workers in turn, as in interleaved pipelines: with n workers, stage
-// s is on worker s mod n, and every worker has as many stages as any other.
+// Stages that are dealt out to workers in turn, as in interleaved pipelines
+// (docs/systems.md#interleaved): with n workers, stage s is on worker s mod n, and every worker has
+// the same number of stages.
 #pragma once
 
 #include <optional>
@@ -9,11 +10,13 @@
 
 namespace pipedream::plan {
 
-// The workers of each of `stages` stages, dealt out to the first `workers` workers.
+// Returns the workers of each stage (one), if `stages` stages are dealt out to the first `workers`
+// workers.
 [[nodiscard]] std::vector<std::vector<WorkerId>> deal_out(int stages, int workers);
 
-// The number of workers that the stages are dealt out to, the first of each in any order. Nothing
-// if the stages are not dealt out in turn, or have replicas.
+// Returns the number n of workers that the stages are dealt out to; nullopt if the stages are not
+// dealt out in turn, or if one has replicas. The first n stages may be on the workers in any order.
+// `workers` has the workers of each stage.
 [[nodiscard]] std::optional<int> dealt_out_to(const std::vector<std::vector<WorkerId>>& workers);
 [[nodiscard]] std::optional<int> dealt_out_to(const Plan& plan);
 

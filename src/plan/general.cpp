@@ -9,8 +9,8 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr double kMostHierarchicalWork = 3e7;  // steps; about 30 ms
-constexpr double kMostCopyWork = 5e6;          // cuts² × numbers of copies
+constexpr double kMostHierarchicalWork = 3e7;  // steps, as hierarchical_work(); about 30 ms
+constexpr double kMostCopyWork = 5e6;          // cuts² × different numbers of copies
 
 std::vector<int> divisors(int number) {
   std::vector<int> all;
@@ -25,7 +25,7 @@ void offer_hierarchical(Search& search, const Predictor& predictor, bool straigh
   if (const auto* answer = std::get_if<Answer>(&outcome)) {
     Layout layout = answer->layout;
     search.offer(layout);
-    layout.depths.clear();  // with our depths
+    layout.depths.clear();  // a second time, with the depths that the prediction chooses
     search.offer(layout);
   }
 }

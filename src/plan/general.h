@@ -1,8 +1,8 @@
-// The planner of this project: stages may take any number of workers, laid out over the servers in
-// order (15-1 on 4 servers of 4 is one such plan), as one pipeline or as several equal ones side by
-// side. It chooses partition, replicas, placement and depth together by the default cost model, and
-// says how far from the best it can be at most. (The synchronous systems, with microbatches and
-// recomputation, are searched in the same way: plan/dapple.h.)
+// The planner of this project (docs/planner.md#the-planners). A stage may have any number of
+// workers, which are taken in worker order. An example is 15-1 on 4 servers of 4 workers. The plan
+// is one pipeline, or several equal pipelines side by side. The planner chooses partition,
+// replicas, placement and depths together by the default cost model, and says by how much the best
+// plan can be faster at most. plan/dapple.h searches in the same way for systems that flush.
 #pragma once
 
 #include "plan/planner.h"
@@ -11,10 +11,11 @@ namespace pipedream::plan {
 
 struct GeneralOptions {
   bool straight = false;         // no replicas
-  std::int64_t budget = 10'000;  // predictions; the answer depends on it, never on a clock
+  std::int64_t budget = 10'000;  // of the search, in predictions; no clock limits it
 };
 
-// Requires a predictor for a system that does not flush. The bound is for plans of the form above.
+// Returns the best plan found. Its bound holds for all plans of the form above. Requires a
+// predictor for a system that does not flush.
 [[nodiscard]] Outcome plan_general(const Predictor& predictor, const GeneralOptions& options = {});
 
 }  // namespace pipedream::plan

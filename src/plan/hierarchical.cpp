@@ -12,13 +12,15 @@ namespace pipedream::plan {
 namespace {
 
 constexpr double kTooLong =
-    std::numeric_limits<double>::max();  // smallest_larger wants finite ones
+    std::numeric_limits<double>::max();  // not infinity: smallest_larger() wants finite numbers
 
-constexpr double kMostWork = 3e10;  // half a minute
+constexpr double kMostWork = 3e10;  // steps, as hierarchical_work(); about half a minute
 
-enum class Measure { kTime, kMemory };  // of the worst stage: what is made small
+enum class Measure { kTime, kMemory };  // what is minimised, for the worst stage
 
-// Level 0 is one worker by itself; level k joins components of level k−1 by the cluster's k-th.
+// The dynamic programme. Level 0 is a single worker. Level k joins components of level k − 1 by the
+// k-th level of the cluster. A value is the time or the memory of the worst stage (Measure). Tables
+// have a value for each pair of cuts; kTooLong means that there is no plan.
 class LevelProgramme {
  public:
   LevelProgramme(const Predictor& predictor, const HierarchicalOptions& options, Measure measure,
@@ -40,7 +42,8 @@ class LevelProgramme {
     }
   }
 
-  // The best value for the whole network, and the layout that has it; nothing when none fits.
+  // Returns the best value for the whole network and the layout that has it; nullopt if no plan
+  // fits.
   std::optional<std::pair<double, Layout>> best() {
     const Key whole{joins_.size() - 1, 0, false};
     const double value = alone(whole)[at(0, cuts_.last())];
@@ -55,53 +58,58 @@ class LevelProgramme {
   }
 
  private:
+  // One level.
   struct Join {
     cost::Recurrence recurrence;
-    int count = 1;   // components that it joins
-    int inside = 1;  // workers of one of them
+    int count = 1;   // components that the level joins
+    int inside = 1;  // workers in one of these components
   };
 
-  // A component of `level` with so many workers waiting behind it, which is one of several replicas
-  // or not. The last two matter for memory alone.
+  // A component, as far as its values depend on its place in the plan. `downstream` and
+  // `replicated` only matter for memory; if memory does not count, they are 0 and false.
   struct Key {
     std::size_t level;
-    int downstream;
-    bool replicated;
+    int downstream;   // workers in later stages, per replica of the component
+    bool replicated;  // whether the component is one of several replicas
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
-  // For the components inside one: full[m−1](a, b) is the value of layers a to b on exactly m of
-  // them; rest is the same behind a cut, which it pays for, with b as the row.
+  // Values for the components inside one component. full[m − 1] at (a, b) is the value of the
+  // layers between cuts a and b on exactly m inner components. rest[m − 1] at (b, a), transposed,
+  // is the same value if a group comes before these layers: it includes the transfer over cut a.
   struct Table {
     std::vector<std::vector<double>> full;
     std::vector<std::vector<double>> rest;
   };
 
-  // The first group of components of a solution.
+  // The first group of a solution: the inner components that run the first layers together.
   struct Group {
-    std::size_t end = 0;
-    int m = 0;
-    int stages = std::numeric_limits<int>::max();  // of the whole solution
+    std::size_t end = 0;                           // the cut at which its layers end
+    int m = 0;                                     // its number of components
+    int stages = std::numeric_limits<int>::max();  // stages of the whole solution
   };
 
+  // A stage of the layout.
   struct Piece {
-    std::size_t to;
-    std::vector<WorkerId> workers;  // counted from the first of the component
+    std::size_t to;                 // the cut at which it ends
+    std::vector<WorkerId> workers;  // counted from the first worker of the component
     int depth;
   };
 
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const {
     return row * n_ + column;
   }
+  // Returns whether values depend on the component's place in the plan (Key).
   [[nodiscard]] bool place_matters() const { return limited_ || measure_ == Measure::kMemory; }
 
-  // Each of the first m components inside `key`, when `behind` more workers of it follow them.
+  // Returns the key of each component in a group of `m` inside `key`, if `behind` workers of `key`
+  // are in later groups.
   [[nodiscard]] Key inside(const Key& key, int m, int behind) const {
     if (!place_matters()) return {key.level - 1, 0, false};
     return {key.level - 1, (behind + key.downstream + m - 1) / m, key.replicated || m > 1};
   }
 
-  // The value of layers a to b on one component by itself.
+  // Returns a table: the best value of the layers between two cuts on one component alone.
   const std::vector<double>& alone(const Key& key) {
     const auto [place, is_new] = alone_.try_emplace(key);
     std::vector<double>& values = place->second;
@@ -116,6 +124,7 @@ class LevelProgramme {
     return values;
   }
 
+  // Returns a table: the value of the layers between two cuts on a single worker.
   std::vector<double> one_worker(const Key& key) const {
     std::vector<double> values(n_ * n_, kTooLong);
     for (std::size_t a = 0; a < n_; ++a)
@@ -134,7 +143,9 @@ class LevelProgramme {
     return used > weakest_.memory ? kTooLong : time;
   }
 
-  // A group of m components inside `key` as one stage (or one replicated pipeline).
+  // Returns the value of a group of `m` components inside `key` that run the layers between cuts a
+  // and b as replicas, if one such component alone has the value `one`. `first`: nothing in `key`
+  // comes before the group.
   [[nodiscard]] double group_value(const Key& key, double one, std::size_t a, std::size_t b, int m,
                                    bool first) const {
     if (measure_ == Measure::kMemory) return one;
@@ -145,7 +156,8 @@ class LevelProgramme {
     return std::max(time, std::max(rule.cut_before(cuts_.crossing(a), m), after));
   }
 
-  // group_value for all a and b; first: nothing of the component comes before it.
+  // Returns a table of group_value() for all cuts a and b. `behind` workers of `key` are in later
+  // groups. `first`: nothing in `key` comes before the group.
   const std::vector<double>& groups(const Key& key, int m, int behind, bool first) {
     const Key one = inside(key, m, behind);
     const auto [place, is_new] = groups_.try_emplace({key.level, one, m, first});
@@ -161,11 +173,12 @@ class LevelProgramme {
     return values;
   }
 
+  // Returns the values for the components inside `key`.
   const Table& table(const Key& key) {
     const auto [place, is_new] = tables_.try_emplace(key);
     Table& made = place->second;
     if (!is_new) return made;
-    // Only `published` treats the first group of a component in a way of its own.
+    // Only `published` treats the first group of a component differently from the others.
     const bool same_kind = options_.variant != cost::Variant::kPublished;
     for (int m = 1; m <= joins_[key.level].count; ++m) {
       made.full.push_back(best_splits(key, made, m, true));
@@ -178,15 +191,16 @@ class LevelProgramme {
     return made;
   }
 
-  // Of all ways to begin with some of the m components, and go on with the rest, the best:
+  // Returns a table: the best value of all ways to give the first layers to a group of some of the
+  // `m` components and the rest to the others:
   //   min( group(a, b; m), min over s and m′ of max( group(a, s; m′), rest(s, b; m − m′) ) )
   std::vector<double> best_splits(const Key& key, const Table& made, int m, bool first) {
     std::vector<double> values = groups(key, m, 0, first);
-    const bool whole_only = key.level + 1 == joins_.size();  // nobody asks for other ends
+    const bool whole_only = key.level + 1 == joins_.size();  // only b = last() is used then
     for (int left = 1; left < m; ++left) {
       const auto& ahead = groups(key, left, (m - left) * joins_[key.level].inside, first);
       const auto& rest = made.rest[index(m - left)];
-      // Some rows of `rest` at a time, which stay in the cache while those of `ahead` pass.
+      // Takes kRows rows of `rest` at a time: they stay in the cache while `ahead` is read.
       constexpr std::size_t kRows = 8;
       for (std::size_t block = whole_only ? n_ - 1 : 2; block < n_; block += kRows)
         for (std::size_t a = 0; a + 1 < std::min(block + kRows, n_); ++a)
@@ -199,6 +213,7 @@ class LevelProgramme {
     return values;
   }
 
+  // Returns `full`, transposed, with each value raised to the transfer over the cut before it.
   [[nodiscard]] std::vector<double> behind_cut(const Key& key,
                                                const std::vector<double>& full) const {
     std::vector<double> rest(n_ * n_, kTooLong);
@@ -218,7 +233,8 @@ class LevelProgramme {
     return rest;
   }
 
-  // How many components inside `key` its value takes; of equals those with the fewest stages.
+  // Returns how many components inside `key` the best value for cuts a to b uses. Of equal values,
+  // the solution with the fewest stages wins.
   int components_of(const Key& key, std::size_t a, std::size_t b) {
     const double value = alone(key)[at(a, b)];
     const Table& inner = table(key);
@@ -235,8 +251,8 @@ class LevelProgramme {
     return best;
   }
 
-  // Of all groups that begin a solution of the best value: that with the fewest stages, then the
-  // earliest cut, then the fewest components.
+  // Returns the first group of the best solution for cuts a to b on `m` components inside `key`. Of
+  // equal solutions, the fewest stages win, then the earliest cut, then the fewest components.
   Group choose(const Key& key, std::size_t a, std::size_t b, int m, bool first) {
     const auto known = chosen_.find({key, a, b, m, first});
     if (known != chosen_.end()) return known->second;
@@ -262,12 +278,14 @@ class LevelProgramme {
     return best;
   }
 
+  // Returns the number of stages of the best solution on one component.
   int stages_of(const Key& key, std::size_t a, std::size_t b) {
     if (key.level == 0) return 1;
     return choose(key, a, b, components_of(key, a, b), true).stages;
   }
 
-  // The stages of the best solution on one component, with `downstream` workers behind it.
+  // Returns the stages of the best solution for cuts a to b on one component, if `downstream`
+  // workers per replica are in later stages.
   std::vector<Piece> pieces_of(const Key& key, std::size_t a, std::size_t b, int downstream) {
     if (key.level == 0) return {{b, {WorkerId{0}}, downstream + 1}};
     std::vector<Piece> pieces;
@@ -280,7 +298,8 @@ class LevelProgramme {
       const Key one = inside(key, group.m, behind);
       const int waiting = (behind + downstream + group.m - 1) / group.m;
       for (const Piece& piece : pieces_of(one, from, group.end, waiting)) {
-        std::vector<WorkerId> workers;  // components take turns, so that a minibatch stays in one
+        // Components take turns in the list, so that a minibatch stays in one component.
+        std::vector<WorkerId> workers;
         for (const WorkerId worker : piece.workers)
           for (int c = taken; c < taken + group.m; ++c)
             workers.push_back(WorkerId{c * size + worker.value});
@@ -301,7 +320,7 @@ class LevelProgramme {
   cost::Traits traits_;
   int optimiser_copies_;
   cluster::Device weakest_;
-  std::size_t n_;
+  std::size_t n_;  // number of cuts
   std::vector<Join> joins_;
   std::map<Key, std::vector<double>> alone_;
   std::map<std::tuple<std::size_t, Key, int, bool>, std::vector<double>> groups_;
@@ -331,18 +350,18 @@ Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions&
     return Answer{std::move(found.second), std::move(prediction), time,
                   predictor.cuts().complete() ? std::optional(time) : std::nullopt};
   };
-  // Most plans fit: then the faster programme, which does not look at memory, has the answer.
+  // First without memory limits, which is faster. If that plan fits, it is the answer.
   auto found = LevelProgramme(predictor, options, Measure::kTime, false).best();
   if (!found) return Refusal{"there are fewer layers than workers that must be used", {}};
   Answer fastest = as_answer(std::move(*found));
   if (!options.limit_memory || !fastest.prediction.miss) return fastest;
   found = LevelProgramme(predictor, options, Measure::kTime, true).best();
   if (found) return as_answer(std::move(*found));
-  // Nothing fits the smallest device everywhere: how far is the plan that needs least?
+  // No plan fits if every device counts as the smallest: take the plan that needs least memory.
   found = LevelProgramme(predictor, options, Measure::kMemory, false).best();
   Prediction smallest = predictor.predict(found->second);
   if (smallest.miss) return out_of_memory(*smallest.miss);
-  const Seconds time = smallest.per_minibatch;  // larger devices than the smallest make it fit
+  const Seconds time = smallest.per_minibatch;  // it fits the real devices
   return Answer{std::move(found->second), std::move(smallest), time, std::nullopt};
 }
 

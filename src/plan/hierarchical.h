@@ -1,12 +1,13 @@
-// PipeDream's planner (SOSP 2019, §3.1; SYSTEMS §2): a dynamic programme over the levels of the
-// network. A component of a level runs a pipeline of its own, and a level joins such components
-// into stages, each on one or several of them:
+// PipeDream's planner (SOSP 2019, §3.1): a dynamic programme over the levels of the cluster
+// (docs/planner.md#the-planners). A component of a level runs a pipeline of its own. The next level
+// joins such components into stages, each on one or several components:
 //
 //     level 1 (server):   [ a b ][ c ]      a pipeline 3-1 on the 4 workers of one server
-//     level 2 (room):     that ×4           the same in every server: 12-4
+//     level 2 (room):     4 replicas        the same pipeline in every server: 12-4
 //
-// So a plan can replicate pipelines, but an outer replication multiplies all inner counts: 15-1 on
-// 4 servers of 4 is out of reach (plan/general.h).
+// So a plan can replicate whole pipelines, but a replication at an outer level multiplies all
+// numbers of replicas inside: 15-1 on 4 servers of 4 is not possible here (it is in
+// plan/general.h).
 #pragma once
 
 #include "cost/variant.h"
@@ -17,22 +18,28 @@ namespace pipedream::plan {
 struct HierarchicalOptions {
   cost::Variant variant = cost::Variant::kDefault;
   bool straight = false;      // no replicas
-  bool fewer_workers = true;  // where that is faster
-  bool limit_memory = true;   // to what the predictor's conditions and the devices say
+  bool fewer_workers = true;  // may leave workers idle if that is faster
+  bool limit_memory = true;   // respects the memory limits of the predictor
 };
 
-// The best plan of this form under the variant's recurrence, with the paper's number of minibatches
-// in flight (cost::noam over the workers allotted downstream). Ties: the fewest stages, then the
-// earliest cuts. objective = bound = the recurrence's time (no bound where not all cuts are known);
-// the prediction is the default model's. Devices count as the slowest and smallest of the cluster.
+// Returns the best plan of this form under the recurrence of `options.variant` (cost/variant.h).
+// Depths are the paper's (cost::noam over the workers in later stages). Of equal plans, the one
+// with the fewest stages wins, then the one with the earliest cuts. Every device counts as having
+// the lowest speed and the least memory in the cluster.
+//
+// The objective is the recurrence's time, and so is the bound, but there is no bound if the cuts
+// are not complete. The prediction is by the default cost model. If no plan fits the smallest
+// device but the plan with the least memory fits the real ones, that plan is the answer; its
+// objective is the predicted time, without a bound.
 [[nodiscard]] Outcome plan_hierarchical(const Predictor& predictor,
                                         const HierarchicalOptions& options);
 
-// Roughly how many steps plan_hierarchical takes without a memory limit. It refuses what would take
-// minutes.
+// Returns roughly how many steps plan_hierarchical() takes without a memory limit. It refuses
+// problems that would take minutes.
 [[nodiscard]] double hierarchical_work(const Predictor& predictor);
 
-// Plain data parallelism on the whole cluster under the same recurrence, level by level.
+// Returns the time per minibatch of data parallelism on the whole cluster under the recurrence of
+// `variant`, applied level by level.
 [[nodiscard]] Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant);
 
 }  // namespace pipedream::plan

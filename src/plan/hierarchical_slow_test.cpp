@@ -1,4 +1,4 @@
-// PipeDream's planner against every plan of its form, each written out and valued by itself.
+// Compares PipeDream's planner with all plans of its form, valued one by one.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,7 +13,7 @@ using test::any_of_range;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The values of all plans; no table, no minimum on the way.
+// Returns the values of all plans, without tables and without minima of parts.
 class AllPlans {
  public:
   AllPlans(const Predictor& predictor, const HierarchicalOptions& options)
@@ -22,8 +22,8 @@ class AllPlans {
       slowest_ = std::min(slowest_, device.speed);
   }
 
-  // Of layers a to b on one component of `level` (0: a worker), with `downstream` workers per
-  // component behind it.
+  // Returns the values of all plans for the layers between cuts a and b on one component of `level`
+  // (0: a worker). `downstream` workers per component are in later stages.
   std::vector<double> of(std::size_t level, std::size_t a, std::size_t b, int downstream,
                          bool replicated) {
     if (level == 0) return {one_worker(a, b, downstream, replicated)};
@@ -39,7 +39,7 @@ class AllPlans {
     into.insert(into.end(), more.begin(), more.end());
   }
 
-  // Groups of components one after the other, m in all.
+  // Returns the values of all sequences of groups of components, `m` components in all.
   std::vector<double> sequences(std::size_t level, std::size_t a, std::size_t b, int m,
                                 int downstream, bool replicated, bool first) {
     std::vector<double> values = group(level, a, b, m, 0, downstream, replicated, first);
@@ -111,7 +111,7 @@ RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm
   if (answer == nullptr) return;
   RC_ASSERT(close(answer->objective.count(), best));
   RC_ASSERT(!options.limit_memory || !answer->prediction.miss);
-  // The layout is a plan of the network on distinct workers.
+  // The layout is a valid plan of the network, and no worker is in two stages.
   const Plan plan = to_plan(cuts, answer->layout, answer->prediction, "pipedream");
   (void)stage_of_each_layer(plan, profile.graph);
   std::vector<int> used(static_cast<std::size_t>(cluster.workers()), 0);
@@ -121,7 +121,7 @@ RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm
     RC_ASSERT(std::accumulate(used.begin(), used.end(), 0) == cluster.workers());
 }
 
-// Without replicas and memory the default recurrence is a plain bottleneck problem.
+// With free links and without a memory limit, the default recurrence is a plain bottleneck problem.
 RC_GTEST_PROP(SlowPlannersProperty, TheAnswersTimeIsThatOfItsSlowestStageWithoutLinks, ()) {
   const profile::Profile profile = any_profile({});
   cluster::Cluster cluster = any_cluster({});

@@ -8,12 +8,14 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMostPairs = 1e7;      // pairs of cuts × places
-constexpr double kMostPlaceWork = 1e6;  // places × workers, to know each place
-constexpr double kUnit = 1e9;  // bytes for which times are asked, so that latencies show apart
+constexpr double kMostPlaceWork = 1e6;  // places × workers: the work to know all places
+constexpr double kUnit = 1e9;  // bytes; times per byte are taken from the time of this number
 
+// The dynamic programme of plan/in_order.h.
 class OrderProgramme {
  public:
-  // On the first `most` workers of each copy. `shallow`: one minibatch in flight will do.
+  // Uses the first `most` workers of each copy. `shallow`: memory is checked for one minibatch in
+  // flight.
   OrderProgramme(const Predictor& predictor, int copies, bool straight, Sender sender, int most,
                  bool shallow)
       : predictor_(predictor),
@@ -28,6 +30,7 @@ class OrderProgramme {
         places_.push_back(place_at(offset, r, sender));
   }
 
+  // Returns the best draft for each number of workers per copy.
   std::vector<Draft> drafts() {
     fill();
     std::vector<Draft> found;
@@ -36,24 +39,27 @@ class OrderProgramme {
     return found;
   }
 
-  // Whether memory kept a stage from where it would have been best.
+  // Returns whether some stage did not get its best place because of memory.
   [[nodiscard]] bool is_short_of_memory() const { return short_of_memory_; }
 
  private:
+  // Workers that a stage may have.
   struct Place {
-    int offset;
-    int replicas;
-    cluster::Device weakest;
-    double exchange;  // seconds per byte
-    double fixed;     // of an exchange, whatever its size
-    double cut;       // seconds per byte that arrives
+    int offset;               // the first worker in each copy
+    int replicas;             // in each copy
+    cluster::Device weakest;  // the least speed and memory of these workers
+    double exchange;          // seconds of an averaging per byte of weights
+    double fixed;             // seconds of an averaging that do not depend on its bytes
+    double cut;               // seconds per byte that the stage receives
   };
+  // The best plan for the layers before a cut, and the last stage of that plan.
   struct Entry {
-    double value = kNever;
-    std::size_t from = 0;
-    int replicas = 0;
+    double value = kNever;  // seconds per minibatch
+    std::size_t from = 0;   // the cut at which the last stage begins
+    int replicas = 0;       // of the last stage, in each copy
   };
 
+  // Returns best(cut, used): for the layers before `cut` on the first `used` workers.
   [[nodiscard]] Entry& at(std::size_t cut, int used) {
     return entries_[cut * width_ + static_cast<std::size_t>(used)];
   }
@@ -104,7 +110,9 @@ class OrderProgramme {
       }
   }
 
-  // As if all workers behind were in use, unless the pipeline may be shallow.
+  // Returns whether a stage fits the memory at `place`. Counts minibatches in flight as if all
+  // later workers were in use, or one if the pipeline may be shallow. Only checks systems that
+  // stash weights; others always fit here.
   [[nodiscard]] bool fits(const cost::StageSize& size, const Place& place) const {
     if (predictor_.traits().versions != cost::WeightVersions::kStashed) return true;
     const int behind = most_ - place.offset - place.replicas;
@@ -153,8 +161,8 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
     for (Draft& draft : programme.drafts()) found.push_back(std::move(draft));
     return programme.is_short_of_memory();
   };
-  // Shorter pipelines have fewer minibatches in flight: where memory is short, they are looked at
-  // for themselves, and so are those that do with fewer than would keep all stages busy.
+  // Shorter pipelines have fewer minibatches in flight. So if memory is short, pipelines on fewer
+  // workers are tried too, and shallow ones, whose stages are not all kept busy.
   const int step = straight ? (block + 15) / 16 : (block + 3) / 4;
   bool is_short = true;
   for (int most = block; most > 0 && is_short; most -= step) {

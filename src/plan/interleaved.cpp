@@ -9,13 +9,14 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr int kMostForEveryCount = 16;
+constexpr int kMostForEveryCount = 16;  // up to here every number of workers is tried
 
 struct Deal {
   int workers = 1;
   int chunks = 1;
 };
 
+// Returns the numbers of workers to try.
 std::set<int> worker_counts(const cost::Links& links) {
   const int all = links.workers();
   std::set<int> counts{all};
@@ -38,7 +39,7 @@ std::vector<Deal> deals(const Predictor& predictor, std::optional<int> stages) {
     for (int chunks = 2; chunks <= kMostChunks && workers * chunks <= layers; ++chunks)
       all.push_back({workers, chunks});
   }
-  // Too few layers or workers for several stages each: a pipeline of one stage.
+  // With too few layers or workers for two chunks each, the plan is one stage.
   if (all.empty() && stages.value_or(1) == 1) all.push_back({});
   return all;
 }

@@ -1,4 +1,5 @@
-// Interleaved pipelines: every worker has several balanced stages (chunks), dealt out in turn.
+// The planner for interleaved pipelines: every worker has several balanced stages (chunks), dealt
+// out in turn (docs/planner.md#the-planners).
 #pragma once
 
 #include <optional>
@@ -9,16 +10,20 @@
 
 namespace pipedream::plan {
 
-inline constexpr int kMostChunks = 4;  // stages per worker that are tried unless the user says
+// The most stages per worker that are tried if the user gives no number of stages.
+inline constexpr int kMostChunks = 4;
 
-// Plans that fit, at least one, the best predicted first: one for every number of workers and
-// chunks that is tried, with and without recomputation.
+// All plans that were tried and fit, at least one, the fastest predicted first; or why there is
+// none.
 using InterleavedAnswers = std::variant<std::vector<Answer>, Refusal>;
 
-// Numbers of workers from 2 to all of them and of chunks from 2 to kMostChunks are tried, as far as
-// there are layers for their stages. On large clusters only some numbers of workers are: those up
-// to 16, powers of 2, whole machines and all. With `stages`, only pairs whose product it is. One
-// worker has a single stage. Requires a predictor with Cuts::in_declared_order.
+// Returns the plans that fit among those tried. It tries numbers of workers from 2 to all of them,
+// with 2 to kMostChunks chunks each, as far as there are layers for the stages. On large clusters
+// it tries only some numbers of workers: those up to 16, powers of 2, whole machines, and all
+// workers. If `stages` is given, it tries only the pairs of workers and chunks whose product is
+// `stages`. If there are too few workers or layers for two chunks each, it tries one stage on one
+// worker. Each pair is tried without recomputation and, unless the predictor's setting is
+// Recompute::kNever, with it. Requires a predictor with Cuts::in_declared_order.
 [[nodiscard]] InterleavedAnswers plan_interleaved(const Predictor& predictor,
                                                   std::optional<int> stages);
 

@@ -10,7 +10,7 @@
 namespace pipedream::plan {
 namespace {
 
-// A chain of equal layers: 1 ms forth, 2 ms back.
+// Returns a chain of equal layers: 1 ms forward, 2 ms backward.
 profile::Profile equal_layers(int layers, std::int64_t weights = 10, std::int64_t stash = 0) {
   graph::Builder builder;
   profile::Profile profile;
@@ -97,8 +97,8 @@ TEST(PlanInterleaved, BringsTheBestPredictedFirst) {
     EXPECT_LE(answers[i - 1].objective, answers[i].objective);
 }
 
-// Without transfers more stages per worker only shorten filling and draining: v·M + n − 1 steps of
-// 1/v each.
+// If transfers take no time, more stages per worker only shorten filling and draining: a minibatch
+// takes v·M + n − 1 steps of 1/v each, with n workers, v stages on each and M microbatches.
 TEST(PlanInterleaved, TakesAsManyStagesPerWorkerAsItTriesWhereTransfersAreFree) {
   const Answer answer = answer_of(equal_layers(16), fast_room(4), {.microbatches = 8});
   EXPECT_EQ(answer.layout.stages(), 16U);
@@ -120,8 +120,8 @@ TEST(PlanInterleaved, ClaimsNoBound) {
   EXPECT_FALSE(answer_of(equal_layers(8), fast_room(2)).bound.has_value());
 }
 
-// Weights, gradients and optimiser are 30 bytes a layer, and each stage receives, keeps and works
-// on a little: what a worker has of all its stages must fit.
+// Weights, gradients and optimiser state take 3,000 bytes per layer. Besides, each stage receives,
+// keeps and works on a few bytes. All stages of a worker together must fit.
 TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   const profile::Profile profile = equal_layers(8, 1000);
   const Answer answer = answer_of(profile, fast_room(2), {.microbatches = 4});
@@ -143,7 +143,8 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   EXPECT_TRUE(std::get<Refusal>(less).nearest.has_value());
 }
 
-// Eight microbatches of 1,000 bytes in flight, or one and what came in.
+// A layer keeps 8,000 bytes for eight microbatches in flight. With recomputation, it keeps those of
+// one microbatch, and what the stage received.
 TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
   const profile::Profile profile = equal_layers(8, 0, 8000);
   const Setting never{.recompute = Recompute::kNever, .microbatches = 8};

@@ -29,7 +29,7 @@ std::vector<WorkerId> Places::take(int count, Placement placement) {
   return taken;
 }
 
-// Machines in the order in which they are asked.
+// Returns the machines in the order in which their workers are taken.
 std::vector<std::size_t> Places::machine_order(Placement placement) const {
   std::vector<std::size_t> order(used_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -47,7 +47,8 @@ void Places::take_from(std::size_t machine, int most, std::vector<WorkerId>& int
     into.push_back(WorkerId{first + used_[machine]++});
 }
 
-// One from each machine in turn; from those in use while they have any.
+// Takes one worker from each machine in turn: from the machines in use while they have free
+// workers, or from all machines if none is in use. May take fewer than `count`.
 void Places::scatter(int count, const std::vector<std::size_t>& machines,
                      std::vector<WorkerId>& into) {
   std::vector<std::size_t> pool;

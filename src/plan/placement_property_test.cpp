@@ -29,7 +29,8 @@ RC_GTEST_PROP(PlacesProperty, GiveEachWorkerOnceWhateverThePolicies, ()) {
   }
 }
 
-// No machine of a scattered stage has two more of its workers than another that had free ones.
+// If a first stage is scattered, the numbers of its workers on any two machines differ by at most
+// one.
 RC_GTEST_PROP(PlacesProperty, ScatterAFirstStageEvenly, ()) {
   const cost::Links links(any_cluster({.workers = 24}));
   RC_PRE(links.levels() > 1);

@@ -8,7 +8,7 @@ namespace {
 constexpr auto kPolicies = {Placement::kInOrder, Placement::kFreshFirst, Placement::kAppendFirst,
                             Placement::kScatterFirst};
 
-// So many workers in a machine, so many machines, and so on.
+// Returns a cluster of counts[0] workers per machine, counts[1] machines per group, and so on.
 cost::Links machines(const std::vector<int>& counts) {
   cluster::Cluster cluster;
   int workers = 1;
@@ -20,8 +20,8 @@ cost::Links machines(const std::vector<int>& counts) {
   return cost::Links(cluster);
 }
 
-// The machines of 4 that most tests use, as a picture of which stage each worker belongs to:
-// "aabb ...." is a stage a and a stage b on the first machine, and nothing on the second.
+// Three machines of 4 workers, as a picture that shows the stage of each worker: "aabb .... ...."
+// has the stages a and b on the first machine, and nothing on the others.
 class Picture {
  public:
   Picture& take(int count, Placement placement) {
@@ -95,7 +95,7 @@ TEST(Places, HaveOneMachineOfAllWorkersWhereThereIsOneLevel) {
   }
 }
 
-// Two workers a machine, whatever joins the machines.
+// A machine has two workers, however many levels join the machines.
 TEST(Places, TakeTheSecondLevelsComponentsForMachinesWhereThereAreThreeLevels) {
   Places places(machines({2, 2, 2}));
   for (const int first : {0, 2, 4, 6})

@@ -1,4 +1,4 @@
-// Which layers run on which workers.
+// A plan: which layers run on which workers (docs/formats.md#plan).
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,43 @@
 
 namespace pipedream::plan {
 
-// A run of layers on one worker, or on several that take minibatches in turn (replicas).
+// Layers that run together on one worker, or on several workers, which are replicas. Replicas take
+// minibatches in turn or share each item, depending on the system.
 struct Stage {
-  std::vector<LayerId> layers;    // producers first; input layers belong to no stage
+  std::vector<LayerId> layers;    // producers first; input layers are in no stage
   std::vector<WorkerId> workers;  // one per replica; at least one
-  int depth = 1;                  // items in flight per replica, at most
-  bool recompute = false;         // keeps only what it received, and runs its forward again
+  int depth = 1;                  // the most items in flight per replica
+  bool recompute = false;         // keeps only what it receives, and runs its forward again
 };
 
-// Stages in the order in which a minibatch passes them: values flow to later stages only.
+// The stages in the order in which a minibatch passes them. Values flow to later stages only.
 struct Plan {
   std::vector<Stage> stages;
-  std::string system;    // whose schedule and weight rule it is for: "pipedream"
-  int microbatches = 1;  // that each minibatch is cut into
+  std::string system;    // name of the system that the plan is for, such as "pipedream"
+  int microbatches = 1;  // per minibatch
 
   [[nodiscard]] const Stage& stage(StageId id) const { return stages.at(id.index()); }
 };
 
-// The worker that runs `stage` for a minibatch where replicas take turns. A minibatch's backward
-// runs where its forward ran.
+// Returns the worker that runs `stage` for `minibatch`, forward and backward, if replicas take
+// turns.
 [[nodiscard]] WorkerId worker_of(const Plan& plan, StageId stage, std::int64_t minibatch);
 
-// Puts each stage's layers, which must be the graph's, into its order, producers first.
+// Sorts the layers of each stage by the order of `graph`, producers first.
 void sort_layers(Plan& plan, const graph::Graph& graph);
 
-// Whether some stage has several workers.
+// Returns whether some stage has several workers.
 [[nodiscard]] bool has_replicas(const Plan& plan);
 
-// The replicas of each stage: "15-1".
+// Returns the number of replicas of each stage as text, such as "15-1" (docs/glossary.md: config).
 [[nodiscard]] std::string config_text(const Plan& plan);
 
-// The number of workers the plan uses: one more than the highest it names.
+// Returns one more than the highest worker that the plan names.
 [[nodiscard]] int worker_count(const Plan& plan);
 
-// The stage of each layer, by layer; input layers get stage 0, which means nothing for them.
-// Throws BadValue unless the stages hold every other layer exactly once, and nothing else, and no
-// value flows backwards.
+// Returns the stage of each layer, indexed by LayerId. Input layers are in no stage; their entry is
+// 0 and means nothing. Throws BadValue unless the stages have every other layer exactly once, no
+// layer that is not in `graph`, and no value that flows to an earlier stage.
 [[nodiscard]] std::vector<StageId> stage_of_each_layer(const Plan& plan, const graph::Graph& graph);
 
 }  // namespace pipedream::plan

@@ -1,4 +1,4 @@
-// The plan in docs/formats.md is one.
+// Checks that the example in docs/formats.md is a valid plan file.
 #include <gtest/gtest.h>
 
 #include "core/file.h"

@@ -23,9 +23,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "pipedream-plan";
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostMicrobatches = 1 << 20;
-constexpr double kLargest = 1e30;  // of any prediction
+constexpr double kLargest = 1e30;  // the largest number of a prediction
 
-// Where each layer that computes stands in the network's order, counted from 0.
+// Returns the position of each layer in the network's order, by LayerId. Input layers do not count.
 std::vector<std::int64_t> positions(const graph::Graph& graph) {
   std::vector<std::int64_t> position(graph.layers().size(), 0);
   std::int64_t next = 0;
@@ -36,7 +36,7 @@ std::vector<std::int64_t> positions(const graph::Graph& graph) {
 
 Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
-// `position`: by layer, its place in the order of the graph.
+// Returns one stage as JSON. `position` is the result of positions().
 Json stage_json(const Stage& stage, const Predicted::OfStage& predicted, const graph::Graph& graph,
                 const std::vector<std::int64_t>& position) {
   std::vector<std::string> names;
@@ -104,7 +104,8 @@ LayerId layer_named(const Node& node, const graph::Graph& graph) {
                           : " (did you mean '" + printable(near) + "'?)"));
 }
 
-// `first` and `last` of every stage; their layers are in order.
+// Checks `first` and `last` of every stage. Requires that the stages' layers are in the graph's
+// order.
 void check_ends(const Plan& plan, const std::vector<Node>& nodes, const graph::Graph& graph) {
   const std::vector<std::int64_t> position = positions(graph);
   const auto expect = [&](const Node& node, LayerId layer) {

@@ -12,41 +12,44 @@
 
 namespace pipedream::plan {
 
-// What was predicted when the plan was made. Nothing that runs a plan depends on it.
+// What was predicted when the plan was made, for people to read. Nothing that runs a plan depends
+// on it.
 struct Predicted {
   struct OfStage {
-    double seconds = 0;  // one minibatch on one replica: forward, backward, update
+    double seconds = 0;  // forward, backward and update of one minibatch on one replica
     Bytes weights;
-    Bytes memory;
+    Bytes memory;  // of one worker
     friend bool operator==(const OfStage&, const OfStage&) = default;
   };
   double seconds_per_minibatch = 0;
-  std::optional<double> samples_per_second;  // where the batch is known
-  std::optional<double> speedup_over_dp;     // where data parallelism fits the memory
-  double bytes_per_minibatch = 0;
-  std::optional<double> gap;  // by which the best plan can be faster at most, where that is known
-  double planner_seconds = 0;
+  std::optional<double> samples_per_second;  // nullopt if the batch size is not known
+  std::optional<double> speedup_over_dp;     // nullopt if data parallelism does not fit the memory
+  double bytes_per_minibatch = 0;            // sent by all workers together
+  // By how much the best plan can be faster at most, as a fraction; nullopt if not known.
+  std::optional<double> gap;
+  double planner_seconds = 0;  // how long planning took
   std::vector<OfStage> stages;
   friend bool operator==(const Predicted&, const Predicted&) = default;
 };
 
 struct PlanFile {
   std::string model;
-  int workers = 0;  // of the cluster that it was made for
-  // What its workers compute on and in, as in a profile, without an index; empty: not said.
-  std::string device{};
-  std::string precision{};
+  int workers = 0;          // workers of the cluster that the plan was made for
+  std::string device{};     // what it computes on, such as "cuda", no index; empty if not known
+  std::string precision{};  // what it computes in, such as "fp32"; empty if not known
   Plan plan;
   Predicted predicted;
 };
 
+// Returns the content of the file. Requires one entry of `predicted.stages` for each stage.
 [[nodiscard]] std::string to_json(const PlanFile& file, const graph::Graph& graph);
 
-// Layers are found by name in `graph`. Throws BadFile with file and place for anything that is not
-// a plan for that network: what to_json wrote is read back as the same.
+// Parses `content`, and finds layers by name in `graph`. What to_json() wrote gives an equal
+// PlanFile. Throws BadFile, which names `file` and the place in it, if `content` is not a plan for
+// that network.
 [[nodiscard]] PlanFile parse_plan(std::string_view content, const std::string& file,
                                   const graph::Graph& graph);
-// The same from a file; also throws IoError.
+// Parses the file at `path`. Throws BadFile as parse_plan() does, and IoError.
 [[nodiscard]] PlanFile read_plan(const std::filesystem::path& path, const graph::Graph& graph);
 
 }  // namespace pipedream::plan

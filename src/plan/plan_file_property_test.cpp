@@ -19,7 +19,7 @@ Bytes any_bytes() {
   return Bytes{any_of_range<std::int64_t>(0, (std::int64_t{1} << any_of_range(0, 54)) + 1)};
 }
 
-// Zero, or of any size up to 10^12; most have no short decimal form.
+// Returns 0 or a number of any size up to 10^12. Most of them have no short decimal form.
 double any_number() {
   if (any_of_range(0, 6) == 0) return 0;
   return std::pow(10.0, any_of_range(-300, 12)) * (any_of_range(0, 1 << 30) / 1073741824.0);
@@ -30,7 +30,8 @@ std::optional<double> any_number_or_none() {
   return any_number();
 }
 
-// Layers that use some of those declared before them, or behind them; a few are inputs.
+// Returns a graph whose layers use layers that are all declared before them, or all after them. A
+// few layers are inputs.
 graph::Graph any_graph() {
   const int count = any_of_range(1, 10);
   const bool last_first = any_of_range(0, 2) == 0;
@@ -53,7 +54,7 @@ graph::Graph any_graph() {
   return std::move(builder).build();
 }
 
-// The layers in their order, cut at random.
+// Returns a plan whose stages are random pieces of the graph's order.
 PlanFile any_plan(const graph::Graph& graph) {
   PlanFile file;
   file.model = any_text();
@@ -93,7 +94,8 @@ RC_GTEST_PROP(PlanFileProperty, WhatIsWrittenIsReadBackAsTheSame, ()) {
   RC_ASSERT(difference(parse_plan(text, "p.json", graph), file) == "");
 }
 
-// A file cut short, or with one byte changed, is read or refused; it never does anything else.
+// A file that is cut short, or in which one byte is changed, is either read or refused with a
+// BadFile.
 RC_GTEST_PROP(PlanFileProperty, ADamagedFileIsReadOrRefused, ()) {
   const graph::Graph graph = any_graph();
   std::string text = to_json(any_plan(graph), graph);
@@ -112,7 +114,7 @@ RC_GTEST_PROP(PlanFileProperty, ADamagedFileIsReadOrRefused, ()) {
   }
 }
 
-// A plan for one network is no plan for another.
+// A plan for one network is refused for a network with other layers.
 RC_GTEST_PROP(PlanFileProperty, APlanForAnotherNetworkIsRefused, ()) {
   const graph::Graph graph = any_graph();
   const std::string text = to_json(any_plan(graph), graph);

@@ -12,7 +12,7 @@ namespace {
 
 using test::message_of;
 
-// data ─▶ conv1 ─▶ relu1 ─▶ fc, and the data skips to fc.
+// Returns data ─▶ conv1 ─▶ relu1 ─▶ fc, in which fc also uses data.
 graph::Graph small_graph() {
   graph::Builder builder;
   builder.add_input("data", {{"out", {}, Bytes{1}}});
@@ -101,7 +101,7 @@ std::string refusal(const std::string& content) {
   return message_of<BadFile>([&] { (void)parse_plan(content, "p.json", small_graph()); });
 }
 
-// The message for kText with the first place that says `from` changed.
+// Returns the message for kText with the first `from` in it replaced by `to`.
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = kText;
   const auto at = text.find(from);
@@ -113,7 +113,7 @@ TEST(PlanToJson, WritesTheKeysOfTheCommandLine) {
   EXPECT_EQ(to_json(small_plan(), small_graph()), kText);
 }
 
-// The network's order is not that of the declarations, and inputs do not count.
+// The network's order differs from the order of declaration, and inputs do not count.
 TEST(PlanToJson, CountsFirstAndLastInTheOrderOfTheNetwork) {
   graph::Builder builder;
   builder.add_layer("b", "", {{"out", {}, Bytes{1}}});

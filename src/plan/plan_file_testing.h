@@ -1,4 +1,5 @@
-// Compares plan files field by field for tests: the writer must not be the judge of its own work.
+// Compares plan files field by field for tests, so that a test of the writer does not compare by
+// what the writer wrote.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace pipedream::plan {
 
-// Where the two differ first; empty when they are the same.
+// Returns the first field in which `a` and `b` differ; empty if they are equal.
 [[nodiscard]] inline std::string difference(const PlanFile& a, const PlanFile& b) {
   if (a.model != b.model) return "model: " + a.model + " / " + b.model;
   if (a.workers != b.workers) return "workers";

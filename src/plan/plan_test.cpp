@@ -14,7 +14,7 @@ using test::message_of;
 
 constexpr LayerId kData{0}, kA{1}, kB{2}, kC{3};
 
-// One worker a stage.
+// Returns a plan of these stages, with one worker per stage.
 Plan stages_of(std::vector<std::vector<LayerId>> layers) {
   Plan plan;
   for (std::size_t s = 0; s < layers.size(); ++s)

@@ -1,5 +1,5 @@
-// Small random problems for the planners' tests, and plain ways to look at every plan.
-// Only *_slow_test.cpp and *_property_test.cpp files include this.
+// Small random problems for tests of planners, and simple ways to look at every plan. Only
+// *_slow_test.cpp and *_property_test.cpp files include this.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,14 @@ namespace pipedream::plan {
 
 using test::any_of_range;
 
+// The largest problems.
 struct Limits {
   int layers = 7;
   int workers = 6;
 };
 
-// A chain, or a graph in which each layer uses one or two earlier ones, of 1 … limits.layers
-// layers behind one input. Small whole numbers, so that ties are common.
+// Returns a profile of 1 to `limits.layers` layers and one input layer. The layers are a chain, or
+// each uses one or two earlier ones. Costs are small whole numbers, so that ties are common.
 inline profile::Profile any_profile(const Limits& limits) {
   const int count = any_of_range(1, limits.layers + 1);
   const bool chain = any_of_range(0, 2) == 0;
@@ -66,8 +67,8 @@ inline profile::Profile any_profile(const Limits& limits) {
   return profile;
 }
 
-// 1 to 3 levels. Bandwidths of 0.2 to 10 bytes per nanosecond: links that matter, and some that
-// do not.
+// Returns a cluster of 1 to 3 levels. Bandwidths are 0.2 to 10 bytes per nanosecond, so that some
+// links limit the speed and others do not.
 inline cluster::Cluster any_cluster(const Limits& limits) {
   cluster::Cluster cluster;
   cluster.name = "any";
@@ -87,13 +88,13 @@ inline cluster::Cluster any_cluster(const Limits& limits) {
   return cluster;
 }
 
-// None, or one that some plans of such problems meet and others do not.
+// Returns no memory limit, or a limit that some plans of these problems fit and others do not.
 inline std::optional<Bytes> any_memory() {
   if (any_of_range(0, 2) == 0) return std::nullopt;
   return Bytes{any_of_range(20, 1200)};
 }
 
-// Calls `look` with the cuts of every way to split the network into stages: 0, …, last.
+// Calls `look` with Layout::ends of every way to split the network into stages.
 inline void for_each_partition(const Cuts& cuts,
                                const std::function<void(const std::vector<std::size_t>&)>& look) {
   std::vector<std::size_t> ends{0};
@@ -125,8 +126,8 @@ inline void for_each_counts(std::size_t count, int most,
   go_on(most);
 }
 
-// The best of all layouts that were shown to it: what fits before what does not, then the fastest;
-// of those that do not fit the one that misses by least.
+// Remembers the best of all layouts shown to it: the shortest time of those that fit, and the
+// smallest memory miss of those that do not.
 class Best {
  public:
   explicit Best(const Predictor& predictor) : predictor_(predictor) {}
@@ -151,7 +152,8 @@ inline bool close(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
-// What a planner that claims to be exact on small problems must say.
+// Expects that a planner which claims to be exact on small problems found the time, or the miss, of
+// `best`.
 inline void expect_best(const Outcome& outcome, const Best& best) {
   if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
     RC_LOG() << refusal->why << "\n";

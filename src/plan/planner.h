@@ -1,5 +1,6 @@
-// What every planner takes and gives. Planners are pure: the same inputs give the same answer; no
-// clock, file or device is read.
+// What every planner returns (docs/planner.md#the-planners). Planners are pure functions of a
+// Predictor and options: the same inputs give the same answer, and no clock, file or device is
+// read.
 #pragma once
 
 #include <optional>
@@ -10,34 +11,39 @@
 
 namespace pipedream::plan {
 
+// The plan that a planner found.
 struct Answer {
   Layout layout;
-  Prediction prediction;  // by the default cost model, or what the planner's own says (objective)
-  // What the planner made as small as it could: seconds per minibatch under its own cost model.
+  Prediction prediction;  // of `layout`, by the default cost model
+  // What the planner minimised: the time per minibatch, by the planner's own cost model.
   Seconds objective{0};
-  // No plan of the planner's space has a smaller objective than this. Equal to the objective: the
-  // answer is proved to be the best. None where the planner claims nothing.
+  // No plan in the planner's space has an objective below this bound. If it equals `objective`, the
+  // answer is proved to be the best. nullopt if the planner proves nothing.
   std::optional<Seconds> bound;
 
+  // Returns by how much the best plan can be faster at most, as a fraction of `bound`; nullopt
+  // without a bound.
   [[nodiscard]] std::optional<double> gap() const {
     if (!bound) return std::nullopt;
     return bound->count() > 0 ? (objective - *bound) / *bound : 0;
   }
 };
 
-// Why there is no answer; `nearest` where memory is the reason.
+// Why a planner found no plan.
 struct Refusal {
-  std::string why;
+  std::string why;  // one line for people
+  // The smallest miss of all plans tried, if memory is the reason.
   std::optional<MemoryMiss> nearest;
 };
 
 using Outcome = std::variant<Answer, Refusal>;
 
-// "the best attempt found needs 1.2 GiB too much on stage 0": for what fits no memory.
+// Returns the refusal if no plan fits the memory. Its text says by how many bytes, and on which
+// stage, the best attempt misses.
 [[nodiscard]] Refusal out_of_memory(const MemoryMiss& nearest);
 
-// The answer of a planner that made this layout by a rule of its own and claims nothing about its
-// speed; a refusal when it does not fit.
+// Returns `layout` as an answer without a bound, for planners that build a layout by a fixed rule;
+// a refusal if it does not fit the memory.
 [[nodiscard]] Outcome as_outcome(const Predictor& predictor, Layout layout);
 
 }  // namespace pipedream::plan

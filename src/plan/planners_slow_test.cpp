@@ -1,4 +1,4 @@
-// Every planner against a look at all plans of its own space, under its own objective.
+// Compares every planner with the best of all plans in its space, by the planner's own objective.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -24,7 +24,8 @@ Setting any_setting(const cost::SystemRules& rules) {
   return setting;
 }
 
-// Workers in order, the pipelines of all copies alike; written out anew, apart from place().
+// Returns the layout of equal pipelines whose stages take the workers in order. Written
+// independently of place(), which it checks.
 Layout in_order(const std::vector<std::size_t>& ends, const std::vector<int>& replicas, int copies,
                 int workers) {
   Layout layout;
@@ -62,7 +63,8 @@ RC_GTEST_PROP(SlowPlannersProperty, GeneralPlannerFindsTheBestPlanOfItsSpace, ()
   Best best(predictor);
   look_at_all(predictor, straight, best);
   const Outcome outcome = plan_general(predictor, {.straight = straight, .budget = 1'000'000});
-  // The hierarchical answer, which it also knows, may lie outside of its space and be better.
+  // The planner also considers the hierarchical answer, which may be better and outside of its
+  // space.
   const auto* answer = std::get_if<Answer>(&outcome);
   if (answer != nullptr && (!best.fits() || answer->objective.count() < best.time())) {
     RC_TAG("better than its space");
@@ -148,7 +150,7 @@ RC_GTEST_PROP(SlowPlannersProperty, BalancedSplitHasTheSmallestLargestBlock, ())
   RC_ASSERT(largest(found) == best);
 }
 
-// Each choice of depth, width, microbatches and recomputation by itself.
+// Tries every combination of depth, width, microbatches and recomputation.
 RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAndWidths, ()) {
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});

@@ -13,17 +13,17 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr int kMostDepthsTried = 16;
+constexpr int kMostDepthsTried = 16;  // common limits on the depths of all stages
 
 }  // namespace
 
-// What a prediction is made with, besides the layout.
+// One combination of choices that predict() tries for a layout.
 struct Predictor::Choice {
   static constexpr int kMostDepth = std::numeric_limits<int>::max();
   int microbatches = 1;
-  int slack = 1;
-  bool shrink = false;  // a stage that exceeds its memory has fewer items in flight
-  int most_depth = kMostDepth;
+  int slack = 1;                // of the depths, for Depth::kBest (cost/depths.h)
+  bool shrink = false;          // a stage that exceeds its memory gets a smaller depth
+  int most_depth = kMostDepth;  // limit on the depth of every stage
   Recompute recompute = Recompute::kNever;
 };
 
@@ -68,8 +68,10 @@ std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
 Prediction Predictor::predict(const Layout& layout) const {
   const Shape shape = shape_of(layout);
   std::optional<Prediction> best;
-  bool waits_for_loop = false;  // of this number of microbatches, something that fits
-  const auto offer = [&](const Choice& choice) {  // returns whether it fits without recomputing
+  // Whether a choice with the current number of microbatches fits and is limited by a loop.
+  bool waits_for_loop = false;
+  // Returns whether the choice fits without recomputation.
+  const auto offer = [&](const Choice& choice) {
     Prediction found = with(shape, choice);
     waits_for_loop = waits_for_loop || (!found.miss && found.limit == Limit::kLoop);
     const bool simple =
@@ -82,7 +84,7 @@ Prediction Predictor::predict(const Layout& layout) const {
   const auto try_slack = [&](int microbatches, int slack) {
     const bool simple = offer({microbatches, slack, false, Choice::kMostDepth, setting_.recompute});
     if (simple || !may_shrink) return;
-    // Fewer items in flight may fit where all of them do not, or would need forwards run twice.
+    // With fewer items in flight, a stage may fit, or may fit without recomputation.
     if (setting_.recompute != Recompute::kAlways)
       (void)offer({microbatches, slack, true, Choice::kMostDepth, Recompute::kNever});
     const int deepest = std::min(slack * (static_cast<int>(layout.stages()) - 1), kMostDepthsTried);
@@ -93,7 +95,7 @@ Prediction Predictor::predict(const Layout& layout) const {
   for (const int microbatches : microbatch_choices(layout.stages())) {
     waits_for_loop = false;
     try_slack(microbatches, 1);
-    // The latency of a pipeline that flushes does not say whether it waited for a loop.
+    // For a system that flushes, the limit is the latency, which does not tell about loops.
     const bool may_help = waits_for_loop || (traits().flushes && !shape.transfers.empty());
     if (may_deepen && may_help && !best->miss) try_slack(microbatches, 2);
   }
@@ -150,7 +152,6 @@ cost::PipelineCosts Predictor::costs_of(const Shape& shape, const Prediction& pr
   return costs;
 }
 
-// What the pipeline allows each stage, before memory is looked at.
 std::vector<int> Predictor::depths_of(const Shape& shape, const Choice& choice) const {
   if (!shape.layout->depths.empty()) return shape.layout->depths;
   if (traits().several_stages_per_worker) {
@@ -190,7 +191,8 @@ StagePrediction Predictor::fitted(const Shape& shape, std::size_t s, const Choic
   const StageShape& of = shape.stages[s];
   const double share = share_of(shape, s, choice.microbatches).on_replica(0);
   StagePrediction stage;
-  const auto use = [&](int items, bool recompute) {  // returns whether it fits
+  // Sets depth and memory of the stage for a depth of `items`. Returns whether it fits.
+  const auto use = [&](int items, bool recompute) {
     const cost::PeakCounts counts =
         cost::peak_counts(traits(), items, of.replicas, choice.microbatches);
     stage.depth = counts.in_flight;
@@ -206,7 +208,7 @@ StagePrediction Predictor::fitted(const Shape& shape, std::size_t s, const Choic
     fits = use(depth, true);
   }
   if (fits || !choice.shrink) return stage;
-  int low = 1;  // the most that fit, at least one
+  int low = 1;  // bisects for the largest depth that fits; 1 if none does
   for (int high = depth - 1; low < high;) {
     const int middle = low + (high - low + 1) / 2;
     if (use(middle, stage.recompute))

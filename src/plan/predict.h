@@ -1,4 +1,5 @@
-// How fast a plan will be and what memory it needs, by the default cost model (docs/planner.md).
+// Predicts how fast a plan trains and how much memory it needs, by the default cost model
+// (docs/planner.md#the-cost-model).
 #pragma once
 
 #include <cstdint>
@@ -18,82 +19,127 @@
 
 namespace pipedream::plan {
 
-// A plan as the planners build it: stages between consecutive cuts, and their workers.
+// A plan as planners build it: where the network is cut, and which workers run each stage. It
+// leaves microbatches, recomputation and usually depths to the prediction.
 struct Layout {
-  std::vector<std::size_t> ends{0};  // 0, …, the last cut: one more than there are stages
-  std::vector<std::vector<WorkerId>> workers;
-  // Items in flight where a planner has its own rule for them; else the prediction chooses.
+  // Cuts, from 0 (before all layers) to Cuts::last() (behind all layers). Stage s has the layers
+  // between the cuts `ends[s]` and `ends[s + 1]`.
+  std::vector<std::size_t> ends{0};
+  std::vector<std::vector<WorkerId>> workers;  // by stage: one worker per replica, at least one
+  // By stage: the most items in flight per replica, if the planner has its own rule for them. Empty
+  // if the prediction chooses them.
   std::vector<int> depths;
 
   [[nodiscard]] std::size_t stages() const { return workers.size(); }
 };
 
+// Which stages run their forward again before the backward, instead of keeping activations.
+// kWhereNeeded means the stages that exceed their memory otherwise.
 enum class Recompute { kNever, kAlways, kWhereNeeded };
 
-// What holds for all plans that are compared with each other.
+// What all plans that are compared with each other have in common.
 struct Setting {
-  cost::SystemRules rules;      // of the system that the plans are for
-  std::optional<Bytes> memory;  // the most a worker may use; its device's, where that is less
-  int optimiser_copies = 1;     // of the weights: 0 plain SGD, 1 momentum, 2 Adam
-  cost::Exchange exchange = cost::Exchange::kRing;
+  cost::SystemRules rules;  // traits and time rule of the training system
+  // The most memory that a worker may use. A worker whose device has less may use that. nullopt:
+  // the device's memory is the only limit.
+  std::optional<Bytes> memory;
+  int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
+  cost::Exchange exchange = cost::Exchange::kRing;  // how replicas average gradients
   Recompute recompute = Recompute::kNever;
-  // Microbatches of a minibatch. If not set: the best of 1, 2, 4, … up to kMicrobatchesPerStage·S.
+  // Microbatches per minibatch. If not set, the prediction takes the best of 1, 2, 4, … (with two
+  // weight versions of S, 2S, 4S for S stages) up to kMicrobatchesPerStage·S and the batch size.
   std::optional<int> microbatches;
-  // Items in flight. Where memory is short, stages have fewer.
+  // The rule for the depths of the stages. Stages that exceed their memory may get smaller depths.
   cost::Depth depth = cost::Depth::kBest;
-  int most_depth = 0;  // for Depth::kUpTo: of the first stage
+  int most_depth = 0;  // only for Depth::kUpTo: limit on the first stage's depth
 };
 
-// GPipe's advice: with 4·S microbatches the bubble is small. Not every profile says what small
-// batches lose, so more are taken only when asked for.
+// The most microbatches per stage that a prediction tries by itself. By GPipe's advice, the bubble
+// of S stages is small with 4·S microbatches. Not every profile says how much time small
+// microbatches lose, so more are used only if the user asks for them.
 inline constexpr int kMicrobatchesPerStage = 4;
 
 using cost::Depth;
 using cost::Limit;
 
+// The prediction for one stage on its slowest replica.
 struct StagePrediction {
-  Seconds forward{0};     // one minibatch on one replica, in parts as large as its items
-  Seconds backward{0};    // update and recomputation included
-  Seconds exchange{0};    // one averaging of the gradients
-  Seconds transfer{0};    // one item's values to the stages that follow
-  double sent_bytes = 0;  // to them, per minibatch
-  cost::MemoryUse memory;
-  Bytes memory_limit;
-  int depth = 1;
-  bool recompute = false;
+  Seconds forward{0};   // of one minibatch, run item by item
+  Seconds backward{0};  // of one minibatch, run item by item; with update and recomputation
+  Seconds exchange{0};  // of one averaging of the stage's gradients over its replicas
+  // The longest transfer of one item's values from this stage to a later one; 0 if there is none.
+  Seconds transfer{0};
+  double sent_bytes = 0;   // values that the stage sends to later stages, per minibatch
+  cost::MemoryUse memory;  // of the stage on one worker
+  Bytes memory_limit;      // the least memory that a worker of the stage may use
+  int depth = 1;           // the most items in flight per replica
+  bool recompute = false;  // whether the stage runs its forward again before the backward
 };
 
+// A stage that needs more memory than its workers may use.
 struct MemoryMiss {
   StageId stage;
-  Bytes bytes;  // by which the stage's need exceeds its limit
+  Bytes bytes;  // by how much the need exceeds the limit
 };
 
+// What a layout will do, with the choices that were made for it.
 struct Prediction {
-  Seconds per_minibatch{0};
-  Limit limit = Limit::kCompute;
-  std::size_t limiting_stage = 0;     // for kCompute, kExchange, kLoop
-  cost::LinkLoads::Busiest busiest;   // link
-  double bytes_per_minibatch = 0;     // over all links
-  double minibatches_per_update = 1;  // of the first stage's weights
-  int microbatches = 1;
+  Seconds per_minibatch{0};           // time from one minibatch to the next, in the long run
+  Limit limit = Limit::kCompute;      // why `per_minibatch` is not shorter
+  std::size_t limiting_stage = 0;     // index into `stages`; for kCompute, kExchange and kLoop
+  cost::LinkLoads::Busiest busiest;   // the busiest link
+  double bytes_per_minibatch = 0;     // sent by all workers together
+  double minibatches_per_update = 1;  // minibatches in one update of the first stage's weights
+  int microbatches = 1;               // per minibatch
   std::vector<StagePrediction> stages;
-  std::optional<MemoryMiss> miss;  // the stage that exceeds its memory most; none: it fits
+  std::optional<MemoryMiss> miss;  // the largest excess over a memory limit; nullopt: all fits
 };
 
-// What fits comes first, then what is faster; what does not fit is ranked by how much it lacks.
+// How good a prediction is; smaller is better. A prediction that fits its memory has (0, seconds
+// per minibatch), any other (bytes of its miss, 0). So all that fit come before all that do not.
 using Rank = std::pair<std::int64_t, double>;
 [[nodiscard]] Rank rank(const Prediction& prediction);
 
-// Answers for any number of layouts of one model on one cluster. Keeps references to its
-// arguments; immutable, so thread-safe.
+// Predicts the speed and the memory of layouts. One Predictor serves all layouts of one model on
+// one cluster under one Setting.
+//
+// A planner decides where the network is cut and which workers run each stage: that is a Layout.
+// predict() chooses what a Layout leaves open, so that training is as fast as possible within the
+// memory: the number of microbatches, the depth of each stage (the most items in flight) and which
+// stages recompute. An item is a microbatch, or a minibatch if the system does not cut minibatches.
+// For each combination that predict() tries, it
+//   1. determines depth, recomputation and memory of every stage (fit_memory),
+//   2. collects the times of all stages and transfers (costs_of),
+//   3. computes the time per minibatch from them by the system's rule, `setting.rules.time`.
+//
+// Whoever plans owns the Predictor; planners take it by reference. It keeps references to `cuts`
+// and `cluster`, which must outlive it. It is immutable and pure: several threads may use it at
+// once, and equal layouts get equal predictions.
 class Predictor {
  public:
+  // Requires a time rule, `setting.rules.time`.
   Predictor(const Cuts& cuts, const cluster::Cluster& cluster, Setting setting);
 
-  // With the microbatches, depths and recomputation that make it fastest within the memory, of
-  // those that are tried: the depths of a slack; less where a stage does not fit; one limit for all
-  // stages, with recomputation where that is not enough. Where nothing fits, those that miss by
-  // least. Of equals the fewest microbatches, then the least slack.
+  // Returns the prediction of lowest rank() among the combinations that are tried: the fastest that
+  // fits or, if none fits, the one that misses its memory limit by least. Of equals, the fewest
+  // microbatches win, then the smaller slack.
+  //
+  // Tried are, for each number of microbatches (see Setting::microbatches):
+  //  - the depths by the setting's rule, with slack 1, and the setting's recomputation. Slack 1
+  //    keeps all stages busy if transfers take no time; slack 2 hides transfers (cost/depths.h);
+  //  - if a stage then exceeds its memory or recomputes, smaller depths in two ways. Unless the
+  //    setting is Recompute::kAlways, each stage that exceeds its memory gets the largest depth
+  //    that fits without recomputation. Unless it is Recompute::kNever, all S stages get a common
+  //    limit on their depth, with the setting's recomputation. Every limit from
+  //    min(slack·(S − 1), 16) down to 1 is tried;
+  //  - with Depth::kBest, all of this again with slack 2, if more items in flight may help: if a
+  //    combination that fits is limited by Limit::kLoop, or if the system flushes and there are
+  //    transfers.
+  // Depths are only changed if the system has them (Traits::has_depths) and `layout.depths` is
+  // empty.
+  //
+  // Requires a layout of at least one stage whose `ends` are valid for cuts(). For a system with
+  // several stages per worker, its stages must be dealt out in turn (plan/dealing.h).
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }
@@ -101,31 +147,39 @@ class Predictor {
   [[nodiscard]] const cost::Links& links() const { return links_; }
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const cost::Traits& traits() const { return setting_.rules.traits; }
-  // The smallest memory that a worker of the group may use, and the lowest speed: what a stage on
-  // all of them can count on. The group has at least one worker.
+  // Returns what every worker of `group` offers: the smallest memory that one of them may use, and
+  // the lowest speed of one. Requires at least one worker.
   [[nodiscard]] cluster::Device weakest(std::span<const WorkerId> group) const;
+  // Returns weakest() of all workers of the cluster.
   [[nodiscard]] cluster::Device weakest_of_all() const;
 
  private:
-  struct Shape;
-  struct Choice;
+  struct Shape;   // a layout with all costs that no choice changes (plan/shape.h)
+  struct Choice;  // one combination of microbatches, depths and recomputation that is tried
   [[nodiscard]] Shape shape_of(const Layout& layout) const;
+  // Returns the numbers of microbatches to try for a layout of `stages` stages, ascending.
   [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
+  // Returns the most items that each stage may have in flight by the rule for depths, before memory
+  // and `choice.most_depth` limit them.
   [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;
-  // Predicts the layout with the choices made.
+  // Returns the prediction for one combination.
   [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
+  // Returns how large an item of `stage` is if a minibatch is cut into `microbatches`.
   [[nodiscard]] cost::ItemShare share_of(const Shape& shape, std::size_t stage,
                                          int microbatches) const;
-  // Predicts stage `s` with at most `depth` items in flight. If that exceeds the worker's memory,
-  // tries recomputation and smaller depths, as far as `choice` permits.
+  // Returns depth, recomputation and memory of stage `s` with at most `depth` items in flight. If
+  // that exceeds the memory limit, tries recomputation and then smaller depths, as far as `choice`
+  // permits. The result may still exceed the limit.
   [[nodiscard]] StagePrediction fitted(const Shape& shape, std::size_t s, const Choice& choice,
                                        int depth) const;
-  // Adds depth, recomputation, memory and compute of every stage to `prediction`.
+  // Sets `prediction.stages` (depth, recomputation, memory, compute and averaging) and
+  // `prediction.miss`.
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
-  // All that the system's time depends on.
+  // Returns all costs that the system's time depends on. Requires the stages of `prediction`.
   [[nodiscard]] cost::PipelineCosts costs_of(const Shape& shape,
                                              const Prediction& prediction) const;
-  // Where a worker has several stages, their memory adds up: notes a miss where it is too much.
+  // For systems with several stages per worker: adds up the memory of each worker's stages and
+  // updates `prediction.miss` if the sum exceeds the limit.
   void check_workers(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;
@@ -134,7 +188,8 @@ class Predictor {
   Setting setting_;
 };
 
-// The plan that a prediction describes.
+// Returns `layout` as a plan, with the microbatches, depths and recomputation of its `prediction`.
+// `system` is the name of the training system.
 [[nodiscard]] Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& prediction,
                            std::string system);
 

@@ -1,5 +1,5 @@
-// Predictions that can be checked by hand. Times are whole seconds, a link carries one byte per
-// second unless a test says otherwise, so that bytes are seconds too.
+// Predictions that can be checked by hand. Times are whole seconds. Unless a test says otherwise, a
+// link carries one byte per second, so that bytes are seconds too.
 #include "plan/predict.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ struct LayerOf {
   int forward;
   int backward;
   std::int64_t weights = 0;
-  std::int64_t out = 0;  // bytes to the next layer
+  std::int64_t out = 0;  // bytes of its output, which the next layer uses
   std::int64_t stash = 0;
 };
 
-// data → layer0 → layer1 → …
+// Returns the chain data → layer0 → layer1 → …
 profile::Profile chain(const std::vector<LayerOf>& layers) {
   graph::Builder builder;
   profile::Profile profile;
@@ -46,7 +46,8 @@ cluster::Cluster flat(int workers, double bandwidth = 1, Nanos latency = Nanos(0
           std::vector<cluster::Device>(static_cast<std::size_t>(workers), {kPlenty, 1})};
 }
 
-// Links inside a server are so fast that they do not count; one network card for each server.
+// Returns servers with one network card each. Links inside a server are so fast that they do not
+// count.
 cluster::Cluster servers(int count, int inside, double between) {
   return {"servers",
           {{.name = "server", .count = inside, .bandwidth = {1e9}},
@@ -54,7 +55,7 @@ cluster::Cluster servers(int count, int inside, double between) {
           std::vector<cluster::Device>(static_cast<std::size_t>(count * inside), {kPlenty, 1})};
 }
 
-// One layer per stage, on the workers given by number.
+// Returns a layout with one layer per stage. `workers` has the workers of each stage.
 Layout layer_by_layer(const std::vector<std::vector<int>>& workers) {
   Layout layout;
   for (std::size_t s = 0; s < workers.size(); ++s) {
@@ -90,7 +91,8 @@ std::vector<int> depths_of(const Prediction& prediction) {
   return depths;
 }
 
-// A pipeline that waits for its loop: F = 1, B = 2, transfers of 1.
+// Returns four layers with F = 1, B = 2 and transfers of 1. As four stages of slack 1, they are
+// limited by the loop.
 profile::Profile four_equal(std::int64_t weights = 0) {
   return chain(
       std::vector<LayerOf>(4, {.forward = 1, .backward = 2, .weights = weights, .out = 1}));
@@ -113,7 +115,7 @@ TEST(PredictPipedream, TheSlowestStageOfAStraightPipelineSetsThePace) {
 TEST(PredictPipedream, AnUpdateIsPartOfItsStagesBackward) {
   profile::Profile profile = four_equal();
   EXPECT_DOUBLE_EQ(predict(profile, flat(4), straight(4)).per_minibatch.count(), 3);
-  profile.costs[2].update = std::chrono::seconds(4);  // of the second stage's layer
+  profile.costs[2].update = std::chrono::seconds(4);  // the layer of stage 1
   const Prediction found = predict(profile, flat(4), straight(4));
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 3 + 4);
   EXPECT_EQ(found.limiting_stage, 1u);
@@ -146,8 +148,8 @@ TEST(PredictPipedream, TheLeastDepthIsKeptWhereMoreWouldNotHelp) {
   EXPECT_EQ(depths_of(predict(profile, flat(4), straight(4))), (std::vector{4, 3, 2, 1}));
 }
 
-// Stage 0 with depth d: d versions of 10, a gradient, an optimiser state, d outputs, 1 to work
-// with.
+// Stage 0 with depth d has d weight versions of 10 bytes, a gradient and an optimiser state of 10
+// bytes each, d outputs of 1 byte, and 1 byte of working memory.
 TEST(PredictPipedream, TheLeastDepthIsKeptWhereMoreWouldNotFit) {
   const Prediction tight =
       predict(four_equal(10), flat(4), straight(4), {.memory = Bytes{40 + 10 + 10 + 4 + 1}});
@@ -176,7 +178,7 @@ TEST(PredictPipedream, ReplicasTakeMinibatchesInTurn) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 2);
   EXPECT_EQ(found.limit, Limit::kCompute);
   EXPECT_EQ(found.minibatches_per_update, 3);
-  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 2);  // of one replica
+  EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 2);  // on one replica
 }
 
 TEST(PredictPipedream, ReplicasAreHeldUpByTheirExchangeWhereThatTakesLonger) {
@@ -191,9 +193,9 @@ TEST(PredictPipedream, ReplicasAreHeldUpByTheirExchangeWhereThatTakesLonger) {
   EXPECT_EQ(faster.limit, Limit::kCompute);
 }
 
-// Stage 0 has a replica on each server, stage 1 is on the first server. Each two minibatches the
-// first server's card carries 8 bytes of the ring each way, and 6 bytes forth and back of the
-// minibatch that comes from the other server.
+// Stage 0 has a replica on each server; stage 1 is on the first server. Per two minibatches, the
+// first server's card carries 8 bytes of the ring in each direction. It also carries 6 bytes of
+// values in and 6 bytes of gradients out, for the minibatch that comes from the other server.
 TEST(PredictPipedream, ASharedNetworkCardCarriesTransfersAndExchangeTogether) {
   const Prediction found = predict(
       chain({{.forward = 1, .backward = 1, .weights = 8, .out = 6}, {.forward = 1, .backward = 1}}),
@@ -202,7 +204,8 @@ TEST(PredictPipedream, ASharedNetworkCardCarriesTransfersAndExchangeTogether) {
   EXPECT_EQ(found.limit, Limit::kLink);
   EXPECT_EQ(found.busiest.level, 1u);
   EXPECT_DOUBLE_EQ(found.busiest.bytes, 7);
-  // Each of two workers sends 8 bytes of a ring per two minibatches; 6 go forth and 6 back.
+  // Each of two workers sends 8 bytes of a ring per two minibatches. Per minibatch, 6 bytes go
+  // forth and 6 back.
   EXPECT_DOUBLE_EQ(found.bytes_per_minibatch, 8 + 12);
   EXPECT_DOUBLE_EQ(found.stages[0].sent_bytes, 6);
 }
@@ -216,8 +219,8 @@ TEST(PredictPipedream, FifteenAndOneOnFourServersOfFour) {
   EXPECT_EQ(fast.limit, Limit::kCompute);
   EXPECT_EQ(depths_of(fast), (std::vector{2, 1}));
   EXPECT_EQ(fast.minibatches_per_update, 15);
-  // Twelve of fifteen minibatches reach the last server through its card, which also carries an
-  // edge of the ring: 2·(14/15)·15 bytes per fifteen minibatches.
+  // Twelve of fifteen minibatches, of 15 bytes each, reach the last server through its card. The
+  // card also carries an edge of the ring: 2·(14/15)·15 bytes per fifteen minibatches.
   const Prediction slow = predict(profile, servers(4, 4, 1), layout);
   EXPECT_DOUBLE_EQ(slow.per_minibatch.count(), 12 + 28.0 / 15);
   EXPECT_EQ(slow.limit, Limit::kLink);
@@ -255,7 +258,8 @@ TEST(PredictPipedream, TheLongestWayDecidesWhereAValueSkipsAStage) {
   Layout layout = straight(3);
   layout.depths = {1, 1, 1};
   const Prediction found = predict(profile, flat(3), layout);
-  // Forth: a, 9 to c, c; not a, 1, b, 1, c. Back: 9, for backwards take no time.
+  // The longest way forth is a, 9 bytes to c, c. It is longer than a, 1 byte, b, 1 byte, c. The way
+  // back is the 9 bytes, since backwards take no time.
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 1 + 9 + 1 + 9);
   EXPECT_EQ(found.limit, Limit::kLoop);
   EXPECT_DOUBLE_EQ(found.stages[0].sent_bytes, 10);
@@ -298,8 +302,8 @@ TEST(PredictDepth, ThePlannersOwnDepthsAreKept) {
   EXPECT_EQ(found.limiting_stage, 1u);
 }
 
-// The second layer's three full buckets can be averaged from 2 + 3 s on, for 6 s; the first layer's
-// backward is done at 7 s, and its one follows from 11 s to 13 s.
+// The second layer is a bucket of 3·kBucket bytes, which is averaged from 2 + 3 = 5 s to 11 s. The
+// first layer's backward ends at 7 s. Its bucket of kBucket bytes is averaged from 11 s to 13 s.
 TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
   constexpr std::int64_t kBucket = 25 << 20;
   const profile::Profile profile = chain({{.forward = 1, .backward = 2, .weights = kBucket},
@@ -317,7 +321,7 @@ TEST(PredictDataParallel, AveragingOverlapsWithBackward) {
   EXPECT_EQ(fast.limit, Limit::kCompute);
 }
 
-// Whether the averaging hides behind the backward or not: nothing hides the update.
+// The backward may hide the averaging, but nothing hides the update.
 TEST(PredictDataParallel, AnUpdateComesOnTopOfEverything) {
   constexpr std::int64_t kBucket = 25 << 20;
   profile::Profile profile = chain({{.forward = 1, .backward = 2, .weights = kBucket},
@@ -334,8 +338,8 @@ TEST(PredictDataParallel, AnUpdateComesOnTopOfEverything) {
   EXPECT_DOUBLE_EQ(fast.per_minibatch.count(), (7 + 0.004 + 5) / 2);
 }
 
-// 16 bytes fill no bucket: they are averaged at the end, 16 s at a byte a second; so are two
-// latencies.
+// The 16 bytes of both layers do not fill a bucket. They are averaged after the backward, which
+// takes 16 s at a byte per second and two latencies.
 TEST(PredictDataParallel, SmallLayersAreAveragedTogetherAtTheEnd) {
   const profile::Profile profile = chain(
       {{.forward = 1, .backward = 2, .weights = 4}, {.forward = 1, .backward = 3, .weights = 12}});
@@ -347,8 +351,8 @@ TEST(PredictDataParallel, SmallLayersAreAveragedTogetherAtTheEnd) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (7 + 16 + 2) / 2.0);
 }
 
-// Half of an exchange is pushed at the end of the backward, the other half fetched after it, and
-// nothing overlaps that.
+// The push after the backward takes half of an exchange, and the fetch after it the other half.
+// Nothing overlaps them.
 TEST(PredictAsynchronous, PushesAndFetchesAreOneExchangeAfterTheBackward) {
   const profile::Profile profile = chain({{.forward = 1, .backward = 5, .weights = 16}});
   const Prediction found =
@@ -382,7 +386,8 @@ profile::Profile two_stages() {
                 {.forward = 2, .backward = 4, .weights = 10, .stash = 16}});
 }
 
-// A quarter of a minibatch: 1 + 2 on stage 0, 1/2 on the link each way, 1/2 + 1 on stage 1.
+// An item is a quarter of a minibatch: 1 + 2 on stage 0, 1/2 on the link in each direction, 1/2 + 1
+// on stage 1.
 TEST(PredictGpipe, FillsAndDrainsForEveryMinibatch) {
   const Prediction found =
       predict(two_stages(), flat(2), straight(2), {.rules = cost::kGpipe, .microbatches = 4});
@@ -393,7 +398,7 @@ TEST(PredictGpipe, FillsAndDrainsForEveryMinibatch) {
   EXPECT_EQ(depths_of(found), (std::vector{4, 4}));
   EXPECT_EQ(found.stages[0].memory.weights, Bytes{10});          // one version
   EXPECT_EQ(found.stages[0].memory.activations, Bytes{18});      // all four quarters of 16 + 2
-  EXPECT_EQ(found.stages[1].memory.activations, Bytes{16 + 2});  // its own and what it received
+  EXPECT_EQ(found.stages[1].memory.activations, Bytes{16 + 2});  // own and received values
 }
 
 TEST(PredictGpipe, RecomputationRunsForwardsTwiceAndKeepsOnlyWhatCameIn) {
@@ -406,7 +411,7 @@ TEST(PredictGpipe, RecomputationRunsForwardsTwiceAndKeepsOnlyWhatCameIn) {
   EXPECT_TRUE(found.stages[0].recompute);
   EXPECT_TRUE(found.stages[1].recompute);
   EXPECT_EQ(found.stages[0].memory.activations, Bytes{5});      // a quarter of 18, rounded up
-  EXPECT_EQ(found.stages[1].memory.activations, Bytes{4 + 2});  // and all that came in
+  EXPECT_EQ(found.stages[1].memory.activations, Bytes{4 + 2});  // with all it received
 }
 
 TEST(PredictGpipe, TakesFourMicrobatchesPerStageWhereNothingSpeaksAgainstIt) {
@@ -430,7 +435,7 @@ TEST(PredictGpipe, LatencySpeaksForFewMicrobatches) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 18 + 2 * 12);
 }
 
-// What is fixed of the first stage's 4 + 8: 1 + 2. In 4 parts it takes 3 and 6 more.
+// Of the first stage's 4 + 8 seconds, 1 + 2 are fixed. In 4 parts it takes 3 + 6 seconds more.
 profile::Profile two_stages_with_fixed() {
   profile::Profile profile = two_stages();
   profile.costs[1].fixed_forward = std::chrono::seconds(1);
@@ -444,7 +449,7 @@ TEST(PredictGpipe, EveryMicrobatchTakesWhatIsFixed) {
   EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4 + 3);
   EXPECT_DOUBLE_EQ(found.stages[0].backward.count(), 8 + 6);
   EXPECT_DOUBLE_EQ(found.stages[1].forward.count(), 2);
-  // Items of 1.75 + 3.5 and 0.5 + 1, half a second between them.
+  // An item takes 1.75 + 3.5 on stage 0, 0.5 on the link in each direction, and 0.5 + 1 on stage 1.
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(),
                    (1.75 + 0.5 + 0.5) + (1 + 0.5 + 3.5) + 3 * (1.75 + 3.5));
 }
@@ -472,8 +477,8 @@ TEST(PredictPipedream, WhatIsFixedChangesNothingForWholeMinibatches) {
   EXPECT_DOUBLE_EQ(found.stages[0].forward.count(), 4);
 }
 
-// Items of 1 + 2 and 2 + 3. The last stage is the pivot: it waits for one forward, works for four
-// items, and the last backward passes stage 0.
+// An item takes 1 + 2 on stage 0 and 2 + 3 on stage 1. The last stage is the pivot: it waits for
+// one forward, runs four items, and then the last backward passes stage 0.
 TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
   const Prediction found =
       predict(chain({{.forward = 4, .backward = 8}, {.forward = 8, .backward = 12}}), flat(2),
@@ -484,7 +489,7 @@ TEST(PredictDapple, TheLastStageIsThePivotWhereItIsTheSlowest) {
   EXPECT_EQ(found.minibatches_per_update, 1);
 }
 
-// Items of 2 + 4 and 1 + 1: stage 0 never waits.
+// An item takes 2 + 4 on stage 0 and 1 + 1 on stage 1. Stage 0 never waits.
 TEST(PredictDapple, AnEarlierStageIsThePivotWhereItIsTheSlowest) {
   const Prediction found =
       predict(chain({{.forward = 8, .backward = 16}, {.forward = 4, .backward = 4}}), flat(2),
@@ -492,13 +497,14 @@ TEST(PredictDapple, AnEarlierStageIsThePivotWhereItIsTheSlowest) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 * (2 + 4));
 }
 
-// Two minibatches are an update: each item is half a minibatch, shared by the replicas of stage 0.
+// An update has two minibatches in four items, so each item is half a minibatch. The two replicas
+// of stage 0 share it.
 TEST(PredictDapple, ReplicasShareEveryMicrobatch) {
   const Prediction found =
       predict(chain({{.forward = 8, .backward = 16, .weights = 4, .stash = 8},
                      {.forward = 4, .backward = 4, .stash = 8}}),
               flat(3), layer_by_layer({{0, 1}, {2}}), {.rules = cost::kDapple, .microbatches = 4});
-  // Stage 0 is the pivot with items of 2 + 4, and averages 4 bytes at the end.
+  // Stage 0 is the pivot. An item takes 2 + 4 there, and 4 bytes are averaged at the end.
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (2 + 3 * 6 + 4 + 4) / 2.0);
   EXPECT_EQ(found.minibatches_per_update, 2);
   EXPECT_EQ(depths_of(found), (std::vector{2, 1}));
@@ -506,7 +512,8 @@ TEST(PredictDapple, ReplicasShareEveryMicrobatch) {
   EXPECT_EQ(found.stages[1].memory.activations, Bytes{4});  // 1 item of 2·8 / 4
 }
 
-// As above; of stage 0 a quarter of a minibatch on each replica, of stage 1 half of one.
+// An item is half a minibatch on stage 1, and a quarter on each of the two replicas of stage 0. So
+// stage 0 takes its fixed time four times per minibatch, stage 1 twice.
 TEST(PredictDapple, EveryReplicaThatSharesAnItemTakesWhatIsFixed) {
   profile::Profile profile =
       chain({{.forward = 8, .backward = 16, .weights = 4}, {.forward = 4, .backward = 4}});
@@ -519,7 +526,8 @@ TEST(PredictDapple, EveryReplicaThatSharesAnItemTakesWhatIsFixed) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (5 + 3 * (5 + 4) + 4 + 4) / 2.0);
 }
 
-// Both replicas of stage 0 send their halves to one worker: two minibatches of 4 bytes.
+// The only item of an update is two minibatches of 4 bytes. Both replicas of stage 0 send their
+// halves to one worker.
 TEST(PredictDapple, WhoeverReceivesFromAllReplicasReceivesAllOfIt) {
   const Prediction found =
       predict(chain({{.forward = 1, .backward = 2, .out = 4}, {.forward = 1, .backward = 1}}),
@@ -527,7 +535,8 @@ TEST(PredictDapple, WhoeverReceivesFromAllReplicasReceivesAllOfIt) {
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), (1 + 8 + 2 + 2 + 8 + 2) / 2.0);
 }
 
-// Stage 0 has 8 bytes of activations per minibatch, 2 per item: 3 bytes hold one item.
+// Stage 0 has 8 bytes of activations per minibatch and 2 per item. So 3 bytes of memory are enough
+// for one item in flight.
 TEST(PredictDapple, FewerInFlightIsBetterThanRecomputationWhereForwardsAreLong) {
   const profile::Profile profile =
       chain({{.forward = 8, .backward = 4, .stash = 8}, {.forward = 1, .backward = 1}});
@@ -570,7 +579,7 @@ TEST(PredictTwoBuffered, KeepsTwoVersionsAndAsManyMicrobatchesAsStages) {
   const profile::Profile profile =
       chain(std::vector<LayerOf>(3, {.forward = 4, .backward = 8, .weights = 10, .stash = 12}));
   const Prediction found = predict(profile, flat(3), straight(3), {.rules = cost::kTwoBuffered});
-  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 12);  // no flush: as fast as its slowest stage
+  EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 12);  // no flush: the slowest stage decides
   EXPECT_EQ(found.limit, Limit::kCompute);
   EXPECT_EQ(found.microbatches, 3);
   EXPECT_EQ(depths_of(found), (std::vector{3, 2, 1}));
@@ -578,7 +587,7 @@ TEST(PredictTwoBuffered, KeepsTwoVersionsAndAsManyMicrobatchesAsStages) {
     EXPECT_EQ(stage.memory.weights, Bytes{20});
     EXPECT_EQ(stage.memory.gradients, Bytes{10});
   }
-  EXPECT_EQ(found.stages[0].memory.activations, Bytes{12});  // 3 items of a third
+  EXPECT_EQ(found.stages[0].memory.activations, Bytes{12});  // 3 items of 4 bytes
   EXPECT_EQ(found.stages[2].memory.activations, Bytes{4});
 }
 
@@ -609,15 +618,17 @@ TEST(PredictTwoBuffered, RecomputationTakesTimeAndSavesMemory) {
                   .microbatches = 2};
   const Prediction found = predict(profile, flat(2), straight(2), setting);
   EXPECT_FALSE(found.miss.has_value());
-  EXPECT_TRUE(found.stages[0].recompute);   // 2 items of 6 bytes
-  EXPECT_FALSE(found.stages[1].recompute);  // 1
+  EXPECT_TRUE(found.stages[0].recompute);   // 2 items of 6 bytes do not fit
+  EXPECT_FALSE(found.stages[1].recompute);  // 1 item of 6 bytes fits
   EXPECT_DOUBLE_EQ(found.per_minibatch.count(), 4 + 4 + 8);
 }
 
-// 65 bytes on stage 0 (above); stage 1: 30 + 10 + 10, 3 outputs, 3 inputs, 2 ahead, 2 to work with.
+// Stage 0 needs 40 + 10 + 10 bytes for weights, gradients and optimiser state, 4 for outputs and 1
+// to work with: 65. Stage 1 needs 30 + 10 + 10, 3 for outputs, 3 for inputs, 2 for inputs received
+// ahead and 2 to work with: 60.
 TEST(PredictMemory, AMissNamesTheStageThatLacksMostAndHowMuch) {
   Layout layout = straight(4);
-  layout.depths = {4, 3, 2, 1};  // given, so that they may not shrink
+  layout.depths = {4, 3, 2, 1};  // depths that a layout gives do not shrink
   const Prediction found = predict(four_equal(10), flat(4), layout, {.memory = Bytes{58}});
   ASSERT_TRUE(found.miss.has_value());
   EXPECT_EQ(found.miss->stage, StageId{0});
@@ -646,9 +657,9 @@ TEST(PredictMemory, TheDevicesOwnMemoryCountsWhereItIsLess) {
   EXPECT_EQ(less.stages[1].memory_limit, Bytes{40});
 }
 
-// Stage 0 would have 4 in flight; with 50 bytes only 2 fit: 20 + 10 + 10 of weights, gradients and
-// state, 2 × 1 of outputs, and 1 to work with. The loop (4 × 3 through all stages) is then the
-// limit.
+// Stage 0 would have 4 minibatches in flight, but only 2 fit into 50 bytes: 20 + 10 + 10 for
+// weights, gradients and optimiser state, 2 for outputs, and 1 to work with. Then the loop through
+// all stages is the limit.
 TEST(PredictMemory, WhereItIsShortStagesHaveFewerInFlight) {
   const Prediction found = predict(four_equal(10), flat(4), straight(4), {.memory = Bytes{50}});
   EXPECT_FALSE(found.miss.has_value());
@@ -666,7 +677,8 @@ TEST(PredictMemory, TheSmallestReplicaCounts) {
   const Prediction found = predict(chain({{.forward = 1, .backward = 1, .weights = 10}}), cluster,
                                    layer_by_layer({{0, 1, 2}}));
   EXPECT_EQ(found.stages[0].memory_limit, Bytes{35});
-  // A version, two gradients (one is averaged while the next is computed), an optimiser state.
+  // One weight version, two gradient buffers (one is averaged while the next is computed) and one
+  // optimiser state.
   EXPECT_EQ(found.stages[0].memory.total(), Bytes{40});
   ASSERT_TRUE(found.miss.has_value());
   EXPECT_EQ(found.miss->bytes, Bytes{5});
@@ -684,10 +696,11 @@ TEST(PredictMemory, TheOptimisersStateIsCountedInCopiesOfTheWeights) {
 TEST(PredictExchange, AllToAllSendsThroughTheCardWhatARingSendsToNeighbours) {
   const profile::Profile profile = chain({{.forward = 1, .backward = 1, .weights = 16}});
   const Layout layout = layer_by_layer({up_to(4)});
-  // As many in each server: 2·(1/2)·16 bytes inside, at 1 GB/s, then as many over each card.
+  // Each server has two workers, so the ring has two levels: 2·(1/2)·16 bytes inside at 1 GB/s,
+  // then 2·(1/2)·16 bytes over each card.
   EXPECT_DOUBLE_EQ(predict(profile, servers(2, 2, 1), layout).per_minibatch.count(),
                    (16 + 16e-9) / 4.0);
-  // Both workers of a server send a shard of 4 bytes to both of the other, twice.
+  // Both workers of a server send a shard of 4 bytes to both workers of the other, twice.
   EXPECT_DOUBLE_EQ(
       predict(profile, servers(2, 2, 1), layout, {.exchange = cost::Exchange::kAllToAll})
           .per_minibatch.count(),

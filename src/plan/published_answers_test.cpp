@@ -1,5 +1,6 @@
-// What PipeDream's own optimiser answered for its authors' profiles (run by others, with use of
-// fewer machines off and no memory limit). The profiles are not part of this project.
+// Compares with what PipeDream's own optimiser answered for its authors' profiles. Others ran it,
+// without the option to use fewer machines and without a memory limit. The profiles are not part of
+// this project.
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
@@ -12,11 +13,11 @@ namespace {
 
 struct Published {
   std::string model;
-  std::vector<int> counts;              // the inner level first
-  std::vector<double> bandwidths;       // bytes per second
-  double seconds;                       // predicted per minibatch
-  double tolerance;                     // half of the last digit printed
-  std::optional<double> data_parallel;  // likewise
+  std::vector<int> counts;              // components per level, the inner level first
+  std::vector<double> bandwidths;       // bytes per second of each level
+  double seconds;                       // per minibatch, as their optimiser printed it
+  double tolerance;                     // half of the last printed digit of `seconds`
+  std::optional<double> data_parallel;  // per minibatch, for data parallelism
 };
 
 const std::vector<Published> kChains{
@@ -90,8 +91,8 @@ TEST_F(PublishedAnswers, OfEqualPlansTheOneWithTheFewestStagesIsTaken) {
   EXPECT_EQ(ours(kChains[3]).config, "15-1") << "their optimiser says 14-1-1, which is as fast";
 }
 
-// SYSTEMS §2: what the printed volume 2(m−1)·W and the ring's 2(m−1)/m·W make of VGG-16 on 16 flat
-// workers.
+// The paper prints 2(m−1)·W bytes for averaging over m workers, but its plan 15-1 for VGG-16
+// follows only from the 2(m−1)/m·W bytes of a ring. Both on 16 workers of one level.
 TEST_F(PublishedAnswers, ThePapersFifteenToOneComesFromTheRingsVolume) {
   EXPECT_EQ(ours(kChains[2], cost::Variant::kPaper).config, "8-1");
   EXPECT_EQ(ours(kChains[2], cost::Variant::kDefault).config, "15-1");

@@ -8,13 +8,14 @@ namespace pipedream::plan {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-constexpr double kMostTableWork = 2e7;
-constexpr int kHalvings = 50;
-constexpr double kCloseEnough = 1e-5;         // of the bound
-constexpr double kBelowRounding = 1 - 1e-12;  // a prediction sums in another order
+constexpr double kMostTableWork = 2e7;        // steps to fill the table
+constexpr int kHalvings = 50;                 // of a bisection, at most
+constexpr double kCloseEnough = 1e-5;         // where a bisection ends, relative to the bound
+constexpr double kBelowRounding = 1 - 1e-12;  // a prediction may round sums differently
 
-// Averaging over a ring of m workers, per byte and minibatch: some link of a level that joins so
-// many carries 2(m−1)/m per round of m minibatches. Other patterns may use all levels at once.
+// Returns a lower bound on averaging over m workers, in seconds per byte of weights and minibatch.
+// In a ring of one level, some link of a level that joins m workers carries 2(m−1)/m bytes per
+// round of m minibatches. Other patterns may use all levels at once.
 double exchange_per_byte(const cost::Links& links, cost::Exchange pattern, int m) {
   double best = 0;
   for (std::size_t k = 0; k < links.levels(); ++k) {
@@ -28,7 +29,8 @@ double exchange_per_byte(const cost::Links& links, cost::Exchange pattern, int m
   return cost::exchange_share(m) / best / m;
 }
 
-// The same for every m, with rings of two levels; by m − 1.
+// Returns for every m, at index m − 1, the lower bound of exchange_per_byte(), lowered if a ring of
+// two levels is faster.
 std::vector<double> exchanges_per_byte(const cost::Links& links, cost::Exchange pattern) {
   std::vector<double> all;
   for (int m = 1; m <= links.workers(); ++m) all.push_back(exchange_per_byte(links, pattern, m));
@@ -52,20 +54,21 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
   for (const cluster::Device& device : predictor.cluster().devices)
     speed_ = std::max(speed_, device.speed);
   for (std::size_t cut = 0; cut < cuts_.count(); ++cut) time_.push_back(compute(0, cut));
-  if (!predictor.traits().flushes)  // once a round
+  if (!predictor.traits().flushes)  // then averaging takes place once per round
     exchange_ = exchanges_per_byte(predictor.links(), predictor.setting().exchange);
   else
     exchange_.resize(static_cast<std::size_t>(workers_));
   int first = 2;
   for (std::size_t k = 0; k < predictor.links().levels(); ++k) {
     levels_end_.push_back(predictor.links().inside(k) * predictor.links().level(k).count);
-    // One more worker may make an even group uneven; it counts as if it did not take part.
+    // A ring over m workers may be slower than over m − 1, if only the latter has two levels.
+    // Taking the smaller of both keeps the bound, and it then does not grow with m.
     for (int m = first + 1; m <= levels_end_.back(); ++m)
       exchange_[index(m)] = std::min(exchange_[index(m)], exchange_[index(m - 1)]);
     first = std::max(2, levels_end_.back() + 1);
   }
   if (!cuts_.complete()) {
-    // Stages need not follow this order of the layers: only what holds for any partition counts.
+    // The best plan may cut in another order, so only what holds for any partition counts.
     bound_ = time_.back() / workers_ * kBelowRounding;
     return;
   }
@@ -73,8 +76,8 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
   bound_ = table_.empty() ? bisect(1, &whole_) : rest(0, workers_);
 }
 
-// One minibatch on one worker: in one part, or, where replicas share items, as part of an item of
-// many minibatches, which takes what is fixed once for all of them.
+// Returns the least time of one minibatch on one worker. It runs in one part or, if replicas share
+// items, as a part of an item of many minibatches, which takes the fixed time once for all of them.
 double Relaxation::compute(std::size_t a, std::size_t b) const {
   const Seconds fixed(cuts_.fixed_forward(a, b) + cuts_.fixed_backward(a, b));
   return cost::time_in_parts(Seconds(cuts_.compute(a, b)), fixed, largest_item_).count() / speed_;
@@ -87,9 +90,10 @@ double Relaxation::stage(std::size_t a, std::size_t b, int workers) const {
   return std::max(alone, exchange) * kBelowRounding;
 }
 
-// The smallest multiple of `copies` with stage(a, b, ·) ≤ time; more than there are: none.
+// Returns the smallest multiple of `copies` workers with which stage(a, b, ·) ≤ time; more than
+// workers_ if there is none.
 int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int copies) const {
-  // Rounding must not hide a count that is just enough.
+  // Rounding must not exclude a number of workers that is just enough.
   const auto enough = [&](double busy) { return std::ceil(busy / time * kBelowRounding); };
   const double compute = time_[b] - time_[a];
   const bool is_alone = copies == 1 && enough(compute) <= 1;
@@ -100,7 +104,8 @@ int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int co
   if (straight_) return is_alone ? 1 : workers_ + 1;
   const auto round_up = [&](int m) { return (m + copies - 1) / copies * copies; };
   int least = round_up(std::max(1, static_cast<int>(wanted)));
-  for (const int end : levels_end_) {  // from 2 on, more of one level fit better; 1 always does
+  // Inside one level, from 2 workers on, exchange_ does not grow; 1 worker always fits.
+  for (const int end : levels_end_) {
     if (least <= end && fits(least)) return least;
     int low = 0;
     int high = std::max(0, (end - least) / copies + (least <= end ? 1 : 0));
@@ -118,15 +123,17 @@ int Relaxation::fewest_workers(std::size_t a, std::size_t b, double time, int co
 }
 
 std::vector<Relaxation::Step> Relaxation::within(double time, int copies) const {
-  std::vector<int> used(cuts_.count(), workers_ + 1);  // too many: not reached yet
-  std::vector<Step> from(cuts_.count(), {0, 0});       // the stage that ends at a cut: its begin
+  // By cut: the fewest workers before it (workers_ + 1: not reached yet), and the stage that ends
+  // there. In `from`, Step::end is the cut at which that stage begins.
+  std::vector<int> used(cuts_.count(), workers_ + 1);
+  std::vector<Step> from(cuts_.count(), {0, 0});
   used[0] = 0;
   for (std::size_t a = 0; a < cuts_.last(); ++a) {
     if (used[a] >= workers_) continue;
     for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
       if (!cuts_.precedes(a, b)) continue;
       if (used[a] + (time_[b] - time_[a]) / time > workers_ + 1) {
-        if (cuts_.in_line()) break;  // later ends need even more
+        if (cuts_.in_line()) break;  // longer stages need even more workers
         continue;
       }
       const int count = fewest_workers(a, b, time, copies);
@@ -142,8 +149,8 @@ std::vector<Relaxation::Step> Relaxation::within(double time, int copies) const 
   return steps;
 }
 
-// Narrows down between a time that is too short for sure and one that is long enough; returns the
-// first.
+// Narrows an interval between a time that no solution reaches and a time that one does. Returns the
+// lower end, and in `steps` the stages for the upper end; no stages if there are none.
 double Relaxation::bisect(int copies, std::vector<Step>* steps) const {
   double low = time_.back() / workers_ * kBelowRounding;
   double high = std::max(stage(0, cuts_.last(), copies), low);
@@ -165,7 +172,7 @@ std::vector<Relaxation::Step> Relaxation::solution(int copies) const {
   std::vector<Step> steps = whole_;
   if (copies > 1 || steps.empty()) (void)bisect(copies, &steps);
   if (steps.empty() || straight_) return steps;
-  // Give what is left to the stages that need it most.
+  // Gives the workers that are left to the slowest stages.
   int left = workers_;
   for (const Step& step : steps) left -= step.workers;
   for (; left >= copies; left -= copies) {

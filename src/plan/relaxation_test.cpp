@@ -7,7 +7,8 @@
 namespace pipedream::plan {
 namespace {
 
-// Three layers of 2 s each, of which averaging takes half a second more where there are replicas.
+// Returns three layers of 2 s each. If a stage has replicas, averaging takes half a second of
+// processor time per layer.
 profile::Profile three_layers() {
   graph::Builder builder;
   profile::Profile profile;
@@ -38,7 +39,7 @@ TEST(Relaxation, HasWhatAveragingTakesOfTheProcessorWhereThereAreReplicas) {
   const Relaxation relaxation(predictor, /*straight=*/false);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 1), 6, 1e-9);
   EXPECT_NEAR(relaxation.stage(0, cuts.last(), 2), (6 + 1.5) / 2, 1e-9);
-  // Stages of two layers and of one would take 4 s.
+  // Two stages, of two layers and of one layer, would take 4 s.
   EXPECT_NEAR(relaxation.bound(), (6 + 1.5) / 2, 1e-6);
   Layout replicas;
   replicas.ends = {0, cuts.last()};
@@ -55,7 +56,8 @@ TEST(Relaxation, AStageOnOneWorkerAveragesNothing) {
   EXPECT_NEAR(Relaxation(predictor, false).bound(), 2, 1e-6) << "a layer on each";
 }
 
-// 36 bytes over cards of 4 bytes per second: a byte of each leaves a server once, not 1.5 times.
+// The weights are 36 bytes, and network cards carry 4 bytes per second. In a ring of two levels, a
+// server sends each byte once; in a ring of one level, it would send it 1.5 times.
 TEST(Relaxation, KnowsRingsOfTwoLevels) {
   profile::Profile profile = three_layers();
   for (std::size_t i = 1; i < profile.costs.size(); ++i) profile.costs[i].weights = Bytes{12};

@@ -7,11 +7,13 @@
 namespace pipedream::plan {
 namespace {
 
+// The budget is counted in nodes of the exhaustive search. A prediction costs one node for every
+// kWorkersPerPrice workers, and at least kSmallestPrice.
 constexpr std::int64_t kPriceOfNode = 1;
 constexpr std::int64_t kWorkersPerPrice = 4;
 constexpr std::int64_t kSmallestPrice = 16;
 constexpr std::size_t kMostStarts = 8;
-constexpr std::size_t kSteps[] = {1, 2, 3, 5, 8, 13, 21};  // by which a cut is moved
+constexpr std::size_t kSteps[] = {1, 2, 3, 5, 8, 13, 21};  // distances by which a cut is moved
 
 }  // namespace
 
@@ -27,7 +29,7 @@ Layout place(const Draft& draft, const cost::Links& links) {
   for (const Draft::Stage& stage : draft.stages) {
     layout.ends.push_back(stage.end);
     std::vector<WorkerId> workers;
-    // One draft is placed in one way: the two do not know of each other's workers.
+    // workers_in_order() and Places do not know which workers the other has taken.
     PD_CHECK((stage.placement == Placement::kInOrder) ==
              (draft.stages.front().placement == Placement::kInOrder));
     PD_CHECK(draft.copies == 1 || stage.placement == Placement::kInOrder);
@@ -76,7 +78,7 @@ void Search::note_good(const Layout& layout) {
 
 void Search::offer(const Draft& draft) {
   if (!is_draft(draft)) return;
-  budget_ += price_;  // what others found is free
+  budget_ += price_;  // offers are free; take() subtracts the price again
   Start start{order(take(place(draft, predictor_.links()))), draft};
   const auto at =
       std::lower_bound(starts_.begin(), starts_.end(), start,
@@ -88,6 +90,7 @@ void Search::offer(const Draft& draft) {
 
 void Search::offer(const Layout& layout) { (void)take(layout); }
 
+// Returns whether the draft is valid for the network, the cluster and the space.
 bool Search::is_draft(const Draft& draft) const {
   int used = 0;
   std::size_t from = 0;
@@ -148,7 +151,7 @@ void Search::add_moved_workers(const Draft& draft, std::vector<Draft>& into) con
     into.push_back(more);
     for (std::size_t t = 0; t < count; ++t) {
       if (t == s || draft.stages[t].replicas == 1) continue;
-      // All pairs where there are few stages, else neighbours.
+      // A worker moves between any two stages or, if there are many, between neighbours.
       if (count > 12 && t != s + 1 && s != t + 1) continue;
       Draft moved = more;
       --moved.stages[t].replicas;
@@ -170,7 +173,8 @@ void Search::add_merged(const Draft& draft, std::vector<Draft>& into) const {
   }
 }
 
-// A stage gives one of its workers, or a free one, to its first or last layers.
+// Adds drafts in which one stage becomes two: its first or its last layers get one worker, which is
+// a worker of the stage or, if the stage has only one, a free worker.
 void Search::add_split(const Draft& draft, std::vector<Draft>& into) const {
   std::size_t from = 0;
   for (std::size_t s = 0; s < draft.stages.size(); from = draft.stages[s].end, ++s) {
@@ -190,8 +194,8 @@ void Search::add_split(const Draft& draft, std::vector<Draft>& into) const {
   }
 }
 
-// Plans on few workers come first, each time for half of what is left of the budget: a large
-// cluster must not hide the best of a small one.
+// In a straight space, plans on at most 2, 4, 8, … workers come first, each time with half of the
+// remaining budget, so that good plans on few workers are found on a large cluster too.
 void Search::exhaust() {
   const int workers = predictor_.links().workers();
   std::int64_t left = budget_;
@@ -209,13 +213,16 @@ void Search::exhaust() {
   complete_ = !spent();
 }
 
+// Returns whether a plan that takes at least `at_least` seconds and has at least `stages` stages
+// cannot be better than best_.
 bool Search::hopeless(double at_least, std::size_t stages) const {
   if (!best_ || best_->prediction.miss) return false;
   const double best = best_->prediction.per_minibatch.count();
   return at_least > best || (at_least == best && stages >= best_->layout.stages());
 }
 
-// All ways to go on from a draft that ends before the last cut, with `left` workers per copy.
+// Tries all ways to complete `draft`, which ends before the last cut, with `left` more workers per
+// copy. `at_least` is a lower bound on the time of its stages.
 void Search::extend(Draft& draft, int left, double at_least) {
   const Cuts& cuts = predictor_.cuts();
   const std::size_t from = draft.stages.empty() ? 0 : draft.stages.back().end;
@@ -249,7 +256,8 @@ Outcome Search::outcome() const {
   const Prediction& prediction = best_->prediction;
   if (prediction.miss) return out_of_memory(*prediction.miss);
   const Seconds time = prediction.per_minibatch;
-  // Merged units lose nothing but, where memory is short, places for what they keep.
+  // Merged units exclude no better plan, unless memory is short: then the activations that a free
+  // layer keeps might fit better in another stage.
   const Cuts& cuts = predictor_.cuts();
   const bool proved = complete_ && cuts.complete() && !(cuts.merged() && missed_);
   const Seconds bound = proved ? time : std::min(time, Seconds(relaxation_.bound()));

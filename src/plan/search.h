@@ -1,6 +1,7 @@
-// The search behind the planners that look at whole plans: candidates are offered, improved by
-// small steps, and then all plans of a space are gone through as far as a budget allows, leaving
-// out what a bound says cannot be better. If the budget suffices the best is proved.
+// The search of the planners that compare whole plans (docs/planner.md#the-planners). It takes
+// candidates, improves them by small steps, and then goes through all plans of a space as far as a
+// budget allows, leaving out those that cannot be better by a bound. If the budget suffices, the
+// result is proved to be the best of the space.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,13 @@
 
 namespace pipedream::plan {
 
-// Stages placed one after the other, on `copies` equal parts of the cluster: all of it, or each of
-// so many blocks of workers, which then run the same pipeline side by side.
+// A layout before its stages are placed on workers. The cluster is divided into `copies` equal
+// blocks of workers, which run the same pipeline side by side. In each block, the stages are placed
+// one after the other.
 struct Draft {
   struct Stage {
-    std::size_t end;
-    int replicas;  // in each copy
+    std::size_t end;  // the cut at which the stage ends
+    int replicas;     // in each copy
     Placement placement = Placement::kInOrder;
     friend bool operator==(const Stage&, const Stage&) = default;
   };
@@ -27,35 +29,43 @@ struct Draft {
   friend bool operator==(const Draft&, const Draft&) = default;
 };
 
-// The layout that a draft describes. A minibatch stays in one copy.
+// Returns the layout of a draft. A minibatch passes all stages in the same copy. Requires that
+// either all stages are placed kInOrder or none, and kInOrder for several copies.
 [[nodiscard]] Layout place(const Draft& draft, const cost::Links& links);
 
-// Which drafts there are.
+// The drafts that a search may consider.
 struct Space {
-  std::vector<int> copies{1};                              // divisors of the number of workers
-  std::vector<Placement> placements{Placement::kInOrder};  // that each stage may have
-  bool straight = false;                                   // one replica per stage
+  std::vector<int> copies{1};  // divisors of the number of workers
+  // The placements that each stage may have.
+  std::vector<Placement> placements{Placement::kInOrder};
+  bool straight = false;  // plans have one worker per stage
 };
 
+// One search. The planner calls offer() with its candidates, then climb() and exhaust(), then
+// outcome(). Keeps references to `predictor` and `relaxation`. For use by one thread.
 class Search {
  public:
-  // Work for `budget` predictions on a small cluster; those for a large one count for more.
+  // `budget` limits the work, counted in predictions on a small cluster. On more than 64 workers,
+  // one prediction counts as workers / 64 of them.
   Search(const Predictor& predictor, const Relaxation& relaxation, Space space,
          std::int64_t budget);
 
+  // Considers a draft, at no cost to the budget. Ignores a draft that is not valid for the network
+  // and the cluster, or has replicas in a straight space.
   void offer(const Draft& draft);
-  // A layout from elsewhere, which need not be one of the space.
+  // Considers a layout, which need not be in the space.
   void offer(const Layout& layout);
-  // From the best drafts offered in steps that make them better, until there is none: a cut moves,
-  // a worker changes stage, stages merge or split.
+  // Improves the best drafts offered, each by steps that make it better until none does: a cut
+  // moves, a worker changes its stage, stages merge or split. Spends at most half of the budget.
   void climb();
-  // Through the whole space.
+  // Goes through the whole space until the budget is spent.
   void exhaust();
 
-  // The best that was offered or found, with its bound.
+  // Returns the best plan that was offered or found, with its bound; a refusal if no plan fits the
+  // memory. Requires that something was offered or found.
   [[nodiscard]] Outcome outcome() const;
-  // The best that fit, the best first: at most kFew.
   static constexpr int kFew = 8;
+  // Returns at most kFew of the plans that fit the memory, the best first.
   [[nodiscard]] std::vector<Answer> best_few() const;
 
  private:
@@ -63,15 +73,17 @@ class Search {
     Layout layout;
     Prediction prediction;
   };
-  // Of equal rank the one with fewer stages comes first.
+  // Smaller is better: (rank, number of stages).
   using Order = std::pair<Rank, std::size_t>;
   [[nodiscard]] static Order order(const Prediction& prediction);
-  struct Start {
+  struct Start {  // a draft to climb from
     Order order;
     Draft draft;
   };
+  // Predicts `layout`, pays for it, and keeps it if it is among the best. Returns last_, which is
+  // good until the next call.
   const Prediction& take(Layout layout);
-  void note_good(const Layout& layout);  // with last_, its prediction
+  void note_good(const Layout& layout);  // keeps `layout`, whose prediction is last_, in good_
   [[nodiscard]] std::vector<Draft> neighbours(const Draft& draft) const;
   void add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const;
   void add_moved_workers(const Draft& draft, std::vector<Draft>& into) const;
@@ -86,13 +98,13 @@ class Search {
   const Relaxation& relaxation_;
   Space space_;
   std::int64_t budget_;
-  std::int64_t price_;  // of one prediction
-  bool complete_ = false;
-  bool missed_ = false;  // some plan did not fit its memory
+  std::int64_t price_;     // of one prediction, in the unit of budget_
+  bool complete_ = false;  // exhaust() got through the whole space
+  bool missed_ = false;    // some plan did not fit the memory
   std::optional<Candidate> best_;
-  std::vector<Candidate> good_;  // the best few that fit
+  std::vector<Candidate> good_;  // at most kFew plans that fit, the best first
   std::vector<Start> starts_;    // the best drafts offered, the best first
-  Prediction last_;              // what take() returns
+  Prediction last_;              // the prediction that take() made last
 };
 
 }  // namespace pipedream::plan

@@ -1,4 +1,4 @@
-// The few best plans that a search remembers.
+// Tests the list of the best plans that a search remembers.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -32,7 +32,7 @@ RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
     offered.push_back(draft);
   }
   if (offered.empty()) return;
-  search.offer(Draft{1, {{cuts.last(), 1}}});  // one that every cluster can have
+  search.offer(Draft{1, {{cuts.last(), 1}}});  // a draft that is valid on every cluster
 
   const Outcome outcome = search.outcome();
   const std::vector<Answer> few = search.best_few();
@@ -53,7 +53,7 @@ RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
                 few[j].layout.workers != few[i].layout.workers);
     }
   }
-  // Nothing offered is better than the last of a full list.
+  // Every draft that fits is in the list, or the list is full and its last plan is as good.
   int used = 0;
   for (const Draft& draft : offered) {
     int workers = 0;

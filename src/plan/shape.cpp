@@ -23,7 +23,8 @@ StageShape stage_shape(const Predictor& predictor, const Layout& layout, std::si
                                            predictor.setting().exchange)};
 }
 
-// Adds the transfer to `loads`. Nothing where both stages are on the same worker.
+// Returns the transfer of `flow` and adds it to `loads`; nullopt if both stages are on the same
+// workers, so that nothing is sent.
 std::optional<TransferShape> transfer_shape(const Predictor& predictor, const Layout& layout,
                                             const Cuts::Flow& flow, cost::LinkLoads& loads) {
   const auto& from = layout.workers[flow.from];
@@ -51,8 +52,8 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
   cost::LinkLoads loads(links_);
   for (std::size_t s = 0; s < layout.stages(); ++s) {
     const auto& workers = layout.workers[s];
-    // Gradients are averaged once per update: after a round of the stage's replicas or, where
-    // replicas share items, of the first stage's.
+    // Gradients are averaged once per update. An update has one minibatch for each replica of the
+    // stage or, if replicas share items, for each replica of the first stage.
     const double minibatches =
         traits().shares_items() ? first_replicas : static_cast<double>(workers.size());
     loads.add_exchange(workers, cuts_.weights(layout.ends[s], layout.ends[s + 1]),

@@ -1,12 +1,12 @@
-// The inner loop of the hierarchical planner.
+// The inner loop of the hierarchical planner (plan/hierarchical.h).
 #pragma once
 
 #include <cstddef>
 
 namespace pipedream::plan {
 
-// min(best, min over i < count of max(a[i], b[i])). All must be finite: the file is compiled on
-// that promise, without which no compiler vectorises a minimum.
+// Returns min(best, min over i < count of max(a[i], b[i])). Requires finite numbers: the source
+// file is compiled with -ffinite-math-only, because compilers vectorise a minimum only then.
 [[nodiscard]] double smallest_larger(const double* a, const double* b, std::size_t count,
                                      double best);
 

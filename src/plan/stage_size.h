@@ -1,4 +1,4 @@
-// What a stage of a finished plan is made of.
+// The sizes of the layers and stages of a finished plan (cost/memory.h).
 #pragma once
 
 #include "cost/memory.h"
@@ -7,10 +7,12 @@
 
 namespace pipedream::plan {
 
-// Whoever runs a stage's layers runs them in the order of the graph.
+// Returns the sizes of `layer`, as the profile has them.
 [[nodiscard]] cost::LayerSize layer_size(const profile::Profile& profile, LayerId layer);
 
-// The same as Cuts::size for the stage between two cuts; for any set of layers.
+// Returns the sizes of a stage with `layers`, any set of layers. If they lie between two cuts, the
+// result is that of Cuts::size(). A stage runs its layers in the order of the graph, so `layers`
+// may be in any order.
 [[nodiscard]] cost::StageSize stage_size(const profile::Profile& profile,
                                          const std::vector<LayerId>& layers);
 

@@ -6,9 +6,12 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr int kMostForEveryWidth = 64;  // workers; on larger clusters divisors and the widest
+// The most workers for which every width is tried. On larger clusters, only widths that divide the
+// number of workers and the largest one are.
+constexpr int kMostForEveryWidth = 64;
 
-// `copies` pipelines on equal parts of the cluster, in which every stage has so many replicas.
+// Returns `copies` pipelines on equal parts of the cluster, in which every stage has `replicas`
+// replicas.
 Draft equal_pipelines(const std::vector<std::size_t>& ends, int copies, int replicas) {
   Draft draft{copies, {}};
   for (std::size_t s = 1; s < ends.size(); ++s) draft.stages.push_back({ends[s], replicas});

@@ -1,15 +1,18 @@
-// PipeDream-2BW's planner: equal pipelines, every depth × width × number of microbatches, with and
-// without recomputation; the fastest that fits is kept. The pipelines lie side by side, on equal
-// parts of the cluster, or stage by stage on neighbouring workers.
+// PipeDream-2BW's planner: equal pipelines (docs/planner.md#the-planners). It tries every number of
+// stages (depth) × number of pipelines (width) × number of microbatches, with and without
+// recomputation, and keeps the fastest plan that fits. The pipelines lie side by side on equal
+// parts of the cluster, or the replicas of each stage lie on neighbouring workers.
 #pragma once
 
 #include "plan/planner.h"
 
 namespace pipedream::plan {
 
-// `setting.rules` must be those of a system with two weight versions. `setting.recompute` says what
-// is tried: kWhereNeeded tries both with and without recomputation. `cuts` must be those of
-// Cuts::in_declared_order. Stages are balanced by time. Exact: the whole space is looked at.
+// Returns the best plan whose stages are balanced by time. All such plans are tried, so the bound
+// equals the objective. But on clusters of more than 64 workers, only those widths are tried that
+// divide the number of workers, and the largest width. `setting.recompute` says whether plans are
+// tried without recomputation (kNever), with it (kAlways) or both (kWhereNeeded). Requires the
+// rules of a system with two weight versions, and Cuts::in_declared_order.
 [[nodiscard]] Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
                                         const Setting& setting);
 

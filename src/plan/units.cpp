@@ -6,9 +6,10 @@
 namespace pipedream::plan {
 namespace {
 
-constexpr std::size_t kMostLayers = 2000;  // beyond, nobody looks at all cuts anyway
+constexpr std::size_t kMostLayers = 2000;  // with more layers, not all cuts are looked at anyway
 
-// Units are named by the layer whose place in the order they have.
+// Joins free layers into units. A unit is named by the layer that the others joined, and has that
+// layer's place in the order.
 class Contraction {
  public:
   explicit Contraction(const profile::Profile& profile)
@@ -19,7 +20,7 @@ class Contraction {
     }
   }
 
-  // Until nothing more can join.
+  // Joins free units to others until no more can join.
   void run() {
     for (bool changed = true; changed;) {
       changed = false;
@@ -31,6 +32,7 @@ class Contraction {
   [[nodiscard]] LayerId unit_of(LayerId layer) const { return unit_[layer.index()]; }
 
  private:
+  // Returns whether the unit takes no time and has no weights.
   [[nodiscard]] bool is_free(LayerId unit) const {
     const auto& members = members_[unit.index()];
     return std::all_of(members.begin(), members.end(), [&](LayerId layer) {
@@ -40,7 +42,7 @@ class Contraction {
     });
   }
 
-  // The values that a unit takes from others, and those it gives to others.
+  // Returns the values that the unit takes from other units, input layers not counted.
   [[nodiscard]] std::set<ValueId> taken(LayerId unit) const {
     std::set<ValueId> values;
     for (const LayerId layer : members_[unit.index()])
@@ -50,6 +52,7 @@ class Contraction {
       }
     return values;
   }
+  // Returns the values that the unit gives to other units.
   [[nodiscard]] std::set<ValueId> given(LayerId unit) const {
     std::set<ValueId> values;
     for (const LayerId layer : members_[unit.index()])
@@ -64,11 +67,13 @@ class Contraction {
     return sum;
   }
 
+  // Returns the units that `unit` takes values from.
   [[nodiscard]] std::set<LayerId> before(LayerId unit) const {
     std::set<LayerId> units;
     for (const ValueId value : taken(unit)) units.insert(unit_of(graph_.value(value).producer));
     return units;
   }
+  // Returns the units that take values from `unit`.
   [[nodiscard]] std::set<LayerId> behind(LayerId unit) const {
     std::set<LayerId> units;
     for (const ValueId value : given(unit))
@@ -77,17 +82,18 @@ class Contraction {
     return units;
   }
 
+  // Joins `unit` to a neighbour if no stage then sends or receives more. Returns whether it did.
   bool join(LayerId unit) {
     const std::set<LayerId> producers = before(unit);
     const std::set<LayerId> users = behind(unit);
-    // Each user may be a stage of its own, and then gets what the unit gives.
+    // Each user may be in a stage of its own, to which the unit's values are then sent.
     const Bytes sent{bytes(given(unit)).count * static_cast<std::int64_t>(users.size())};
     if (producers.size() == 1 && sent <= bytes_for_it_alone(unit))
       return merge(unit, *producers.begin());
     if (users.size() == 1 && bytes(taken(unit)) <= bytes(given(unit)))
       return merge(unit, *users.begin());
-    // What needs nothing and sends nothing may wait for its first user, if the others come behind
-    // that one anyway.
+    // A unit that takes nothing and whose values have no bytes may join its first user, if all
+    // other users come after that user anyway.
     if (producers.empty() && !users.empty() && bytes(given(unit)) == Bytes{0}) {
       const LayerId first = *std::min_element(
           users.begin(), users.end(),
@@ -107,7 +113,7 @@ class Contraction {
     return true;
   }
 
-  // Of the values that a unit takes, those that nobody else takes.
+  // Returns the bytes of the values that `unit` takes and that no other unit takes.
   [[nodiscard]] Bytes bytes_for_it_alone(LayerId unit) const {
     std::set<ValueId> alone;
     for (const ValueId value : taken(unit)) {
@@ -121,7 +127,7 @@ class Contraction {
     return bytes(alone);
   }
 
-  // Whether a way leads from unit to unit.
+  // Returns whether `to` depends on `from`, directly or through other units, or is `from`.
   [[nodiscard]] bool leads(LayerId from, LayerId to) const {
     std::set<LayerId> seen{from};
     std::vector<LayerId> next{from};
@@ -137,9 +143,9 @@ class Contraction {
 
   const profile::Profile& profile_;
   const graph::Graph& graph_;
-  std::vector<std::size_t> places_;            // of each layer in the order
-  std::vector<LayerId> unit_;                  // of each layer
-  std::vector<std::vector<LayerId>> members_;  // of each unit
+  std::vector<std::size_t> places_;            // by layer: its position in the graph's order
+  std::vector<LayerId> unit_;                  // by layer: its unit
+  std::vector<std::vector<LayerId>> members_;  // by unit: its layers
 };
 
 }  // namespace

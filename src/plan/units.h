@@ -1,7 +1,8 @@
-// Layers that no good plan separates. A layer that takes no time and has no weights (taking an item
-// out of a tuple, an addition that the profile rounds to nothing) only multiplies the ways to cut:
-// it goes with the layer that it depends on, or with the one that depends on it, wherever no stage
-// then has to send or receive more. What it keeps in memory goes along.
+// Units: groups of layers that no good plan cuts apart (docs/planner.md#the-planners). A layer that
+// takes no time and has no weights only multiplies the ways to cut. Examples are taking an item out
+// of a tuple, and an addition whose time the profile rounds to 0. Such a layer joins the layer that
+// it depends on, or the layer that depends on it, if no stage then has to send or receive more. The
+// activations that it keeps move with it.
 #pragma once
 
 #include <vector>
@@ -11,11 +12,11 @@
 
 namespace pipedream::plan {
 
-// Every layer that computes, in groups; groups and the layers in them producers first, otherwise in
-// the order of the graph.
+// Returns all layers but input layers, grouped into units. Units, and the layers in each, come with
+// producers first, otherwise in the order of the graph.
 [[nodiscard]] std::vector<std::vector<LayerId>> layer_units(const profile::Profile& profile);
 
-// Each layer by itself, in the order of the graph.
+// Returns all layers but input layers, each as a unit of its own, in the order of the graph.
 [[nodiscard]] std::vector<std::vector<LayerId>> single_layers(const profile::Profile& profile);
 
 }  // namespace pipedream::plan

@@ -1,4 +1,4 @@
-// Units of random networks: what they promise, and that no good plan needs to cut one apart.
+// Tests what units of random networks promise, and that no plan gets better by cutting one apart.
 #include <algorithm>
 #include <set>
 
@@ -15,12 +15,13 @@ namespace {
 using test::any_index;
 using test::any_of_range;
 
-// Up to `most` layers of zero to two outputs, declared producers first or last, a few of them
-// inputs; most take no time. Small numbers, so that sizes are often equal.
+// Returns a network of up to `most` layers with zero to two outputs, declared with producers first
+// or last. A few layers are inputs, and most take no time. Sizes are small numbers, so that they
+// are often equal.
 profile::Profile any_mostly_free(int most) {
   const int count = std::max(any_of_range(0, most + 1), any_of_range(0, most + 1));
   const bool last_first = any_of_range(0, 2) == 0;
-  const int one_in = any_of_range(1, 5);  // of the possible edges
+  const int one_in = any_of_range(1, 5);  // one in `one_in` possible edges exists
   profile::Profile profile;
   graph::Builder builder;
   std::vector<int> outputs_of;
@@ -89,8 +90,8 @@ RC_GTEST_PROP(LayerUnitsProperty, AreTheSameEachTime, ()) {
 
 using Mask = unsigned;  // a set of layers
 
-// Straight pipelines between cuts that divide none of `units`: the time of the slowest stage or
-// link.
+// All straight pipelines whose cuts divide none of `units`. The time of a pipeline is that of its
+// slowest stage or transfer.
 class Pipelines {
  public:
   Pipelines(const profile::Profile& profile, const std::vector<std::vector<LayerId>>& units,
@@ -105,14 +106,14 @@ class Pipelines {
 
   [[nodiscard]] std::size_t cuts() const { return cuts_.size(); }
 
-  // The best for at most so many stages, each way looked at.
+  // Returns the shortest time of all pipelines of at most `stages` stages.
   [[nodiscard]] std::int64_t best(int stages) const { return best_from(cuts_.front(), stages); }
 
  private:
   struct Cut {
     Mask layers;
-    std::int64_t time;      // of all its layers
-    std::int64_t transfer;  // of what crosses it
+    std::int64_t time;      // of all layers of the cut
+    std::int64_t transfer;  // of all values that cross it
   };
 
   static Mask bit(LayerId layer) { return Mask{1} << layer.index(); }

@@ -5,12 +5,12 @@
 namespace pipedream::plan {
 namespace {
 
-// One output of so many bytes, used by the layers of one letter each; free unless it takes time.
+// A layer with one output.
 struct Made {
-  std::string name;
-  std::string users;
-  int bytes;
-  int time = 0;
+  std::string name;   // one letter
+  std::string users;  // the layers that use its output, one letter each
+  int bytes;          // of its output
+  int time = 0;       // 0: the layer is free
 };
 constexpr int kTime = 5;
 
@@ -41,7 +41,7 @@ std::string text_of(const profile::Profile& profile,
   return text;
 }
 
-// "ab c": a and b are one unit, c is another.
+// Returns the units as text: in "ab c", a and b are one unit and c is another.
 std::string units_of(const profile::Profile& profile) {
   return text_of(profile, layer_units(profile));
 }
@@ -55,7 +55,7 @@ TEST(LayerUnits, AreSingleLayersWhereEachTakesTime) {
   EXPECT_EQ(units_of(std::vector<Made>{}), "");
 }
 
-//        ┌▶ i ─▶ x     t is a tuple, of which nobody uses j
+//        ┌▶ i ─▶ x     t is a tuple with the items i and j; nobody uses j
 //     t ─┤
 //        └▶ j
 TEST(LayerUnits, ATuplesItemsJoinItWhereOneAloneIsUsed) {
@@ -71,7 +71,8 @@ TEST(LayerUnits, AnItemOfTheSameSizeJoinsItsTuple) {
   EXPECT_EQ(units_of({{"t", "i", 90, kTime}, {"i", "x", 90}, {"x", "", 1, 1}}), "ti x");
 }
 
-// From t's stage it would have to be sent to x and to y; from x's, once.
+// In t's stage, i would make that stage send twice, to x and to y. In x's stage, i makes no stage
+// send twice.
 TEST(LayerUnits, AnItemThatTwoLayersUseJoinsItsTupleOnlyIfItIsHalfAsLarge) {
   EXPECT_EQ(units_of({{"t", "i", 90, kTime}, {"i", "xy", 90}, {"x", "", 1, 1}, {"y", "", 1, 1}}),
             "t i x y");
@@ -79,7 +80,7 @@ TEST(LayerUnits, AnItemThatTwoLayersUseJoinsItsTupleOnlyIfItIsHalfAsLarge) {
             "ti x y");
 }
 
-// Behind t cross 100 bytes whether or not i is there, since y needs them too.
+// The 100 bytes of t cross the cut behind t whether or not i joins t, since y needs them too.
 TEST(LayerUnits, AnItemStaysBehindAValueThatOthersUse) {
   EXPECT_EQ(units_of({{"t", "iy", 100, kTime},
                       {"i", "xz", 90},
@@ -100,7 +101,8 @@ TEST(LayerUnits, ASourceThatOneLayerUsesJoinsIt) {
   EXPECT_EQ(units_of({{"s", "b", 50}, {"a", "b", 1, kTime}, {"b", "", 1, kTime}}), "a sb");
 }
 
-// As if it were computed there: nobody has to send it on.
+// Layer s only uses data, which every stage reads itself. So it joins its user, and its value is
+// never sent.
 TEST(LayerUnits, ALayerThatNeedsOnlyDataIsASource) {
   EXPECT_EQ(
       units_of({{"x", "sa", 1000}, {"s", "b", 50}, {"a", "b", 1, kTime}, {"b", "", 1, kTime}}, "x"),
@@ -108,7 +110,7 @@ TEST(LayerUnits, ALayerThatNeedsOnlyDataIsASource) {
 }
 
 //     h ─┬──────┬──────┐
-//     a ─┴▶ b ──┴▶ c ──┴▶ d      the first hidden state, which every cell of a decoder uses
+//     a ─┴▶ b ──┴▶ c ──┴▶ d      h is the first hidden state, which all cells of a decoder use
 TEST(LayerUnits, ASourceThatLayersInLineUseJoinsTheFirstOfThem) {
   EXPECT_EQ(units_of({{"h", "dcb", 0},
                       {"a", "b", 1, kTime},
@@ -124,7 +126,7 @@ TEST(LayerUnits, ASourceThatLayersSideBySideUseStaysAlone) {
       "h a b c");
 }
 
-// Rather cut before it than behind it.
+// Layer u sends more bytes than it receives, so a cut before it is better than one behind it.
 TEST(LayerUnits, ALayerThatMakesMoreOfWhatItTakesJoinsItsOnlyUser) {
   EXPECT_EQ(units_of({{"a", "u", 10, kTime}, {"u", "b", 11}, {"b", "", 1, kTime}}), "a ub");
   EXPECT_EQ(units_of({{"a", "u", 10, kTime}, {"u", "b", 10}, {"b", "", 1, kTime}}), "au b");
@@ -137,7 +139,7 @@ TEST(LayerUnits, ALayerThatMakesMoreOfWhatItTakesStaysAloneBetweenTwoUsers) {
 }
 
 //        ┌──────┐
-//     a ─┴▶ b ─▶+▶ c      before the addition 20 bytes cross, behind it 10, and b may be slow
+//     a ─┴▶ b ─▶+▶ c      20 bytes cross before the addition and 10 behind it; b may be slow
 TEST(LayerUnits, AnAdditionOfTwoProducersStaysAlone) {
   EXPECT_EQ(
       units_of(
@@ -145,7 +147,7 @@ TEST(LayerUnits, AnAdditionOfTwoProducersStaysAlone) {
       "a b + c");
 }
 
-// Each byte that goes in comes out: no reason to cut behind it.
+// A concatenation sends all bytes that it receives, so there is no reason to cut behind it.
 TEST(LayerUnits, AConcatenationJoinsItsOnlyUser) {
   EXPECT_EQ(
       units_of(
@@ -176,7 +178,7 @@ TEST(LayerUnits, OfANetworkThatTakesNoTimeAreItsSeparateParts) {
             "abc de");
 }
 
-// s was declared first, and still comes with its user.
+// Layer s is declared first, but comes with its user.
 TEST(LayerUnits, StandWhereTheLayerStandsThatTheOthersJoined) {
   EXPECT_EQ(units_of({{"s", "c", 9},
                       {"a", "b", 1, kTime},

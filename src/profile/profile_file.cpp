@@ -276,4 +276,14 @@ Profile read_profile(const std::filesystem::path& path) {
   return parse_profile(read_file(path), path.string());
 }
 
+Profile read_profile(const std::filesystem::path& path, std::optional<std::int64_t> batch) {
+  Profile profile = read_profile(path);
+  if (batch && profile.batch && *batch != *profile.batch)
+    throw CannotMeet("`batch` " + std::to_string(*batch) + ": " + path.string() +
+                     " was measured with " + std::to_string(*profile.batch) +
+                     "; profile the model anew");
+  if (batch) profile.batch = batch;
+  return profile;
+}
+
 }  // namespace pipedream::profile

@@ -2,7 +2,9 @@
 // from PipeDream's graph text.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,5 +26,9 @@ namespace pipedream::profile {
 // Reads the file at `path` and parses it like parse_profile(). Throws BadFile, or IoError if the
 // file cannot be read.
 [[nodiscard]] Profile read_profile(const std::filesystem::path& path);
+// The same with `batch` as the samples of one minibatch, which PipeDream's graph text does not say.
+// Throws CannotMeet if the profile was measured with another number.
+[[nodiscard]] Profile read_profile(const std::filesystem::path& path,
+                                   std::optional<std::int64_t> batch);
 
 }  // namespace pipedream::profile

@@ -1,4 +1,5 @@
-// Busy and idle time as text and JSON: the same for simulated and for real runs.
+// Busy and idle time as text and JSON, for simulated and for real runs alike
+// (docs/simulator.md#idle-time-has-four-causes).
 #pragma once
 
 #include <string>
@@ -12,28 +13,30 @@
 
 namespace pipedream::report {
 
-// A part of a time: "12.3 %"; "–" of nothing.
+// Returns `part` as a share of `whole`, as in "12.3 %", or "–" if `whole` is 0.
 [[nodiscard]] std::string share_of(Nanos part, Nanos whole);
 
-// One worker's line of a table: who it is, and its time by cause as parts of `whole`; the columns
-// end with `more`.
+// The columns of a table with a line per worker: its number, its stages and its time by cause, and
+// at the end `more` columns. worker_entries() returns the entries of one worker for all but these;
+// times are shares of `whole`.
 [[nodiscard]] std::vector<Column> worker_columns(const std::vector<Column>& more);
 [[nodiscard]] std::vector<std::string> worker_entries(const plan::Plan& plan,
                                                       const timeline::WorkerAccount& worker,
                                                       Nanos whole);
-// The same for all workers together: how busy they were and why not.
+// The columns and entries for all workers together: the busy share and the idle shares by cause.
 [[nodiscard]] std::vector<Column> time_columns();
 [[nodiscard]] std::vector<std::string> time_entries(const timeline::Summary& summary);
 
-// "68.1 % of 4 workers"
+// Returns the utilisation, as in "68.1 % of 4 workers".
 [[nodiscard]] std::string utilisation_text(const timeline::Summary& summary);
 
-// "busy 68.1 %, idle: fill/drain …"
+// Returns the busy share and the idle shares by cause, as in "busy 68.1 %, idle: fill/drain …".
 [[nodiscard]] std::string summary_line(const timeline::Summary& summary);
 
-// The numbers of the stages that a worker has.
+// Returns the numbers of the stages that a worker has, as in "0, 2".
 [[nodiscard]] std::string stages_of(const plan::Plan& plan, WorkerId worker);
 
+// Returns the idle time by cause, in seconds.
 [[nodiscard]] nlohmann::ordered_json idle_json(const timeline::Idle& idle);
 
 [[nodiscard]] nlohmann::ordered_json bytes_json(const std::vector<Bytes>& bytes);

@@ -7,7 +7,8 @@
 
 namespace pipedream::report {
 
-// Levels from the inside out, what one worker gets of each, and the devices.
+// Returns the levels of links from the innermost to the outermost, with bandwidth, latency and who
+// shares a link, and then the devices.
 [[nodiscard]] std::string cluster_table(const cluster::Cluster& cluster);
 
 }  // namespace pipedream::report

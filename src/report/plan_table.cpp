@@ -18,11 +18,11 @@ using plan::StagePrediction;
 using systems::Planned;
 
 constexpr std::size_t kWidestEnd = 24;
-constexpr double kUselessGap = 1;  // a bound that is twice as fast says nothing
+constexpr double kUselessGap = 1;  // a bound of more than twice the speed says nothing
 
 std::string time_text(Seconds time) { return to_text(from_seconds(time.count())); }
 
-// "0–14", "15", "0–2, 4–6": ascending runs.
+// Returns workers as ascending runs: "0–14", "15", "0–2, 4–6".
 std::string worker_text(std::vector<WorkerId> workers) {
   std::sort(workers.begin(), workers.end());
   std::string text;
@@ -129,7 +129,7 @@ std::string prediction_text(const Planned& planned, const profile::Profile& prof
   return planned.answer.gap() ? text + "quality     " + proof_text(planned) + "\n" : text;
 }
 
-// What takes longest on a stage, per minibatch.
+// Returns what takes longest on a stage, per minibatch.
 std::string stage_limit(const StagePrediction& of, int microbatches) {
   const double compute = (of.forward + of.backward).count();
   const double exchange = of.exchange.count();
@@ -176,7 +176,7 @@ std::string explanation(const Planned& planned) {
          "\nMemory of one worker at its peak\n" + memory.text();
 }
 
-// Of all workers; the stages of one add up.
+// Returns the memory of the worker that needs most. The stages of a worker add up.
 Bytes largest_memory(const Planned& planned) {
   std::map<WorkerId, Bytes> used;
   for (std::size_t s = 0; s < planned.plan.stages.size(); ++s)

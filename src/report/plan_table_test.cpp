@@ -9,7 +9,7 @@ using systems::Planned;
 
 constexpr Bytes mib(std::int64_t count) { return Bytes{count << 20}; }
 
-// data → conv1 → conv2 → a classifier, with 1, 2 and 100 MiB of weights.
+// Returns data → conv1 → conv2 → a classifier, with 1, 2 and 100 MiB of weights.
 profile::Profile tiny() {
   graph::Builder builder;
   profile::Profile profile;
@@ -36,7 +36,7 @@ cluster::Cluster two_by_two() {
           std::vector<cluster::Device>(4, {mib(1024), 1})};
 }
 
-// Three replicas, then one: 3-1.
+// Returns the plan 3-1: a stage with three replicas, then one with one worker.
 Planned three_and_one() {
   Planned planned;
   planned.system = "pipedream";
@@ -126,7 +126,7 @@ TEST(PlanTable, ExplainsTimeAndMemoryOfEachStage) {
           "34.0 %\n");
 }
 
-// The line of the text that begins with `start`, without it.
+// Returns the rest of the line that begins with `start`.
 std::string line_of(const std::string& text, const std::string& start) {
   const std::size_t at = text.find("\n" + start);
   if (at == std::string::npos) return "no such line in:\n" + text;
@@ -212,7 +212,7 @@ std::string workers_of(const std::vector<int>& workers) {
 TEST(PlanTable, ShowsWorkersInAscendingRuns) {
   EXPECT_EQ(workers_of({7}), "7");
   EXPECT_EQ(workers_of({7, 8}), "7–8");
-  EXPECT_EQ(workers_of({4, 0, 2, 1, 6, 5}), "0–2, 4–6");  // components take turns
+  EXPECT_EQ(workers_of({4, 0, 2, 1, 6, 5}), "0–2, 4–6");  // in any order
   EXPECT_EQ(workers_of({0, 2, 4}), "0, 2, 4");
   EXPECT_EQ(workers_of({0, 2, 4, 6, 8, 10, 12, 14, 16}), "0, 2, 4, 6, 8, 10, 12, …");
 }

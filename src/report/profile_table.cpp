@@ -13,7 +13,7 @@ namespace pipedream::report {
 namespace {
 
 constexpr int kBarWidth = 12;
-constexpr double kDoubtful = 0.05;  // a sum of layers so far from the whole is not honest
+constexpr double kDoubtful = 0.05;  // the table warns of a larger sum_error()
 constexpr std::size_t kWidestName = 28;
 constexpr std::size_t kWidestKind = 28;
 
@@ -30,7 +30,7 @@ Bytes output_bytes(const profile::Profile& profile, LayerId layer) {
   return sum;
 }
 
-// All layers that compute, the slowest first; ties in the order of the graph.
+// Returns all layers that compute, the slowest first. Equal layers keep the order of the graph.
 std::vector<LayerId> by_weight(const profile::Profile& profile) {
   std::vector<LayerId> layers;
   for (const LayerId layer : profile.graph.order())
@@ -40,7 +40,7 @@ std::vector<LayerId> by_weight(const profile::Profile& profile) {
   return layers;
 }
 
-// The fewest layers that together take half of the time.
+// Returns the fewest layers that together take half of the time.
 std::set<LayerId> heaviest(const profile::Profile& profile, const std::vector<LayerId>& sorted,
                            Nanos total) {
   std::set<LayerId> marked;
@@ -72,7 +72,8 @@ std::string heading(const profile::Profile& profile, std::size_t layers) {
   return text + "\n\n";
 }
 
-// Both the marked and the shown layers are the heaviest.
+// Explains the mark ◀. Both the marked and the shown layers are the heaviest, but there may be more
+// marked layers than shown ones.
 std::string legend(std::size_t marked, std::size_t shown) {
   const std::string these = shown == 1 ? "this" : "these";
   const std::string who =
@@ -82,7 +83,7 @@ std::string legend(std::size_t marked, std::size_t shown) {
   return fmt::format("\n◀ {}: half of the time\n", who);
 }
 
-// The columns of row_of.
+// Returns the columns for the entries of row_of().
 std::vector<Column> columns() {
   return {{"layer"},
           {"kind"},
@@ -95,7 +96,7 @@ std::vector<Column> columns() {
           {"kept", Align::kRight}};
 }
 
-// Puts what is said of updates where it belongs, behind backward.
+// Inserts the entry about updates after the one about backward.
 template <class Entry>
 std::vector<Entry> with_update(std::vector<Entry> entries, Entry update) {
   entries.insert(entries.begin() + 4, std::move(update));
@@ -104,7 +105,8 @@ std::vector<Entry> with_update(std::vector<Entry> entries, Entry update) {
 
 std::string time_or_dash(Nanos time) { return time == Nanos(0) ? "-" : to_text(time); }
 
-// `share` of the whole time, and `largest`, the heaviest layer's, which fills the bar.
+// Returns the entries of one layer. `share` is its share of the whole time. `largest` is the share
+// of the heaviest layer, whose bar is full.
 std::vector<std::string> row_of(const profile::Profile& profile, LayerId id, double share,
                                 double largest, bool marked) {
   const graph::Layer& layer = profile.graph.layer(id);

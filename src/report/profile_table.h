@@ -7,14 +7,15 @@
 
 namespace pipedream::report {
 
-// One row per layer in order, with its share of the time; updates where the profile has any; the
-// heaviest layers, which together take half of it, are marked. With more layers than `most_rows`
-// only the heaviest are shown, and a line says how many are not. Below: the sums, and how far they
-// are from the whole model's time.
+// Returns a table with one row per layer, in the order of the network, with its times and its share
+// of the whole time. Update times are shown if the profile has any. The fewest layers that together
+// take half of the time are marked. If there are more layers than `most_rows`, only the heaviest
+// are shown, and a line says how many are not. Below the table are the sums, and how far they are
+// from the measured time of the whole model.
 [[nodiscard]] std::string profile_table(const profile::Profile& profile, std::size_t most_rows);
 
-// How far the sum of the layers' times is from the time of the whole model, as a share of the
-// latter; positive when the sum is larger. Requires profile.whole above 0.
+// Returns how much the sum of the layers' times exceeds the time of the whole model, as a share of
+// the latter. It is negative if the sum is smaller. Requires `profile.whole` above 0.
 [[nodiscard]] double sum_error(const profile::Profile& profile);
 
 }  // namespace pipedream::report

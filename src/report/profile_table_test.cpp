@@ -5,7 +5,7 @@
 namespace pipedream::report {
 namespace {
 
-// data ─▶ conv ─▶ relu ─▶ fc: 30 %, 10 % and 60 % of a millisecond.
+// Returns data ─▶ conv ─▶ relu ─▶ fc. The layers take 30 %, 10 % and 60 % of a millisecond.
 profile::Profile tiny_profile() {
   graph::Builder builder;
   builder.add_input("data", {{"out", {}, Bytes{100}}});

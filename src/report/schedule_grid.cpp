@@ -8,7 +8,7 @@
 namespace pipedream::report {
 namespace {
 
-// "F3.1": without the weight version.
+// Returns the op's text without the weight version, as in "F3.1".
 std::string label_of(const schedule::Op& op, bool with_stages) {
   const std::string text = schedule::to_text(op, with_stages);
   return text.substr(0, text.find('@'));
@@ -38,12 +38,12 @@ std::string schedule_grid(const timeline::Timeline& timeline, Nanos unit, bool w
   for (const timeline::Event& event : timeline.events) {
     auto& row = cells[event.worker];
     if (!timeline::on_compute_lane(event.op) || event.end == event.start) continue;
-    // Shares of an item may be a nanosecond short of a unit.
+    // The time of a replica's share of an item may be a nanosecond short of whole units.
     const auto first = static_cast<std::size_t>((event.start + unit / 2) / unit);
     const auto end = static_cast<std::size_t>((event.end + unit / 2) / unit);
     const std::string label = label_of(event.op, with_stages);
     for (std::size_t c = first; c < std::max(end, first + 1); ++c)
-      row[c] = c == first ? label : "";  // empty: goes on
+      row[c] = c == first ? label : "";  // empty: the op goes on
     width = std::max(width, width_of(label));
     columns = std::max(columns, end);
   }

@@ -16,15 +16,16 @@ using nlohmann::ordered_json;
 using systems::Simulated;
 using timeline::WorkerAccount;
 
-constexpr std::size_t kMostLinks = 5;     // the busiest ones
-constexpr std::size_t kMostWorkers = 32;  // shown one by one
+constexpr std::size_t kMostLinks = 5;     // only the busiest links are shown
+constexpr std::size_t kMostWorkers = 32;  // more workers are not shown one by one
 
 std::string rate(const Simulated& simulated, const profile::Profile& profile) {
   if (simulated.minibatches_per_second <= 0) return "too short a run to tell";
   return rate_text(profile, Seconds(1 / simulated.minibatches_per_second));
 }
 
-// None where one of the runs was too short to tell.
+// Returns nullopt if there is no run of data parallelism, or if one of the runs was too short to
+// have a rate.
 std::optional<double> speedup(const Simulated& simulated, const Simulated* data_parallel) {
   if (data_parallel == nullptr || data_parallel->minibatches_per_second <= 0 ||
       simulated.minibatches_per_second <= 0)
@@ -82,7 +83,7 @@ std::string links_text(const Simulated& simulated, const cluster::Cluster& clust
          (more > 0 ? fmt::format("and {} more links that carried less\n", more) : "");
 }
 
-// What a user should not overlook.
+// Returns what a user should not overlook: too little memory, and much waiting for the data set.
 std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
   std::string text;
   for (std::size_t w = 0; w < simulated.memory.size(); ++w)
@@ -94,7 +95,8 @@ std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
   return text + reading_note(simulated.summary);
 }
 
-// A prediction adds up loads; where the simulator finds that too simple, another system may win.
+// Names the fastest system in simulation if it beats the choice of `auto`. `auto` goes by
+// predictions, which add up the loads of links and do not see what comes late.
 std::string faster_note(const systems::SimulatedChoice& choice) {
   if (!choice.chosen) return "";
   const double chosen = choice.candidates[*choice.chosen].simulated->minibatches_per_second;

@@ -1,4 +1,4 @@
-// Simulated runs for people and for programs.
+// Simulated runs as text for people and as JSON for programs (docs/simulator.md).
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@
 
 namespace pipedream::report {
 
-// Speed, where every worker's time goes, memory, and the busiest links.
+// Returns the speed, where every worker's time goes, memory, and the busiest links.
 [[nodiscard]] std::string simulation_table(const systems::Simulated& simulated,
                                            const plan::Plan& plan, const profile::Profile& profile,
                                            const cluster::Cluster& cluster);
 
-// The object of `simulate --json` (docs/formats.md).
+// Returns the object that `simulate --json` prints (docs/formats.md).
 [[nodiscard]] nlohmann::ordered_json simulation_json(const systems::Simulated& simulated,
                                                      const plan::Plan& plan,
                                                      const profile::Profile& profile);
 
-// All systems side by side; the choice of `auto` is marked.
+// Returns all systems side by side, with the choice of `auto` marked.
 [[nodiscard]] std::string comparison_table(const systems::SimulatedChoice& choice,
                                            const profile::Profile& profile,
                                            const cluster::Cluster& cluster);
 
-// The object of `compare --json`.
+// Returns the object that `compare --json` prints (docs/formats.md).
 [[nodiscard]] nlohmann::ordered_json comparison_json(const systems::SimulatedChoice& choice,
                                                      const profile::Profile& profile);
 
-// "7,778 samples/s; busy 68.1 %, idle: …": under a picture.
+// Returns the line under a picture's title, as in "7,778 samples/s; busy 68.1 %, idle: …".
 [[nodiscard]] std::string simulation_line(const systems::Simulated& simulated,
                                           const profile::Profile& profile);
 

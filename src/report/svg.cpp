@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::string_view kReplacement = "\uFFFD";
 
-// The character at the beginning of `text`: its value and bytes; no bytes where it is not UTF-8.
+// A character of UTF-8 text.
 struct Character {
-  std::uint32_t value = 0;
-  std::size_t bytes = 0;
+  std::uint32_t value = 0;  // code point
+  std::size_t bytes = 0;    // length; 0: the text does not begin with a valid character
 };
 
 Character first_of(std::string_view text) {
@@ -34,7 +34,8 @@ Character first_of(std::string_view text) {
   return value < kSmallest[bytes] ? Character{} : Character{value, bytes};
 }
 
-// XML 1.0, production 2, without the line ends: they would be lost in attributes.
+// Returns whether `value` is a character of XML 1.0 (production 2) and not a control character. XML
+// allows line ends and tabs too, but attributes would lose them.
 bool is_allowed(std::uint32_t value) {
   return (value >= 0x20 && value != 0x7F && value <= 0xD7FF) ||
          (value >= 0xE000 && value <= 0xFFFD) || (value >= 0x10000 && value <= 0x10FFFF);

@@ -7,17 +7,17 @@
 
 namespace pipedream::report {
 
-using Tenths = int;  // of a pixel
+using Tenths = int;  // tenths of a pixel
 
-// `text` as it may stand in XML text and attributes: what is markup becomes an entity; what XML
-// forbids, and what is not UTF-8, becomes "�".
+// Returns `text` for use in XML text and attributes. Markup characters become entities. Control
+// characters, other characters that XML forbids, and bytes that are not UTF-8 become "�".
 [[nodiscard]] std::string escape_xml(std::string_view text);
 
-// 125 → "12.5", 120 → "12".
+// Returns a length in pixels: 125 → "12.5", 120 → "12".
 [[nodiscard]] std::string pixels(Tenths length);
 
-// How wide a number is at most, and about how wide other text is, in the usual sans-serif fonts of
-// that many pixels.
+// Return the largest width of a number, and the approximate width of other text, in the usual
+// sans-serif fonts. `font` is the font size in pixels.
 [[nodiscard]] Tenths number_width(const std::string& number, int font);
 [[nodiscard]] Tenths text_width(const std::string& text, int font);
 
@@ -28,19 +28,19 @@ struct Rect {
   Tenths height = 0;
 };
 
-// A picture under construction. Texts and titles are escaped here; classes come from the style
-// sheet, where tN is the font of N pixels.
+// A picture under construction. Texts and titles are escaped here. `css` are classes of the style
+// sheet; class tN is a font of N pixels.
 class Svg {
  public:
   Svg(Tenths width, Tenths height, std::string_view style_sheet);
 
-  // A rectangle; `title`, unless empty, shows where the mouse rests on it. Opacity in percent.
+  // Adds a rectangle. `title`, unless empty, is its tooltip. `opacity` is in percent.
   void rect(std::string_view css, const Rect& at, std::string_view title = {}, int opacity = 100);
-  // y is that of the base line.
+  // Adds a text. `y` is the position of its base line.
   void text(std::string_view css, Tenths x, Tenths y, std::string_view text);
   void begin_group(std::string_view css);
   void end_group();
-  // The whole document; the picture is over then.
+  // Returns the whole document. Nothing can be added afterwards.
   [[nodiscard]] std::string finish() &&;
 
  private:

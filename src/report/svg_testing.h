@@ -13,7 +13,7 @@ namespace pipedream::report {
 struct Element {
   std::string name;
   std::map<std::string, std::string> attributes;
-  std::string text;   // its own, entities resolved
+  std::string text;   // its own text, with entities resolved
   std::string title;  // the text of its <title>
 
   [[nodiscard]] double number(const std::string& attribute) const {
@@ -25,8 +25,9 @@ struct Element {
   }
 };
 
-// All elements of a document, parents first. Throws unless it is well-formed: as far as SVG of ours
-// goes, which has no comments, processing instructions or document type.
+// Reads all elements of a document, parents before their children. Throws std::exception if the
+// document is not well-formed. Knows only the XML that our SVG uses: no comments, processing
+// instructions or document type.
 class XmlReader {
  public:
   [[nodiscard]] static std::vector<Element> read(std::string_view document) {

@@ -36,7 +36,7 @@ std::string shortened(const std::string& text, std::size_t most) {
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
 
@@ -44,7 +44,7 @@ std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
 
 std::string three_digits(double number) {
   if (std::abs(number) >= 99.95) return grouped(std::llround(number));
-  return fmt::format("{:#.3g}", number);  // with trailing zeros: they are digits, too
+  return fmt::format("{:#.3g}", number);  // trailing zeros count as digits, too
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }

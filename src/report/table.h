@@ -1,4 +1,4 @@
-// Text tables for people.
+// Text tables for people, and numbers as tables show them.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct Column {
   Align align = Align::kLeft;
 };
 
-// Rows of text under a line of titles; columns as wide as their widest entry, counted in
-// characters (UTF-8), two spaces between.
+// Rows of text under a line of titles. A column is as wide as its widest entry, counted in
+// characters of UTF-8. Two spaces separate columns.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // One entry per column.
+  // Requires one entry per column.
   void add_row(std::vector<std::string> entries);
   [[nodiscard]] std::string text() const;
 
@@ -28,11 +28,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// `text`, or its beginning and "…" where it has more than `most` characters (at least 1): `most` in
-// all.
+// Returns `text` if it has at most `most` characters. Otherwise returns its beginning and "…",
+// together `most` characters. Requires `most` ≥ 1.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t most);
 
-// Characters, not bytes.
+// Returns the number of characters of UTF-8 text, not of bytes.
 [[nodiscard]] std::size_t width_of(const std::string& text);
 
 // 138357544 → "138,357,544".
@@ -44,10 +44,11 @@ class Table {
 // 2.30258 → "2.3026".
 [[nodiscard]] std::string four_digits(double number);
 
-// As a speed is told: 1234.5 → "1,235", 12.345 → "12.3", 0.012345 → "0.0123".
+// Returns a number with three digits, or more if it is 1,000 or larger:
+// 1234.5 → "1,235", 12.345 → "12.3", 0.012345 → "0.0123".
 [[nodiscard]] std::string three_digits(double number);
 
-// A bar of `share` (0 … 1) of `width` characters, in eighths of one.
+// Returns a bar that fills `share` (0 … 1) of `width` characters, to an eighth of a character.
 [[nodiscard]] std::string bar(double share, int width);
 
 }  // namespace pipedream::report

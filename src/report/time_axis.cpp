@@ -12,7 +12,7 @@ struct Unit {
 };
 constexpr Unit kUnits[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"µs", 1'000}, {"ns", 1}};
 
-// The largest in which the step has no more than one decimal.
+// Returns the largest unit in which the step has at most one decimal.
 const Unit& unit_for(std::int64_t step) {
   for (const Unit& unit : kUnits)
     if (step >= unit.nanos / 10 && step > 0) return unit;

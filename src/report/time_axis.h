@@ -10,17 +10,18 @@ namespace pipedream::report {
 
 struct Tick {
   Nanos time;
-  std::string label;  // without the unit
+  std::string label;  // the time without its unit
   friend bool operator==(const Tick&, const Tick&) = default;
 };
 
 struct Axis {
-  std::string unit;  // of all labels: "ns", "µs", "ms" or "s"
-  std::vector<Tick>
-      ticks;  // ascending, within the window; multiples of 1, 2 or 5 times a power of 10
+  std::string unit;  // unit of all labels: "ns", "µs", "ms" or "s"
+  // Ascending. Their distance is 1, 2 or 5 times a power of 10 ns, and all are multiples of it.
+  std::vector<Tick> ticks;
 };
 
-// At most `most` + 1 ticks (`most` at least 1). Requires 0 ≤ from < to.
+// Returns an axis with ticks between `from` and `to`, at most `most` + 1. Requires 0 ≤ `from` <
+// `to` and `most` ≥ 1.
 [[nodiscard]] Axis axis_of(Nanos from, Nanos to, int most);
 
 }  // namespace pipedream::report

@@ -11,13 +11,14 @@ namespace {
 
 using timeline::Event;
 
-constexpr Tenths kNarrow = 8;  // narrower boxes are merged
-constexpr Tenths kMergedEnough = 10;
-constexpr Tenths kBetweenMarks = 60;  // on average, at least
-constexpr Tenths kOneMark = 10;       // marks that are closer are one
-constexpr int kFaintest = 20;
+constexpr Tenths kNarrow = 8;         // narrower boxes are merged
+constexpr Tenths kMergedEnough = 10;  // a merged box takes no more events from this width on
+constexpr Tenths kBetweenMarks = 60;  // with a smaller average distance no marks are shown
+constexpr Tenths kOneMark = 10;       // closer marks become one
+constexpr int kFaintest = 20;         // least opacity of a merged box, in percent
 
-// Collects the boxes of a row from left to right.
+// Collects the boxes of a row from left to right, and merges narrow ones. The run is the merged box
+// under construction.
 class Merger {
  public:
   void add(const Event* event, Nanos start, Nanos end, Tenths left, Tenths right) {
@@ -63,7 +64,8 @@ class Merger {
     count_ = 0;
     times_ = {};
   }
-  // Whether the run goes on where one that looks the same ended; it has its place then.
+  // If the last box is merged too, looks like the run and ends close to it, extends that box to the
+  // end of the run and returns true.
   bool joins_last() {
     if (boxes_.empty() || run_.event != nullptr) return false;
     Box& last = boxes_.back();
@@ -74,7 +76,7 @@ class Merger {
   }
 
   std::vector<Box> boxes_;
-  Tenths edge_ = 0;
+  Tenths edge_ = 0;  // right end of the last event
   Box run_;
   Nanos run_start_{0};
   Nanos run_end_{0};

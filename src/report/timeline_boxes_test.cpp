@@ -70,7 +70,8 @@ TEST(BoxesOf, ShowTheRestOfWhatAnotherHides) {
   EXPECT_EQ(boxes[1].event, &events[2]);
 }
 
-// 10,000 pairs on 100 pixels, half of the time idle, twice as long backward as forward.
+// 10,000 pairs of a forward and a backward on 100 pixels. Half of the time is idle, and a backward
+// takes twice as long as a forward.
 TEST(BoxesOf, MergeWhatIsTooNarrow) {
   std::vector<Event> events;
   for (std::int64_t i = 0; i < 10'000; ++i) {

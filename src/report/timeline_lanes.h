@@ -1,4 +1,4 @@
-// A timeline sorted into what a picture or a trace shows of each worker.
+// A timeline sorted by worker and by row, as pictures show it.
 #pragma once
 
 #include <array>
@@ -9,30 +9,31 @@
 
 namespace pipedream::report {
 
-// What a worker does side by side: compute, and under it what passes its links and its reader.
+// The rows of a worker, which run in parallel: compute on top, and below it communication and the
+// reading of data. Pushes to parameter servers are in the row kAverage.
 enum class Row { kCompute, kSend, kReceive, kAverage, kLoad };
 inline constexpr std::size_t kRows = 5;
 
 [[nodiscard]] Row row_of(const schedule::Op& op);
 
-// The stage that an op runs for, the item it is about, and the weights it uses; none where it has
-// none. Transfers belong to two stages, and so to none.
+// Return the stage, the item and the weight version that an op names, or nullopt if it names none.
+// A Send or Recv concerns two stages and has no stage of its own.
 [[nodiscard]] std::optional<StageId> stage_of(const schedule::Op& op);
 [[nodiscard]] std::optional<schedule::Item> item_of(const schedule::Op& op);
 [[nodiscard]] std::optional<WeightVersion> weights_of(const schedule::Op& op);
 
-// One worker's part. Keeps references to the timeline's events.
+// The events of one worker. Points to events of the timeline, which must outlive it.
 struct Lane {
   WorkerId worker;
-  std::vector<StageId> stages;                                  // that it runs, ascending
-  std::array<std::vector<const timeline::Event*>, kRows> rows;  // by their start
+  std::vector<StageId> stages;                                  // stages of its ops, ascending
+  std::array<std::vector<const timeline::Event*>, kRows> rows;  // each row is sorted by start
 
   [[nodiscard]] const std::vector<const timeline::Event*>& row(Row which) const {
     return rows[static_cast<std::size_t>(which)];
   }
 };
 
-// Every worker that has an event, ascending.
+// Returns a lane for every worker that has an event, ascending by worker.
 [[nodiscard]] std::vector<Lane> lanes_of(const timeline::Timeline& timeline);
 
 }  // namespace pipedream::report

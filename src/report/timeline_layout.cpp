@@ -9,11 +9,11 @@ namespace {
 
 using timeline::Event;
 
-// In pixels.
+// All lengths are in pixels.
 constexpr double kNarrowestChart = 640;
 constexpr double kComfortableChart = 1200;
 constexpr double kWidestChart = 3200;
-constexpr double kHopeless = 8000;  // numbers would need more than this: an overview will do
+constexpr double kHopeless = 8000;  // if numbers need more than this, an overview will do
 constexpr double kOverview = 1600;
 constexpr double kComfortableBox = 26;
 constexpr double kSmallestDigit = 5;

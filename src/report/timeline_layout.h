@@ -1,4 +1,4 @@
-// How large the parts of a timeline's picture are.
+// Computes how large the parts of a timeline's picture are.
 #pragma once
 
 #include <string>
@@ -9,27 +9,29 @@
 
 namespace pipedream::report {
 
-// What a picture shows. 0 ≤ from < to.
+// The time that a picture shows. 0 ≤ `from` < `to`.
 struct Window {
   Nanos from{0};
   Nanos to{1};
 };
 
-// Heights within a lane; the fewer workers, the larger.
+// Heights within a lane.
 struct LaneSizes {
-  Tenths compute = 0;
-  Tenths strip = 0;  // of each row of communication
-  Tenths gap = 0;    // to the next lane
+  Tenths compute = 0;  // height of the compute row
+  Tenths strip = 0;    // height of each row below compute
+  Tenths gap = 0;      // distance to the next lane
 };
+// Returns larger sizes for fewer workers.
 [[nodiscard]] LaneSizes lane_sizes(std::size_t workers);
 
-// So wide that nearly all numbers fit into their boxes, within limits.
+// Returns the width at which nearly all numbers fit into their boxes, within limits.
 [[nodiscard]] Tenths chart_width(const std::vector<Lane>& lanes, const Window& window);
 
-// The rows under compute in which anything takes time.
+// Returns the rows below compute in which any event takes time within the window.
 [[nodiscard]] std::vector<Row> strips_of(const std::vector<Lane>& lanes, const Window& window);
 
-// `text` in lines of at most that width; a longer word has a line of its own. None for no text.
+// Returns `text` broken into lines of at most `width`. A word that is wider has a line of its own.
+// Empty text has no lines.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& text, int font, Tenths width);
 
 }  // namespace pipedream::report

@@ -8,15 +8,19 @@
 
 namespace pipedream::report {
 
+// A swatch and its label.
 struct LegendEntry {
   enum class Swatch { kNone, kBox, kPair, kMark, kBand } swatch = Swatch::kNone;
-  std::string css;  // of the swatch; a pair shows css and css + "o"; of a band: its number
+  // Class of the swatch. kPair shows the classes `css` and `css` + "o". For kBand it is the number
+  // on the band instead.
+  std::string css;
   std::string label;
 };
 
-// Entries in lines that are filled from left to right.
+// Places entries in lines, from left to right.
 class Legend {
  public:
+  // A line is at most `width` wide.
   Legend(std::vector<LegendEntry> entries, Tenths width);
 
   [[nodiscard]] Tenths height() const;

@@ -23,7 +23,7 @@ bool fits(const Scene& scene, const Box& box, int font) {
   return !number.empty() && number_width(number, font) <= box.right - box.left;
 }
 
-// The largest in which nine of ten numbers fit.
+// Returns the largest font size in which nine of ten numbers fit into their boxes.
 int font_for(const Scene& scene, const std::vector<Box>& boxes) {
   const auto all = std::count_if(boxes.begin(), boxes.end(), [&](const Box& box) {
     return !scene.number_of(box.event).empty();

@@ -11,38 +11,38 @@
 
 namespace pipedream::report {
 
-inline constexpr int kSmallestNumber = 6;  // the font's size in pixels
+inline constexpr int kSmallestNumber = 6;  // smallest font for numbers in boxes, in pixels
 
-// One worker.
+// The lane of one worker.
 struct PlacedLane {
   Lane lane;
   std::vector<Box> compute;
   std::vector<Mark> marks;
-  std::vector<std::vector<Box>> strips;  // as Scene::strips
-  int font = kSmallestNumber;            // in which nearly all numbers fit into compute's boxes
+  std::vector<std::vector<Box>> strips;  // boxes of each row in Scene::strips
+  int font = kSmallestNumber;  // font size in which nearly all numbers fit into compute's boxes
 };
 
-// Keeps references to the timeline's events.
+// Points to events of the timeline, which must outlive it.
 struct Scene {
   Scale scale;
-  bool microbatches;  // whether numbers are those of microbatches
+  bool microbatches;  // numbers in boxes are those of microbatches, not of minibatches
   LaneSizes sizes;
-  std::vector<Row> strips;
+  std::vector<Row> strips;  // rows below compute that are shown
   std::vector<PlacedLane> lanes;
-  std::size_t boxes = 0;  // and marks, of all lanes
+  std::size_t boxes = 0;  // number of boxes and marks of all lanes
 
   [[nodiscard]] Tenths lane_height() const {
     return sizes.compute + static_cast<Tenths>(strips.size()) * sizes.strip;
   }
-  // From the top of one lane to that of the next.
+  // Returns the distance from the top of one lane to the top of the next.
   [[nodiscard]] Tenths pitch() const { return lane_height() + sizes.gap; }
-  // The number in the box of an event; empty where it has none.
+  // Returns the number in the box of an event, or an empty string if the box has none.
   [[nodiscard]] std::string number_of(const timeline::Event* event) const;
 };
 
 [[nodiscard]] Scene scene_of(const timeline::Timeline& timeline, const Window& window);
 
-// Whatever the scene has.
+// Returns legend entries for everything that the scene shows.
 [[nodiscard]] std::vector<LegendEntry> legend_of(const Scene& scene);
 
 }  // namespace pipedream::report

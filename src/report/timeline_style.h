@@ -1,4 +1,4 @@
-// How the parts of a timeline look: colours, and what the legend calls them.
+// How the parts of a timeline's picture look: their colours and their names in the legend.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,16 @@ inline constexpr std::size_t kLooks = 13;
 
 // Colours after Okabe and Ito, who chose them so that the colour-blind can tell them apart.
 struct Style {
-  const char* css;  // the class
+  const char* css;  // class in the style sheet
   const char* colour;
-  const char* second;  // of every other minibatch where its microbatches are shown; class css + "o"
-  const char* label;
+  // Colour of every other minibatch, where boxes are microbatches. Its class is `css` + "o".
+  const char* second;
+  const char* label;  // name in the legend
 };
 [[nodiscard]] const Style& style_of(Look look);
 
-// For fonts of 6 … 16 pixels, all looks, and what else a picture has: idle, strip, grid, band.
+// Returns classes for fonts of 6 … 16 pixels, for all looks, and for the other parts of a picture:
+// page, idle, strip, grid, band.
 [[nodiscard]] std::string style_sheet();
 
 }  // namespace pipedream::report

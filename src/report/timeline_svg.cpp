@@ -22,9 +22,9 @@ constexpr Tenths kTitleLine = 220;
 constexpr Tenths kSubtitleLine = 160;
 constexpr Tenths kAxisHeight = 340;
 constexpr Tenths kTickEvery = 1000;
-constexpr std::size_t kMostTitles = 3000;  // boxes with tooltips
-constexpr Tenths kSeparated = 30;          // from this width on boxes stand apart
-constexpr Tenths kBetween = 6;             // by so much
+constexpr std::size_t kMostTitles = 3000;  // with more boxes there are no tooltips
+constexpr Tenths kSeparated = 30;          // boxes of this width or more have a gap after them
+constexpr Tenths kBetween = 6;             // width of the gap after a box
 constexpr Tenths kStripWithNumbers = 80;
 
 Window window_of(const timeline::Timeline& timeline, const SvgOptions& options) {
@@ -39,10 +39,10 @@ std::string stage_text(const std::vector<StageId>& stages) {
   return stages.empty() ? "" : shortened(text, 20);
 }
 
-// Text at one place, with its font.
+// A line of a label.
 struct Line {
   std::string text;
-  int font = 0;
+  int font = 0;  // size in pixels
 };
 
 class Picture {
@@ -76,12 +76,12 @@ class Picture {
   void draw_numbers(Svg& svg) const;
 
   const Scene& scene_;
-  Tenths left_ = 0;  // of the chart
-  Tenths top_ = 0;   // of the first lane
+  Tenths left_ = 0;  // left edge of the chart
+  Tenths top_ = 0;   // top of the first lane
   std::vector<std::string> title_;
   std::vector<std::string> subtitle_;
   Legend legend_;
-  std::map<std::string, std::vector<Number>> numbers_;  // by class
+  std::map<std::string, std::vector<Number>> numbers_;  // by their classes in the style sheet
 };
 
 Picture::Picture(const Scene& scene, const SvgOptions& options)
@@ -98,7 +98,7 @@ Picture::Picture(const Scene& scene, const SvgOptions& options)
          static_cast<Tenths>(subtitle_.size()) * kSubtitleLine + legend_.height() + 120;
 }
 
-// What stands to the left of a lane.
+// Returns the label to the left of a lane.
 std::vector<Line> Picture::label_of(const Lane& lane) const {
   const std::string worker = fmt::format("worker {}", lane.worker.value);
   const std::string stages = stage_text(lane.stages);
@@ -163,8 +163,8 @@ void Picture::draw_box(Svg& svg, const Box& box, Tenths top, Tenths height) cons
            title_of(box.event), box.opacity);
 }
 
-// A band with the stage's number: at the top for the worker's first stage, at the bottom for the
-// last.
+// Draws a band with the stage's number: at the top of the box for the worker's first stage, at the
+// bottom for its last.
 void Picture::draw_stage(Svg& svg, const Lane& lane, const Box& box, Tenths top) {
   const auto stage = box.event == nullptr ? std::nullopt : stage_of(box.event->op);
   const Tenths width = box.right - box.left;

@@ -1,5 +1,5 @@
-// A timeline as a picture, in the manner of the PipeDream paper's figures: a lane per worker, time
-// goes right, and every box of compute has the number of its minibatch.
+// A timeline as an SVG picture, in the style of the PipeDream paper's figures: a lane per worker,
+// time from left to right, and in every box of compute the number of its minibatch.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,17 @@ namespace pipedream::report {
 struct SvgOptions {
   std::string title;
   std::string subtitle;     // wrapped where it is too long for one line
-  Nanos from{0};            // what is shown
-  std::optional<Nanos> to;  // nullopt: to the end
+  Nanos from{0};            // the time at the left edge
+  std::optional<Nanos> to;  // the time at the right edge; nullopt: the end of the timeline
 };
 
-// A self-contained SVG document. In each lane, compute is above; the thinner strips below are
-// sends, receives, averaging or pushes, and loading, as far as any takes time; of two at the same
-// time in one strip, the first hides the other. The number in a box is its minibatch; where
-// minibatches are cut, its microbatch, and minibatches take turns in shade. On a worker of several
-// stages a dark band has the stage's number. What is too narrow to see is merged, so that the size
-// is bounded by workers × pixels. Pure: equal arguments give equal text.
+// Returns a self-contained SVG document. The top of each lane is compute. The thinner strips below
+// are sends, receives, averaging or pushes, and loading; a strip in which nothing takes time is
+// left out. If two events in one strip overlap, the first hides the other. The number in a box is
+// its minibatch. If minibatches are cut, it is the microbatch instead, and the minibatches
+// alternate between two shades. On a worker with several stages, a dark band in the box has the
+// stage's number. Events that are too narrow to see are merged, so that the size of the document is
+// bounded by workers × pixels. Pure: equal arguments give equal text.
 [[nodiscard]] std::string timeline_svg(const timeline::Timeline& timeline,
                                        const SvgOptions& options);
 

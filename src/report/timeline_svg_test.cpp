@@ -23,8 +23,8 @@ using timeline::Timeline;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-// Every worker runs each minibatch 10 ms after the worker before, backward right after forward, and
-// sends to the next.
+// Returns a timeline in which every worker begins each minibatch 10 ms after the worker before it,
+// runs its backward right after its forward, and sends to the next worker.
 Timeline staircase(int workers, int minibatches) {
   Timeline timeline;
   for (std::int32_t w = 0; w < workers; ++w)
@@ -51,7 +51,8 @@ std::vector<Element> elements_of(const Timeline& timeline, const SvgOptions& opt
   return XmlReader::read(timeline_svg(timeline, options));
 }
 
-// Boxes of compute and communication, not the legend's, which have no titles.
+// Returns the boxes of compute and communication. The boxes of the legend have no titles and are
+// left out.
 std::vector<Element> boxes_in(const std::vector<Element>& elements) {
   std::vector<Element> boxes;
   for (const Element& element : elements)

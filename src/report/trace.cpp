@@ -27,12 +27,12 @@ std::string micros(Nanos time) {
   return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
 }
 
-// What shares a thread, unless it overlaps; in the order of display.
+// Events of one track share a thread, unless they overlap. Tracks are sorted as they are displayed.
 struct Track {
   WorkerId worker;
   enum class Kind { kCompute, kSend, kReceive, kAverage, kPush, kLoad } kind = Kind::kCompute;
   std::int32_t other = 0;  // the other worker of a transfer, the stage of an averaging
-  int copy = 0;            // further threads for what overlaps
+  int copy = 0;            // above 0: additional threads for events that overlap
   friend auto operator<=>(const Track&, const Track&) = default;
 };
 
@@ -72,13 +72,13 @@ std::string name_of(const Track& track) {
   return track.copy == 0 ? name() : fmt::format("{} ({})", name(), track.copy + 1);
 }
 
-// Which thread each event belongs to.
+// The threads of a trace, and which of them each event belongs to.
 struct Threads {
-  std::map<Track, std::int64_t> ids;
+  std::map<Track, std::int64_t> ids;   // number of each thread
   std::vector<const Track*> of_event;  // in the order of the timeline
 };
 
-// The first copy of the event's track that is free when it begins.
+// Returns the first copy of the event's track that is free when the event begins.
 Track free_track(std::map<Track, Nanos>& free_from, const Event& event) {
   Track track = track_of(event);
   if (track.kind == Track::Kind::kCompute) return track;  // never overlaps
@@ -105,7 +105,8 @@ Threads threads_of(const std::vector<Event>& events) {
   return threads;
 }
 
-// Viewers take process 0 for the idle one, and the thread with its process's number for the first.
+// Viewers take process 0 for the idle process. They take the thread that has the number of its
+// process for the first thread.
 std::int64_t process_of(WorkerId worker) { return worker.value + std::int64_t{1}; }
 
 void number_threads(Threads& threads) {
@@ -174,7 +175,7 @@ void Writer::add(const Event& event, std::int64_t thread) {
   out_ += "}}";
 }
 
-// The part of an op's text that only it has.
+// Returns the numbers that only this kind of op has, with their names.
 std::vector<std::pair<const char*, std::int64_t>> numbers_of(const schedule::Op& op) {
   using Numbers = std::vector<std::pair<const char*, std::int64_t>>;
   const auto transfer = [](const auto& t) {

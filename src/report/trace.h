@@ -1,4 +1,4 @@
-// A timeline for trace viewers: ui.perfetto.dev, chrome://tracing.
+// A timeline as a file for trace viewers, such as ui.perfetto.dev and chrome://tracing.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,16 @@ namespace pipedream::report {
 
 struct TraceOptions {
   std::string title;
-  // What a transfer, an averaging or a push moves; empty, or nullopt: not known.
+  // Returns the bytes that a transfer, averaging or push moves, or nullopt if that is not known.
+  // May be empty: then no event has bytes.
   std::function<std::optional<Bytes>(const timeline::Event&)> bytes;
 };
 
-// JSON in the Trace Event Format: a process per worker; threads for compute, for the sends to and
-// the receives from each other worker, for averaging, pushes and loading. Every event is a complete
-// event ("X") of one of them, in the order of the timeline, with times in microseconds, exact to
-// the nanosecond. Events of one thread never overlap, as the viewers require: where the timeline
-// has two at a time, a further thread takes the second.
+// Returns JSON in the Trace Event Format. Each worker is a process. Its threads are compute, the
+// sends to each other worker, the receives from each other worker, the averaging of each stage,
+// pushes, and loading. Every event of the timeline is a complete event ("X") of one thread, in the
+// order of the timeline. Times are in microseconds, exact to the nanosecond. Viewers require that
+// events of one thread do not overlap: if two would, the second goes to an additional thread.
 [[nodiscard]] std::string trace_json(const timeline::Timeline& timeline,
                                      const TraceOptions& options = {});
 

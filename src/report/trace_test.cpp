@@ -32,7 +32,7 @@ std::vector<json> with_phase(const json& events, const std::string& phase) {
   return found;
 }
 
-// Worker 0's names of threads, in the order of display.
+// Returns the names of worker 0's threads, in the order of display.
 std::vector<std::string> thread_names(const json& events) {
   std::map<std::int64_t, std::string> by_thread;
   std::map<std::int64_t, std::int64_t> index;
@@ -90,7 +90,7 @@ TEST(TraceJson, KindsHaveThreadsOfTheirOwn) {
                                       "loading"}));
 }
 
-// Receives that go on at the same time, as latency and several values make them.
+// The receives overlap, as they do with latency and with several values.
 TEST(TraceJson, EventsOfOneThreadNeverOverlap) {
   Timeline timeline;
   for (std::int64_t i = 0; i < 200; ++i) {

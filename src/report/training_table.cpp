@@ -19,8 +19,8 @@ std::string rate_text(double rate) {
   return rate > 0 ? three_digits(rate) + " samples/s" : "too short a run to tell";
 }
 
-// "all minibatches", or "the last epoch, minibatches 40–49 of 0–49": numbered as in pictures and
-// metrics.
+// Returns which minibatches the times are of: "all minibatches", or "the last epoch, minibatches
+// 40–49 of 0–49". They are numbered as in pictures and metrics.
 std::string timed_text(const Measured& measured) {
   if (measured.first_timed == 0) return "all minibatches";
   const std::int64_t last = measured.minibatches - 1;
@@ -30,7 +30,8 @@ std::string timed_text(const Measured& measured) {
   return fmt::format("the last epoch, {} of 0–{}", timed, last);
 }
 
-// By worker: what the simulator counts, else what the plan predicts; empty where neither is there.
+// Returns the memory of each worker by the simulator or, if nothing was simulated, by the plan.
+// Empty if neither is known.
 std::vector<Bytes> predicted_memory(const TrainingRun& run) {
   if (run.simulated) return run.simulated->memory;
   if (run.stage_memory.size() != run.plan.stages.size()) return {};
@@ -41,14 +42,15 @@ std::vector<Bytes> predicted_memory(const TrainingRun& run) {
   return memory;
 }
 
-// "97 % of the predicted 512 samples/s"
+// Compares two speeds: "97.0 % of the predicted 512 samples/s". Empty if one is not known.
 std::string against(double measured, const std::optional<double>& expected, const char* what) {
   if (!expected || *expected <= 0 || measured <= 0) return "";
   return fmt::format("{} of the {} {} samples/s", percent(measured / *expected), what,
                      three_digits(*expected));
 }
 
-// None where the run was too short to tell.
+// Returns the simulated samples per second, or nullopt if nothing was simulated or the simulated
+// run was too short to have a rate.
 std::optional<double> simulated_rate(const TrainingRun& run) {
   const auto rate = run.simulated ? run.simulated->samples_per_second : std::nullopt;
   return rate && *rate > 0 ? rate : std::nullopt;
@@ -101,7 +103,7 @@ Table worker_table(const TrainingRun& run) {
   return table;
 }
 
-// Of the stage that is most.
+// Returns the staleness of the stage that is furthest behind.
 systems::Staleness furthest_behind(const Measured& measured) {
   systems::Staleness furthest;
   for (const systems::Staleness& of : measured.staleness)
@@ -113,8 +115,8 @@ std::string samples_per_update_text(const Measured& measured) {
   return grouped(static_cast<std::int64_t>(measured.samples_per_update));
 }
 
-// `evaluated`: whether there is anything to say of held-out samples. What was simulated stands
-// behind what was measured.
+// Returns the columns of the comparison. With `evaluated`, the last one is the loss on held-out
+// samples. A column of simulated values stands after the column of measured ones.
 std::vector<Column> comparison_columns(bool evaluated) {
   const Column simulated{"simulated", Align::kRight};
   std::vector<Column> columns{{""},
@@ -135,7 +137,7 @@ std::vector<Column> comparison_columns(bool evaluated) {
   return columns;
 }
 
-// How many times as fast as dp-bsp; none where either could not be taken.
+// Returns the speed of a run over that of dp-bsp, or nullopt if either is not known.
 std::optional<double> over_data_parallelism(const TrainingRun& run,
                                             const std::vector<TrainingRun>& runs) {
   for (const TrainingRun& other : runs)
@@ -145,7 +147,7 @@ std::optional<double> over_data_parallelism(const TrainingRun& run,
   return std::nullopt;
 }
 
-// Of the worker that has most.
+// Returns the memory of the worker that has most.
 std::string memory_entry(const std::vector<Bytes>& of_workers) {
   Bytes most;
   for (const Bytes each : of_workers) most = std::max(most, each);
@@ -176,7 +178,7 @@ std::vector<std::string> comparison_entries(const TrainingRun& run,
   return entries;
 }
 
-// How the choice of `auto` did: "the fastest", or how far it was behind which.
+// Says how the choice of `auto` did: ": the fastest", or how much slower it was than which system.
 std::string verdict_on(const std::string& automatic, const std::vector<TrainingRun>& runs) {
   const auto slower = [](const TrainingRun& a, const TrainingRun& b) {
     return a.measured.samples_per_second < b.measured.samples_per_second;
@@ -191,7 +193,7 @@ std::string verdict_on(const std::string& automatic, const std::vector<TrainingR
   return fmt::format(": {} slower than the fastest, {}", percent(1 - share), fastest->plan.system);
 }
 
-// Of any of the runs: all train the same samples.
+// Returns the title of the comparison, from any of its runs: all train the same samples.
 std::string comparison_title(const TrainingRun& run) {
   const Measured& measured = run.measured;
   return fmt::format("{}: {} samples with each system, `batch` {}{}", run.model,
@@ -203,7 +205,8 @@ ordered_json or_null(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }
 
-// What training_json has of a run, as it was simulated.
+// Returns the simulated values of a run, under the names that training_json() gives to the measured
+// ones.
 ordered_json simulated_json(const TrainingRun& run) {
   if (!run.simulated) return {};
   const timeline::Summary& summary = run.simulated->summary;

@@ -1,4 +1,5 @@
-// What a training run did, beside what was predicted: for people and as JSON.
+// What a training run did, beside what was predicted, as text for people and as JSON
+// (docs/runtime.md#measuring).
 #pragma once
 
 #include <string>
@@ -7,9 +8,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "plan/plan.h"
+#include "systems/choice.h"
 #include "systems/measured.h"
 #include "systems/simulation.h"
-#include "systems/choice.h"
 
 namespace pipedream::report {
 
@@ -17,20 +18,23 @@ namespace pipedream::report {
 struct TrainingRun {
   std::string model;
   plan::Plan plan;
-  std::int64_t batch = 0;
-  std::optional<double> predicted;  // samples/s; none where nothing was profiled
+  std::int64_t batch = 0;           // samples of a minibatch on one replica of the first stage
+  std::optional<double> predicted;  // samples per second; nullopt if not known
   std::optional<systems::Simulated> simulated;
   systems::Measured measured;
-  std::vector<Bytes> stage_memory;  // of a worker, as the plan predicts it; empty: not known
+  // The memory of one worker of each stage, as the plan predicts it. Empty if not known.
+  std::vector<Bytes> stage_memory;
 };
 
-// Speed, loss, and a line per worker: its time by cause, memory measured and predicted, staleness.
+// Returns speed and loss, and a line per worker: its time by cause, its measured and its predicted
+// memory, and its staleness.
 [[nodiscard]] std::string training_table(const TrainingRun& run);
-// The object of `train --json` (docs/formats.md).
+// Returns the object that `train --json` prints (docs/formats.md).
 [[nodiscard]] nlohmann::ordered_json training_json(const TrainingRun& run);
-// Over a picture, "mlp: gpipe 1-1, measured", and under that, "123 samples/s; busy …", with the
-// minibatches that it shows.
+// Returns the title of a picture, as in "mlp: gpipe 1-1, measured".
 [[nodiscard]] std::string training_title(const TrainingRun& run);
+// Returns the line under a picture's title, as in "123 samples/s; busy …", with the minibatches
+// that the picture shows.
 [[nodiscard]] std::string training_line(const TrainingRun& run);
 
 // A system that was to be compared and did not run.
@@ -38,7 +42,8 @@ struct NotRun {
   std::string system;
   std::string why;
 };
-// `train --system all`: all runs side by side, the choice of `auto` marked.
+// Return what `train --system all` prints: all runs side by side, with the choice of `auto` marked.
+// `automatic` is the name of that system, or empty if `auto` chose none.
 [[nodiscard]] std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                                     const std::vector<NotRun>& not_run,
                                                     const std::string& automatic);

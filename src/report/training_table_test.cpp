@@ -10,7 +10,8 @@
 namespace pipedream::report {
 namespace {
 
-// Two stages on one worker each; the first is a little behind, the second is not.
+// Returns a run of two stages on one worker each. The first stage is a few updates behind, the
+// second is not.
 TrainingRun run_of(const std::string& system, double samples_per_second) {
   TrainingRun run;
   run.model = "tiny";
@@ -28,7 +29,7 @@ TrainingRun run_of(const std::string& system, double samples_per_second) {
   return run;
 }
 
-// The words of the line that has one of them.
+// Returns the words of the first line that contains `word`.
 std::vector<std::string> line_with(const std::string& text, const std::string& word) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -72,7 +73,7 @@ TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
   EXPECT_EQ(training_title(run_of("pipedream", 100)), "tiny: pipedream 1-1, measured");
 }
 
-// The second worker has both stages' replicas.
+// The second worker runs a replica of both stages.
 TEST(TrainingTable, TakesThePlansMemoryWhereNothingWasSimulated) {
   TrainingRun run = run_of("dapple", 100);
   run.plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};

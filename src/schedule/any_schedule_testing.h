@@ -37,24 +37,24 @@ enum class System {
 };
 inline constexpr int kSystems = 10;
 
-// The most that is drawn.
+// The largest sizes that any_case() draws.
 struct Sizes {
   int stages = 8;
   int replicas = 4;
   int microbatches = 64;
   int minibatches = 64;
-  int items = 64;  // of one worker: minibatches × microbatches
+  int items = 64;  // items of one worker: minibatches × microbatches
   int layers = 11;
 };
 
-// Each bit is set with probability 1/4; shrinks to 0.
+// Returns `count` random bits, each set with probability 1/4. Shrinks to 0.
 [[nodiscard]] inline std::uint64_t any_few_bits(std::size_t count) {
   const std::uint64_t end = std::uint64_t{1} << count;
   return test::any_of_range<std::uint64_t>(0, end) & test::any_of_range<std::uint64_t>(0, end);
 }
 
-// Layers with one or two outputs, some of them inputs; any edge to a later layer, mostly also one
-// to the next.
+// Returns a random graph. Its layers have one or two outputs, and some of them are input layers.
+// Any layer may have an edge to any later one; most have one to the next.
 [[nodiscard]] inline graph::Graph any_graph(int least_layers, int most_layers) {
   graph::Builder builder;
   std::vector<std::pair<LayerId, std::size_t>> outputs;
@@ -78,10 +78,11 @@ struct Sizes {
   return std::move(builder).build();
 }
 
-// 1F1B's depth and other usual ones, or any: also what memory cut down.
+// Sets the depths of 1F1B, or deeper ones that hide transfers, or random depths, as plans have them
+// where memory limits the depth.
 inline void set_any_depths(plan::Plan& plan, int most) {
   const int kind = test::any_of_range(0, 4);
-  int behind = 0;  // items in flight on the stage behind
+  int behind = 0;  // items in flight on the stage after this one, on all its replicas
   for (std::size_t s = plan.stages.size(); s-- > 0;) {
     plan::Stage& stage = plan.stages[s];
     const int replicas = static_cast<int>(stage.workers.size());
@@ -129,7 +130,8 @@ struct Case {
   return {};
 }
 
-// Any schedule that its system's generator promises to be good for.
+// Returns a random system, network, plan and extent that fulfil the requirements of the system's
+// generator, and the schedule.
 [[nodiscard]] inline Case any_case(const Sizes& sizes) {
   using test::any_of_range;
   Case any;
@@ -142,7 +144,7 @@ struct Case {
   const bool replicated =
       one_stage || is(System::kDapple, System::kPipedream, System::kNoStash, System::kTwoBuffered);
   int stages = one_stage ? 1 : any_of_range(1, sizes.stages + 1);
-  int workers = stages;  // of interleaved
+  int workers = stages;  // used for kInterleaved only
   if (is(System::kInterleaved)) {
     const int chunks = any_of_range(1, std::min(4, stages + 1));
     workers = stages / chunks;
@@ -160,7 +162,7 @@ struct Case {
       stage.workers.push_back(WorkerId{is(System::kInterleaved) ? s % workers : count++});
     plan.stages.push_back(std::move(stage));
   }
-  if (count > 0) {  // workers in another order
+  if (count > 0) {  // renumbers the workers cyclically
     const int turn = any_of_range(0, count);
     for (plan::Stage& stage : plan.stages)
       for (WorkerId& worker : stage.workers) worker.value = (worker.value + turn) % count;

@@ -11,7 +11,8 @@ void Complete::produce(Program& program) {
   program.generator->append(program.piece++, scratch_);
   for (const Op& op : scratch_) {
     const auto work = work_of(op);
-    // Where a stage recomputes, the recomputation before the backward has received for both.
+    // On a stage that recomputes, the gradients of a backward are received before its
+    // recomputation.
     const bool received = std::holds_alternative<Backward>(op) && work->takes &&
                           routes_.plan().stage(work->stage).recompute;
     if (work && work->takes && !received)
@@ -31,7 +32,7 @@ void Complete::add_transfers(Program& program, StageId stage, Item item, Kind ki
     const StageId other = transfer.from == stage ? transfer.to : transfer.from;
     routes_.for_each_peer(stage, replica, other, item.minibatch, [&](int index, double) {
       const WorkerId peer = routes_.worker(other, index);
-      if (peer == worker) return;  // two stages of one worker hand over directly
+      if (peer == worker) return;  // between two stages of one worker nothing is sent
       if (made)
         program.out.push(Send{transfer.value, transfer.to, item, kind, peer});
       else

@@ -1,4 +1,5 @@
-// Complete programs without a common order: for interpreters whose sends never block.
+// Completes programs with loads, sends and receives, each program by itself. For interpreters whose
+// sends never block, such as the simulator (docs/simulator.md).
 #pragma once
 
 #include "core/fifo.h"
@@ -7,11 +8,13 @@
 
 namespace pipedream::schedule {
 
-// Adds to each program by itself, piece by piece, what lowering adds: loads and receives right
-// before the op that takes them, sends right after the op that makes them. If sends blocked until
-// they are received, such programs would wait for each other (two stages with two minibatches do
-// already); for those that really run there is lower.h. Keeps references to its arguments; owned
-// and used by one thread. Requires a schedule that lowers without complaint.
+// Completes the programs piece by piece. Loads and receives stand right before the op that takes
+// them, sends right after the op that makes the value. If sends blocked until they were received,
+// such programs could wait for each other for ever; two stages with two minibatches already do.
+// Real runs therefore use Lowering (schedule/lower.h).
+//
+// Keeps references to its arguments. Owned and used by one thread. Requires a schedule that
+// Lowering completes without an exception.
 class Complete final : public OpSource {
  public:
   Complete(const Schedule& schedule, const Routes& routes);
@@ -30,8 +33,8 @@ class Complete final : public OpSource {
  private:
   struct Program {
     const Generator* generator;
-    std::int64_t piece = 0;  // the next to produce
-    Fifo<Op> out;
+    std::int64_t piece = 0;  // the next piece to produce
+    Fifo<Op> out;            // produced and not popped
   };
   void produce(Program& program);
   void add_transfers(Program& program, StageId stage, Item item, Kind kind, bool made);

@@ -1,5 +1,6 @@
-// What a stage on one worker keeps while its program runs: weight versions, gradient buffers, items
-// in flight. A matter of the order of ops alone, so the same when simulated and when really run.
+// Counts what a worker keeps in memory for one stage while its program runs: weight versions,
+// gradient buffers and items in flight. The counts follow from the order of ops alone, so they are
+// equal in a simulation and in a real run of the same schedule. cost/counts.h predicts the peaks.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +12,17 @@
 namespace pipedream::schedule {
 
 struct Counts {
-  int versions = 1;   // of the weights
-  int gradients = 0;  // buffers as large as the weights
+  int versions = 1;   // versions of the weights
+  int gradients = 0;  // gradient buffers, each as large as the weights
   int in_flight = 0;  // items between forward and backward
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Takes the ops of one stage on one worker in their order, and knows the largest counts so far.
-// A version lives while it is among the newest that are kept, or, with stashing, while a forward
-// that began on it has no backward; an update of a version that nobody needs is done in place.
+// Counts for one stage on one worker. The members must be called in the order of the worker's
+// program. A weight version lives while it is among the newest `Rules::kept()` versions. With
+// stashing it also lives while an item whose forward used it has not run backward. An update first
+// frees the version that leaves the newest ones if no item uses it: the update is then done in
+// place.
 class Counter {
  public:
   explicit Counter(const Rules& rules)
@@ -32,7 +35,7 @@ class Counter {
     peak_.in_flight = std::max(peak_.in_flight, ++in_flight_);
     if (stashes_) ++versions_[place_of(weights)].users;
   }
-  // A whole backward, or its second part.
+  // A whole backward, or the weight part of a split backward.
   void backward(WeightVersion weights) {
     --in_flight_;
     accumulating_ = true;
@@ -42,14 +45,16 @@ class Counter {
     --versions_[place].users;
     drop_unused(place);
   }
-  // What was gathered is averaged from here on; further gradients go to another buffer.
+  // The averaging of the accumulated gradients begins. Later backwards use another buffer.
   void reduce() {
     accumulating_ = false;
     ++averaging_;
     note_gradients();
   }
-  // The gathered, or the averaged, gradients are used up.
+  // The accumulated gradients are sent to the parameter servers, and their buffer is free again.
   void push() { accumulating_ = false; }
+  // An update to version `to` uses up averaged gradients or, if there are none, the accumulated
+  // ones.
   void update(WeightVersion to) {
     if (averaging_ > 0)
       --averaging_;
@@ -57,10 +62,10 @@ class Counter {
       accumulating_ = false;
     fetch(to);
   }
-  // A new version of the weights.
+  // Version `to` becomes the newest weights of the stage.
   void fetch(WeightVersion to) {
     newest_ = to;
-    // A version that is no longer among the newest may have had no other reason to stay.
+    // The version that is no longer among the newest is freed, unless an item still uses it.
     for (std::size_t i = versions_.size(); i-- > 0;)
       if (versions_[i].version.value == to.value - kept_) {
         drop_unused(i);
@@ -70,19 +75,21 @@ class Counter {
     peak_.versions = std::max(peak_.versions, static_cast<int>(versions_.size()));
   }
 
+  // Returns the largest value of each count so far.
   [[nodiscard]] const Counts& peak() const { return peak_; }
   [[nodiscard]] Counts now() const {
     return {static_cast<int>(versions_.size()), averaging_ + (accumulating_ ? 1 : 0), in_flight_};
   }
-  // Whether the next backward finds gradients to add to.
+  // Returns whether the next backward adds to gradients that earlier items have left.
   [[nodiscard]] bool accumulates() const { return accumulating_; }
 
  private:
   struct Version {
     WeightVersion version;
-    int users;
+    int users;  // items in flight whose forward used it
   };
-  // Versions are in their order: the oldest leave first, the newest come last.
+  // Returns the index of version `weights` in `versions_`, which it adds if it is missing.
+  // `versions_` is sorted from the oldest version to the newest.
   std::size_t place_of(WeightVersion weights) {
     if (!versions_.empty() && versions_.back().version == weights) return versions_.size() - 1;
     for (std::size_t i = 0; i < versions_.size(); ++i)
@@ -102,12 +109,13 @@ class Counter {
   WeightVersion newest_{0};
   Fifo<Version> versions_;
   int in_flight_ = 0;
-  bool accumulating_ = false;
-  int averaging_ = 0;
+  bool accumulating_ = false;  // a buffer holds gradients that are not averaged, pushed or applied
+  int averaging_ = 0;          // buffers from the start of their averaging to their update
   Counts peak_;
 };
 
-// Forwards and backwards; for other ops their own members say what they do.
+// Counts `op` if it is a forward or a backward, and ignores it otherwise. For other ops, call the
+// members of `counter`.
 void count(const Op& op, Counter& counter);
 
 }  // namespace pipedream::schedule

@@ -21,7 +21,7 @@ void PrintTo(const Counts& counts, std::ostream* out) {
 
 namespace {
 
-// The peaks of every stage, on the first worker of each.
+// Returns the peak counts of every stage. Expects that all replicas of a stage have the same.
 std::vector<Counts> peaks(const Schedule& schedule, std::size_t stages) {
   std::vector<Counts> found(stages);
   std::vector<bool> seen(stages);
@@ -45,7 +45,7 @@ std::vector<Counts> each(int stages, Counts counts) {
   return std::vector<Counts>(static_cast<std::size_t>(stages), counts);
 }
 
-// ---- one stage, op by op ----
+// ---- One stage, op by op ----
 
 TEST(Counter, AVersionLivesWhileAForwardThatBeganOnItHasNoBackward) {
   Counter counter(Rules{});
@@ -112,7 +112,7 @@ TEST(WorkerCounter, CountsEachStageByItselfAndABackwardOnceItIsWhole) {
   EXPECT_EQ(counter.stages()[1].counter.peak(), (Counts{1, 1, 2}));
 }
 
-// ---- the table in SYSTEMS, for every number of stages and microbatches ----
+// ---- The peaks of every system, for every number of stages and microbatches ----
 
 constexpr int kStages = 8;
 constexpr int kMicrobatches = 64;

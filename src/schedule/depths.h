@@ -1,4 +1,4 @@
-// How deep a pipeline of 1F1B can really be.
+// Limits the depths of a 1F1B pipeline to what its earlier stages can supply.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,11 @@
 
 namespace pipedream::schedule {
 
-// The plan's depths, less where the stages before do not let as many items through: before its
-// first backward a stage of depth d on r replicas needs (d − 1)·r + 1 items, and an earlier one of
-// depth e on q replicas passes on only q·e. (Depths that memory cut down may ask for that.)
+// Returns the depth of each stage: the depth in the plan, or less if earlier stages do not let
+// enough items through. Before its first backward, a stage of depth d with r replicas needs
+// (d − 1)·r + 1 items, but an earlier stage of depth e with q replicas passes on only q·e items.
+// Replicas that share items count as one. A plan asks for too much where memory has limited the
+// depth of an earlier stage.
 [[nodiscard]] inline std::vector<int> runnable_depths(const plan::Plan& plan, Replicas kind) {
   std::vector<int> depths;
   std::int64_t passed = INT64_MAX;

@@ -1,4 +1,4 @@
-// Forwards alone: a pass over held-out data.
+// The schedule of an evaluation: forwards alone, over held-out data.
 #pragma once
 
 #include "plan/plan.h"
@@ -6,12 +6,13 @@
 
 namespace pipedream::schedule {
 
-// Every item forward through all stages with version 0, the weights as they are. Worker 0 and 1 of
-// a straight pipeline:
+// Returns a schedule that runs every item forward through all stages. Version 0 stands for the
+// weights as they are when it starts. Two workers with one stage each:
 //   F0 F1 F2 F3
 //      F0 F1 F2 F3
-// A worker of several stages takes as many items at a time through each of them as there are
-// workers, so that the others have work meanwhile.
+// A worker with several stages takes minibatches in groups, one minibatch per worker of the plan.
+// It runs a whole group through one stage before it goes on to its next stage, so that the other
+// workers have work meanwhile.
 [[nodiscard]] Schedule evaluation(const plan::Plan& plan, const Extent& extent, Replicas kind);
 
 }  // namespace pipedream::schedule

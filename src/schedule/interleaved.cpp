@@ -42,7 +42,8 @@ Schedule interleaved(const plan::Plan& plan, const Extent& extent, const cost::T
     schedule.generators.push_back(
         {plan.stages[static_cast<std::size_t>(w)].workers.at(0), extent.minibatches, append});
   }
-  // A short last minibatch may have a larger first group, and so more of a stage in flight.
+  // A short last minibatch may have a larger first group of microbatches, and then has more items
+  // of a stage in flight.
   schedule.rules.in_flight = cost::Interleaving{workers, chunks, extent.microbatches}.in_flight();
   const std::vector<int> at_end = cost::Interleaving{workers, chunks, extent.last}.in_flight();
   for (std::size_t s = 0; s < at_end.size(); ++s)

@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Stage s on worker s mod n.
+// Returns a plan with stage s on worker s mod `workers`.
 plan::Plan dealt(int workers, int chunks) {
   plan::Plan plan = plan_of(std::vector<int>(static_cast<std::size_t>(workers * chunks), 1));
   for (plan::Stage& stage : plan.stages) stage.workers[0].value %= workers;
@@ -78,7 +78,8 @@ TEST(Interleaved, WarmUpGrowsWithStagesBehindAndChunks) {
 
 TEST(Interleaved, WhatIsInFlightIsLimitedByTheMostThatAnyMinibatchNeeds) {
   EXPECT_EQ(interleaved(dealt(2, 2), {1, 4, 4}).rules.in_flight, (std::vector<int>{4, 3, 2, 1}));
-  // A last minibatch of 5 makes a first group of 3 = 2 + 5 mod 2, one more than one of 6 makes.
+  // A last minibatch of 5 microbatches has a first group of 2 + 5 mod 2 = 3 microbatches. The first
+  // group of a minibatch of 6 has only 2.
   const auto whole = interleaved(dealt(2, 2), {1, 5, 5}).rules.in_flight;
   EXPECT_EQ(interleaved(dealt(2, 2), {2, 6, 5}).rules.in_flight, whole);
 }

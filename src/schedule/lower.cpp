@@ -38,7 +38,8 @@ std::size_t Lowering::program_of(WorkerId worker) const {
   return worker.index() < by_worker_.size() ? by_worker_[worker.index()] : kNoProgram;
 }
 
-// Joins the programs of workers between which anything may pass.
+// Puts programs into one island if anything may pass between their workers, directly or through
+// others. Asynchronous replicas pass nothing to each other.
 void Lowering::find_islands(bool asynchronous) {
   const auto& stages = routes_.plan().stages;
   std::vector<std::size_t> parent(
@@ -52,7 +53,8 @@ void Lowering::find_islands(bool asynchronous) {
   for (const graph::Transfer& transfer : routes_.transfers()) {
     const auto& from = stages[transfer.from.index()].workers;
     const auto& to = stages[transfer.to.index()].workers;
-    // In turns, replica i meets j exactly when they are equal modulo the greatest common divisor.
+    // If replicas take turns, replica i of one stage meets replica j of the other exactly when i
+    // and j are equal modulo the greatest common divisor of the two numbers of replicas.
     const std::size_t apart = routes_.shares_items() ? 1 : std::gcd(from.size(), to.size());
     for (std::size_t i = 0; i < from.size(); ++i) join(from[i], to[i % apart]);
     for (std::size_t j = 0; j < to.size(); ++j) join(to[j], from[j % apart]);
@@ -92,7 +94,7 @@ int Lowering::parts_wanted(const graph::Transfer& transfer, Kind kind, int repli
   return parts;
 }
 
-// One turn of one program. False: all of the island's programs have ended.
+// Gives one program of the island its turn. Returns false if all programs of the island have ended.
 bool Lowering::advance(std::size_t which) {
   Island& island = islands_[which];
   if (island.now.empty()) {
@@ -155,7 +157,8 @@ bool Lowering::is_ready(std::size_t p, const Op& op) {
     program.item = work->item;
     return false;
   }
-  // What a backward uses up is gone; a recomputation leaves it for its backward.
+  // A forward or backward uses up what it takes. A recomputation leaves the gradients for its
+  // backward.
   if (work->makes)
     for (const std::size_t t : routes_.taken(work->stage, work->kind)) {
       Fifo<Arrived>& arrived = inboxes_[inbox(t, work->kind, replica)];
@@ -193,7 +196,7 @@ void Lowering::place(std::size_t p, const Op& op) {
   }
 }
 
-// The values that an op made, to all who take them.
+// Hands the values or gradients that `op` made to all replicas that take them.
 void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
   const StageId stage = work.stage;
   const Item item = work.item;
@@ -208,7 +211,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
       if (receiver == kNoProgram)
         throw BadValue("worker " + std::to_string(peer.value) + ", which must take what " +
                        to_text(op, true) + " makes, has no program");
-      if (receiver != p) {  // two stages of one worker hand over directly
+      if (receiver != p) {  // between two stages of one worker nothing is sent
         programs_[p].out.push(Send{transfer.value, transfer.to, item, kind, peer});
         programs_[receiver].out.push(
             Recv{transfer.value, transfer.to, item, kind, programs_[p].worker});
@@ -229,7 +232,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
   }
 }
 
-// "1:B0": what has to run, and does not, for the program to go on.
+// Describes what the program waits for in vain, for a message, such as the op "1:B0".
 std::string Lowering::awaited_by(const Program& program) const {
   if (program.waits == Waits::kAverage)
     return "all replicas to average for version " + std::to_string(program.await.update.value);

@@ -1,5 +1,5 @@
-// Lowering: from the order of compute to complete programs. Adds the loads, and for every value
-// that crosses workers a Send and a Recv of its activation and of its gradient.
+// Lowering completes the programs that generators produce (ARCHITECTURE.md). It adds the loads, and
+// for every value that crosses workers a Send and a Recv, of the value and of its gradient.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,22 @@
 namespace pipedream::schedule {
 
 // Produces the complete programs of a schedule, piece by piece, as they are asked for. Keeps
-// references to its arguments; owned and used by one thread.
+// references to its arguments. Owned and used by one thread.
 //
-// All compute ops, loads and transfers get a place in one order: the programs take turns of one op,
-// each op as soon as what it takes is made, and a transfer comes right after the op that makes its
-// value. Every program is a subsequence of that order, which does not depend on who asks for what.
-// So nothing deadlocks even if every send blocks until it is received: the first unfinished entry
-// of the order stands at the head of all programs it concerns. (Workers that exchange nothing at
-// all have orders of their own, so that one may run ahead of the other.)
+// All compute ops, loads and transfers get a place in one common order. The programs take turns,
+// one op at a time. An op is placed once everything that it takes has been made. A transfer is
+// placed right after the op that makes its value. Every program is a subsequence of this order, and
+// the order does not depend on which programs are asked for. So nothing deadlocks, even if every
+// send blocks until it is received: the first unfinished entry of the order is the next op of every
+// program that it concerns. Workers that exchange nothing, not even through others, have separate
+// orders, so that one worker may run ahead of the other.
 //
-// Memory: what was produced for one program on the way to another's next op; for programs that are
-// asked about as they would run, about what is in flight between them.
+// Memory: the ops that were produced for other programs on the way to the op that was asked for. If
+// the callers ask in the order in which the programs would run, that is about what is in flight
+// between workers.
 class Lowering final : public OpSource {
  public:
-  // Throws BadValue when a worker has two programs.
+  // Throws BadValue if a worker has two programs.
   Lowering(const Schedule& schedule, const Routes& routes);
 
   [[nodiscard]] std::size_t programs() const override { return programs_.size(); }
@@ -34,8 +36,9 @@ class Lowering final : public OpSource {
     return programs_[program].worker;
   }
 
-  // Throws BadValue when the programs wait for each other in a cycle or for an op that no program
-  // has, or when one runs an op that the plan gives to another.
+  // Throws BadValue if programs wait for each other in a cycle, if a program waits for an op that
+  // no program has, if a worker that must take a value has no program, or if a program runs an op
+  // that the plan does not give to its worker.
   [[nodiscard]] const Op* peek(std::size_t program, std::size_t ahead = 0) override {
     Program& of = programs_[program];
     while (of.out.size() <= ahead)
@@ -43,42 +46,46 @@ class Lowering final : public OpSource {
     return &of.out[ahead];
   }
   void pop(std::size_t program) override { programs_[program].out.pop(); }
-  // Lets go of what was produced for all programs but this one.
+  // Discards the ops that were produced for all other programs and not popped.
   void drop_others(std::size_t program) {
     for (std::size_t p = 0; p < programs_.size(); ++p)
       if (p != program) programs_[p].out.clear();
   }
 
  private:
+  // What a program's next op waits for: nothing, a value or gradient, or an averaging.
   enum class Waits { kNo, kValue, kAverage };
   struct Program {
     WorkerId worker;
     const Generator* generator;
-    std::int64_t piece = 0;   // the next to produce
+    std::int64_t piece = 0;   // the next piece to produce
     Fifo<Op> in;              // produced and not placed
     Fifo<Op> out;             // placed and not popped
-    std::int64_t placed = 0;  // ops of the generator so far
-    std::size_t island = 0;
+    std::int64_t placed = 0;  // number of the generator's ops placed so far
+    std::size_t island = 0;   // index into islands_
     Waits waits = Waits::kNo;
-    std::size_t inbox = 0;  // of the value it waits for
-    Item item;              // of that value
-    Await await;            // what else it waits for
+    std::size_t inbox = 0;  // for kValue: the inbox that lacks the value
+    Item item;              // for kValue: the item of that value
+    Await await;            // for kAverage: the op that waits
   };
-  // Programs that depend on each other, those whose turn it is in this step and in the next.
+  // Programs that depend on each other, directly or through others. All fields are indices into
+  // programs_.
   struct Island {
     std::vector<std::size_t> members;
-    std::vector<std::size_t> now;
-    std::vector<std::size_t> next;
+    std::vector<std::size_t> now;   // programs with a turn left in this step, in reverse order
+    std::vector<std::size_t> next;  // programs with a turn in the next step
   };
-  // Values on their way to one replica of one stage.
+  // A value or gradient of one item that was made for one replica of one stage. Replicas that share
+  // items hand it over in parts.
   struct Arrived {
     Item item;
-    int parts;  // that are there
+    int parts;  // parts made so far
   };
+  // An averaging that replicas of a stage have begun.
   struct Averaging {
     WeightVersion update;
-    int members;  // that take part already
-    int left;     // that have not gone on
+    int members;  // replicas that have begun it
+    int left;     // replicas that have not passed its Await
   };
 
   void find_islands(bool asynchronous);
@@ -93,26 +100,29 @@ class Lowering final : public OpSource {
     return first_inbox_[transfer * 2 + (kind == Kind::kGradient ? 1 : 0)] +
            static_cast<std::size_t>(replica);
   }
+  // Returns in how many parts `replica` of the taking stage gets an item's value or gradient.
   [[nodiscard]] int parts_wanted(const graph::Transfer& transfer, Kind kind, int replica) const;
   [[nodiscard]] std::string awaited_by(const Program& program) const;
   [[noreturn]] void refuse_unfinished(const Island& island) const;
 
   const Routes& routes_;
   std::vector<Program> programs_;
-  std::vector<std::size_t> by_worker_;
+  std::vector<std::size_t> by_worker_;  // index into programs_
   std::vector<Island> islands_;
-  std::vector<std::size_t> first_inbox_;  // by transfer and kind
-  std::vector<Fifo<Arrived>> inboxes_;
+  std::vector<std::size_t> first_inbox_;    // inbox of replica 0, by transfer and kind
+  std::vector<Fifo<Arrived>> inboxes_;      // by transfer, kind and replica of the taking stage
   std::vector<Fifo<Averaging>> averaging_;  // by stage
 };
 
-// The complete program of one worker, an op at a time: for a worker that knows the whole schedule
-// and shares nothing with the others. Keeps references to its arguments.
+// The complete program of one worker, one op at a time. For a worker that knows the whole schedule
+// and shares no memory with other workers. Keeps references to its arguments. Owned and used by one
+// thread.
 class OwnProgram {
  public:
   OwnProgram(const Schedule& schedule, const Routes& routes, WorkerId worker);
 
-  // The next op, or one further ahead; nullptr: there is none, or the worker has no program.
+  // Returns the op that stands `ahead` places after the next op. Returns nullptr if the program
+  // ends before it, or if the worker has no program. Throws what Lowering::peek() throws.
   [[nodiscard]] const Op* peek(std::size_t ahead = 0) {
     if (!program_) return nullptr;
     const Op* op = lowering_.peek(*program_, ahead);
@@ -126,7 +136,8 @@ class OwnProgram {
   std::optional<std::size_t> program_;
 };
 
-// All of the complete programs.
+// Returns the complete programs of a schedule, in the order of its generators. Throws what Routes
+// and Lowering throw.
 [[nodiscard]] std::vector<Program> lower(const Schedule& schedule, const plan::Plan& plan,
                                          const graph::Graph& graph);
 

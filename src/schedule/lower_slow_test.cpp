@@ -1,4 +1,4 @@
-// A run of a million minibatches, taken apart as it would run.
+// Lowering of a run of a million minibatches.
 #include <gtest/gtest.h>
 
 #include "schedule/lower_testing.h"

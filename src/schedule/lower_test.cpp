@@ -94,7 +94,7 @@ TEST(Lower, OneWorkerForAllStagesNeedsNoTransfers) {
 }
 
 TEST(Lower, LoadsForEveryStageThatUsesAnInput) {
-  // data feeds the first and the last of three stages; nothing is sent for it.
+  // The first and the last of three stages use `data`. Both load it, and nothing is sent for it.
   graph::Builder builder;
   for (const char* name : {"a", "b", "c"}) builder.add_layer(name, "", {{"out", {}, Bytes{1}}});
   builder.add_input("data", {{"out", {}, Bytes{1}}});
@@ -132,7 +132,8 @@ TEST(Lower, KeepsWorkersAndTheOrderOfPrograms) {
 
 TEST(Lower, RefusesProgramsThatWaitForEachOther) {
   const Pipeline pipeline = straight_pipeline(2);
-  // Worker 0 wants the gradient of 0 before it runs 1; worker 1 wants 1 before that gradient.
+  // Worker 0 runs the backward of minibatch 0 before the forward of minibatch 1. Worker 1 runs the
+  // forward of minibatch 1 before the backward of minibatch 0.
   EXPECT_EQ(refusal({{WorkerId{0},
                       {forward_at(0, 0), backward_at(0, 0), forward_at(0, 1), backward_at(0, 1)}},
                      {WorkerId{1},

@@ -1,4 +1,4 @@
-// How much memory lowering needs on a long run. Only tests include this.
+// Checks that the memory of lowering does not grow on a long run. Only tests include this.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace pipedream::schedule {
 
-// Bytes that are allocated; 0 where a sanitizer allocates.
+// Returns the bytes that are allocated now, or 0 if a sanitizer has replaced the allocator.
 [[nodiscard]] inline std::size_t live_bytes() {
   const auto use = ::mallinfo2();
-  return use.uordblks + use.hblkhd;  // small blocks and large ones
+  return use.uordblks + use.hblkhd;  // bytes in small blocks and in large ones
 }
 
-// Takes the programs of 1F1B on four stages as they would run, a minibatch at a time on all
-// workers, and expects all ops, and no more memory at the end than at the beginning.
+// Lowers 1F1B on four stages and takes the ops in the order in which they would run, one minibatch
+// at a time on all workers. Expects all ops, and no more memory late in the run than early.
 inline void expect_steady(std::int64_t minibatches) {
   const Pipeline pipeline = straight_pipeline(4);
   const Schedule schedule = one_f_one_b(pipeline, minibatches);
@@ -36,8 +36,8 @@ inline void expect_steady(std::int64_t minibatches) {
     }
   }
   for (std::size_t p = 0; p < lowering.programs(); ++p) EXPECT_EQ(lowering.peek(p), nullptr);
-  // Forward, backward, update on four workers; two loads; three values there and back, two ends
-  // each.
+  // Per minibatch: forward, backward and update on four workers, two loads, and a Send and a Recv
+  // for each of three values and for each of their gradients.
   EXPECT_EQ(ops, minibatches * (4 * 3 + 2 + 3 * 2 * 2));
   EXPECT_LE(late, early) << "bytes pile up";
 }

@@ -1,4 +1,5 @@
-// Model parallelism without a pipeline: one minibatch at a time passes all stages forth and back.
+// Model parallelism without a pipeline (docs/systems.md#mp): one minibatch at a time passes all
+// stages, forward and then backward.
 //
 //   F0             B0 U F1             B1 U
 //      F0       B0 U       F1       B1 U
@@ -9,7 +10,7 @@
 
 namespace pipedream::schedule {
 
-// Requires one worker a stage.
+// Requires one worker per stage.
 [[nodiscard]] Schedule model_parallel(const plan::Plan& plan, const Extent& extent,
                                       const cost::Traits& traits);
 

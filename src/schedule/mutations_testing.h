@@ -1,4 +1,4 @@
-// Complete programs with one thing changed. Only *_property_test.cpp and *_slow_test.cpp files
+// Changes one thing in complete programs. Only *_property_test.cpp and *_slow_test.cpp files
 // include this.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace pipedream::schedule {
 enum class Change { kDropped, kSwapped, kDoubled, kVersion, kPeer, kMoved, kElsewhere, kItem };
 inline constexpr int kChanges = 8;
 
-// All weight versions that an op names.
+// Returns all weight versions that an op names.
 [[nodiscard]] inline std::vector<WeightVersion*> versions_in(Op& op) {
   using Found = std::vector<WeightVersion*>;
   return std::visit(
@@ -46,7 +46,7 @@ inline constexpr int kChanges = 8;
   return nullptr;
 }
 
-// Whether the op at `at` can be changed like that.
+// Returns whether `change` can be applied to the op at index `at`.
 [[nodiscard]] inline bool can(Change change, std::vector<Op>& ops, std::size_t at) {
   switch (change) {
     case Change::kSwapped:
@@ -62,14 +62,15 @@ inline constexpr int kChanges = 8;
   }
 }
 
-// Another number of least … end − 1.
+// Returns a random number from `least` to `end` − 1 that is not `number`.
 template <class Int>
 [[nodiscard]] Int any_other(Int number, Int least, Int end) {
   const Int drawn = test::any_of_range<Int>(least, static_cast<Int>(end - 1));
   return static_cast<Int>(drawn < number ? drawn : drawn + 1);
 }
 
-// Changes one thing, if there is one to change like that; what it was, for people.
+// Applies `change` to a random op. Returns a description for people, or nullopt if no op can be
+// changed in this way.
 [[nodiscard]] inline std::optional<std::string> mutate(Change change,
                                                        std::vector<Program>& programs) {
   using test::any_index;

@@ -1,5 +1,5 @@
-// The plainest way to run complete programs: op by op, every send blocking, every value and every
-// item's history kept to the end. Shares no code with the validator, whose rules
+// Runs complete programs in the simplest way: op by op, with sends that block, and with every value
+// and every item's history kept to the end. Shares no code with the validator, whose rules
 // (schedule/validate.h) it is there to confirm. Only tests include this.
 #pragma once
 
@@ -37,7 +37,8 @@ class NaiveInterpreter {
       }
   }
 
-  // Runs all programs as far as they go. Empty: to their ends, and all was as it must be.
+  // Runs all programs as far as they go. Returns the first problem, or an empty string if all ran
+  // to their ends without one.
   [[nodiscard]] std::string problem() {
     try {
       for (bool moved = true; moved;) {
@@ -74,15 +75,17 @@ class NaiveInterpreter {
     StageId to;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
-  // A value, or its gradient, on its way from worker to worker.
+  // A value, or its gradient, on its way from worker to worker. The last two entries are the sender
+  // and the receiver.
   using Parcel = std::tuple<ValueId, StageId, Item, Kind, WorkerId, WorkerId>;
 
+  // An item of a stage on one worker.
   struct Life {
-    std::string history;  // a letter for each thing that happened, as in the text form of ops
+    std::string history;  // the letters of the ops that ran, as in the text form of ops
     WeightVersion weights{-1};
     WeightVersion averaged{-1};
   };
-  struct Copy {  // of a stage, on one worker
+  struct Copy {  // a stage on one worker
     WeightVersion newest{0};
     std::map<Item, Life> items;
     std::int64_t applied = -1;
@@ -100,7 +103,7 @@ class NaiveInterpreter {
     const Op& op = *head(p);
     worker_ = worker;
     op_ = &op;
-    if (std::holds_alternative<Recv>(op)) return false;  // its send takes the step for both
+    if (std::holds_alternative<Recv>(op)) return false;  // its Send moves both programs on
     if (const auto* send = std::get_if<Send>(&op)) {
       for (std::size_t q = 0; q < programs_.size(); ++q) {
         if (head(q) == nullptr || programs_[q].worker != send->peer) continue;
@@ -148,7 +151,8 @@ class NaiveInterpreter {
            minibatch % replicas(stage) == replica_of(worker, stage);
   }
 
-  // The workers of `there` that have samples of the item in common with this worker of `here`.
+  // Returns the workers of stage `there` that have samples of the item in common with `worker`,
+  // which runs stage `here`.
   [[nodiscard]] std::vector<WorkerId> partners(WorkerId worker, StageId here, StageId there,
                                                Item item) const {
     std::vector<WorkerId> found;
@@ -190,7 +194,7 @@ class NaiveInterpreter {
     return life.history.find('F') != std::string::npos &&
            life.history.find_first_of("Bw") == std::string::npos;
   }
-  // Whether its gradients lie with those that the next update, averaging or push takes.
+  // Returns whether the item's gradients are accumulated, and not averaged, applied or pushed yet.
   [[nodiscard]] static bool gathered(const Life& life) {
     return life.history.find_first_of("Bw") != std::string::npos &&
            life.history.find_first_of("XUP") == std::string::npos;
@@ -229,7 +233,7 @@ class NaiveInterpreter {
   void run(WorkerId worker, Copy& copy, const Recompute& recompute) {
     Life& life = life_of(worker, copy, recompute.stage, recompute.item);
     demand_version(copy, recompute.weights);
-    const std::set<Parcel> there = arrived_;  // what the backward takes is there, and stays
+    const std::set<Parcel> there = arrived_;  // take() checks, and the gradients stay
     take(worker, recompute.stage, recompute.item, Kind::kGradient);
     arrived_ = there;
     demand(!rules_.stashes() || life.weights == recompute.weights,
@@ -246,7 +250,7 @@ class NaiveInterpreter {
     }
     life.history += backward.part == Part::kFull ? "B" : backward.part == Part::kInput ? "b" : "w";
   }
-  // Takes along all gradients gathered since the last time.
+  // Averages all gradients that were accumulated since the last averaging.
   void run(WorkerId, Copy& copy, const Reduce& reduce) {
     demand(!rules_.traits.asynchronous && replicas(reduce.stage) > 1, "nobody averages here");
     demand(copy.reduced.insert(reduce.update).second, "averaged twice");
@@ -274,7 +278,7 @@ class NaiveInterpreter {
       const bool applies = update.first <= item.minibatch && item.minibatch <= update.last;
       if (averages)
         demand(applies == (life.averaged == update.to), "averaged for another update");
-      else  // all gradients gathered so far are used up
+      else  // an update uses up all accumulated gradients
         demand(applies || !gathered(life), "would apply another minibatch as well");
       if (applies) life.history += 'U';
     }
@@ -324,14 +328,14 @@ class NaiveInterpreter {
   std::set<Edge> edges_;
   std::set<StageId> loading_;
   std::vector<std::size_t> next_;
-  std::set<Parcel> made_;     // and not sent yet
-  std::set<Parcel> arrived_;  // and not used yet
+  std::set<Parcel> made_;     // made and not sent yet
+  std::set<Parcel> arrived_;  // arrived and not used yet
   std::map<std::pair<WorkerId, StageId>, Copy> copies_;
-  WorkerId worker_;  // where we are, for messages
-  const Op* op_ = nullptr;
+  WorkerId worker_;         // the worker whose op runs now, for messages
+  const Op* op_ = nullptr;  // the op that runs now, for messages
 };
 
-// Why these programs do not run; empty: they do.
+// Returns why these programs cannot run, or an empty string if they can.
 [[nodiscard]] inline std::string why_not_runnable(const std::vector<Program>& programs,
                                                   const Rules& rules, const plan::Plan& plan,
                                                   const graph::Graph& graph) {

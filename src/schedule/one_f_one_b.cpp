@@ -29,8 +29,9 @@ Generator alone(const plan::Stage& stage, StageId id, int depth, const Extent& e
   return {stage.workers.front(), extent.minibatches + depth - 1, append};
 }
 
-// Step k: the forward of round k, then the backward of round k − d + 1. Between the two the update
-// that the next forward needs has been waited for.
+// The program of one of several replicas. Step k awaits the averaging of round k − d − 1 and
+// applies it, runs the forward of round k and the backward of round k − d + 1, and begins the
+// averaging of the latter.
 Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, std::int64_t depth,
                      const Extent& extent, WeightVersions versions) {
   const bool recompute = stage.recompute;

@@ -1,5 +1,5 @@
-// PipeDream's 1F1B: no flush, every worker runs one forward and one backward in turn. Time goes
-// right; three stages of one worker each:
+// PipeDream's 1F1B (docs/systems.md#pipedream): every worker alternates between a forward and a
+// backward, and the pipeline is never flushed. Time goes right; three stages of one worker each:
 //
 //   F0 F1 F2       B0 F3 B1 F4 B2 …      a start-up of d forwards on a stage of depth d, then one
 //      F0 F1    B0 F2 B1 F3 B2 …         backward and one forward in turn

@@ -17,7 +17,7 @@ Schedule straight(int stages, std::int64_t minibatches,
 
 TEST(OneFOneB, ThreeStagesLookAsInTheHeader) {
   Texts pictures = pictures_of(straight(3, 5));
-  for (std::string& picture : pictures)  // which leaves the updates out
+  for (std::string& picture : pictures)  // the header leaves updates out
     for (std::size_t at; (at = picture.find(" U")) != std::string::npos;) picture.erase(at, 2);
   EXPECT_EQ(pictures, (Texts{"F0 F1 F2 B0 F3 B1 F4 B2 B3 B4",  //
                              "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4",  //
@@ -79,7 +79,7 @@ TEST(OneFOneB, ADepthThatTheStagesBeforeDoNotFillIsCut) {
   EXPECT_EQ(schedule.rules.in_flight, (std::vector<int>{1, 1}));
 }
 
-// ---- replicas ----
+// ---- Replicas ----
 
 TEST(OneFOneBReplicas, TwoTakeTurnsAndAverageOncePerRound) {
   EXPECT_EQ(texts_of(one_f_one_b(plan_of({2, 1}, {2, 1}), {6, 1, 1})),
@@ -108,7 +108,7 @@ TEST(OneFOneBReplicas, WithoutStashingABackwardUsesTheNewest) {
             "F0@0 F2@0 B0@0 X1 F4@0 B2@0 X2 A1 U0>1 B4@1 X3 A2 U1>2 A3 U2>3");
 }
 
-// ---- versions ----
+// ---- Versions ----
 
 TEST(OneFOneBVersions, VerticalSyncUsesTheFirstStagesVersionOnAllStages) {
   const Schedule schedule = straight(3, 5, WeightVersions::kVerticalSync);

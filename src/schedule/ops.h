@@ -1,6 +1,6 @@
-// The ops of which every schedule is made. A schedule is data: one Program per worker, made by a
-// generator, completed by lowering (schedule/lower.h), checked by the validator, and interpreted by
-// the simulator and the runtime alike.
+// The ops that schedules consist of (docs/formats.md#schedule). A schedule is data: one Program per
+// worker. A generator makes it, lowering completes it (schedule/lower.h), the validator checks it
+// (schedule/validate.h), and both the simulator and the runtime interpret it.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace pipedream::schedule {
 
+// A microbatch of a minibatch. A minibatch that is not cut is one item, with microbatch 0.
 struct Item {
   std::int64_t minibatch = 0;
   std::int32_t microbatch = 0;
   friend auto operator<=>(const Item&, const Item&) = default;
 };
 
-// Read what the stage's layers take from the data set. Every stage that uses an input reads it
-// itself, from the same index stream.
+// Read the inputs that the stage's layers take from the data set. Every stage that uses an input
+// reads it itself; all of them follow the same stream of sample indices.
 struct Load {
   StageId stage;
   Item item;
   friend bool operator==(const Load&, const Load&) = default;
 };
 
-// Run the stage's layers on an item; the last stage computes the loss.
+// Run the stage's layers on an item. The last stage also computes the loss.
 struct Forward {
   StageId stage;
   Item item;
@@ -35,7 +36,8 @@ struct Forward {
   friend bool operator==(const Forward&, const Forward&) = default;
 };
 
-// Run the forward again for what the backward needs and the forward did not keep.
+// Run the stage's forward again, to restore the activations that the backward needs and that the
+// first forward did not keep.
 struct Recompute {
   StageId stage;
   Item item;
@@ -43,7 +45,8 @@ struct Recompute {
   friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
-// Of a backward that is split: the gradient of the inputs, then that of the weights.
+// A backward computes both gradients (kFull), or is split into two ops: first the gradient of the
+// stage's inputs (kInput), then the gradient of its weights (kWeight).
 enum class Part { kFull, kInput, kWeight };
 
 struct Backward {
@@ -54,10 +57,12 @@ struct Backward {
   friend bool operator==(const Backward&, const Backward&) = default;
 };
 
+// What crosses between two stages: a value, in the forward pass, or the gradient of that value.
 enum class Kind { kActivation, kGradient };
 
-// One value of one item to another worker, for its stage `user`, or the gradient from there back.
-// Made by lowering alone.
+// Send one value of one item to the worker `peer`, whose stage `user` takes it (kActivation). Or
+// send the gradient of that value from stage `user` back to the worker that made the value
+// (kGradient). Generators do not emit this op; lowering adds it.
 struct Send {
   ValueId value;
   StageId user;
@@ -67,8 +72,9 @@ struct Send {
   friend bool operator==(const Send&, const Send&) = default;
 };
 
-// Its other end. The receive is under way from here on at the latest; the op that uses the value
-// waits for it.
+// Receive what the Send of the worker `peer` with the same `value`, `user`, `item` and `kind`
+// sends. The receive is posted here at the latest. The worker does not wait here: the op that uses
+// the value does.
 struct Recv {
   ValueId value;
   StageId user;
@@ -78,30 +84,34 @@ struct Recv {
   friend bool operator==(const Recv&, const Recv&) = default;
 };
 
-// The replica's gradients for the update that leads to version `update` are complete: all replicas
-// of the stage average theirs. Goes on beside compute; where the op before it is the backward that
-// completes them, layers that it finished may be averaged while it still runs.
+// Start the all-reduce that averages gradients over all replicas of the stage, for the update that
+// gives version `update`. The gradients of this replica are complete here. The averaging runs
+// beside compute. If only sends and receives stand between the backward that completes the
+// gradients and this op, layers that the backward has finished may be averaged while it still runs.
 struct Reduce {
   StageId stage;
   WeightVersion update;
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
-// Wait until that averaging is done.
+// Wait until the averaging for the update that gives version `update` is done.
 struct Await {
   StageId stage;
   WeightVersion update;
   friend bool operator==(const Await&, const Await&) = default;
 };
 
-// Asynchronous data parallelism: send a minibatch's gradients to the servers, which apply them as
-// they come, and fetch what the servers then hold. `to` counts what this worker has fetched; what
-// versions these are at the servers depends on timing.
+// Asynchronous data parallelism: send the gradients of a minibatch to the parameter servers, which
+// apply them in the order in which they arrive.
 struct Push {
   StageId stage;
   Item item;
   friend bool operator==(const Push&, const Push&) = default;
 };
+
+// Asynchronous data parallelism: fetch the weights that the parameter servers hold. `to` is the
+// number of this worker's fetches so far, this one included. Which of the servers' versions it gets
+// depends on timing.
 struct Pull {
   StageId stage;
   WeightVersion to;
@@ -127,22 +137,23 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-// What a forward, recomputation or backward has to do with other stages: whether it takes values
-// (kActivation) or gradients of an item from them, and whether it makes such for them. A
-// recomputation takes what its backward then uses up; the weight part of a backward neither takes
-// nor makes anything.
+// How a forward, recomputation or backward depends on other stages.
 struct Work {
   StageId stage;
   Item item;
-  Kind kind = Kind::kActivation;
-  bool takes = true;
-  bool makes = true;
+  Kind kind = Kind::kActivation;  // what it takes and makes: values or gradients of `item`
+  bool takes = true;              // needs values or gradients of other stages
+  bool makes = true;              // makes values or gradients for other stages
 };
+// Returns nullopt for an op that is not a forward, recomputation or backward. A recomputation takes
+// the gradients that its backward uses up later, and makes nothing. The weight part of a split
+// backward neither takes nor makes anything.
 [[nodiscard]] std::optional<Work> work_of(const Op& op);
 
-// What the backward of a stage may begin while it still runs: the stage's Reduce or Push, where
-// nothing but sends and receives stands between. `peek` gives the ops behind the backward by their
-// number, and nullptr behind the last; so does this where there is none.
+// Returns the Reduce or Push that may begin while a backward of `stage` still runs: the first op
+// after the backward that is not a Send or Recv, if it is a Reduce or Push of `stage`. Otherwise
+// returns nullptr. `peek(i)` must return the op that stands i + 1 places after the backward, or
+// nullptr if the program ends before it.
 template <class Peek>
 [[nodiscard]] const Op* release_of_backward(StageId stage, Peek peek) {
   for (std::size_t ahead = 0;; ++ahead) {
@@ -154,14 +165,21 @@ template <class Peek>
   }
 }
 
-// The minibatch an op is about, the last one for an update; none for those about weights alone.
+// Returns the minibatch that an op is about; for an Update, the last one that it applies. Returns
+// nullopt for Reduce, Await and Pull, which are about weights alone.
 [[nodiscard]] std::optional<std::int64_t> minibatch_of(const Op& op);
 
-// The text form: F3@1 is the forward of minibatch 3 with weight version 1; 2:F3.1@1 the same on
-// stage 2 for microbatch 1. B likewise (b: input gradient only, w: weight gradient only), C
-// recomputes, L3 loads, U3>4 updates version 3 to 4, X4 averages for that update and A4 waits for
-// it, P3 pushes minibatch 3 and G4 fetches for the fourth time, SA5#3>1 sends the activation of
-// value 5 for minibatch 3 to worker 1, RG5#3<1 receives its gradient.
+// Return the text form of an op, or of all ops of a program with spaces between them:
+//   F3@1      forward of minibatch 3 (of its microbatch 0, if it is cut) with weight version 1
+//   2:F3.1@1  forward of microbatch 1 of minibatch 3 on stage 2 (`with_stage`)
+//   B3@1      backward; b3@1: input gradient only; w3@1: weight gradient only
+//   C3@1      recomputation
+//   L3        load
+//   U3>4      update of version 3 to version 4
+//   X4, A4    begin, and wait for, the averaging for the update to version 4
+//   P3, G4    push the gradients of minibatch 3; fetch weights for the fourth time
+//   SA5#3>1   send value 5 of minibatch 3 to worker 1
+//   RG5#3<1   receive the gradient of value 5 of minibatch 3 from worker 1
 [[nodiscard]] std::string to_text(const Op& op, bool with_stage = false);
 [[nodiscard]] std::string to_text(const Program& program, bool with_stage = false);
 

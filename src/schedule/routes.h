@@ -1,5 +1,5 @@
-// Who hands which value to whom: what crosses between the stages of a plan, for any item and any
-// replica. Lowering, validator and simulator ask here.
+// Which values cross between the stages of a plan, and which replica hands them to which, for any
+// item. Lowering, the validator and the simulator all ask here (ARCHITECTURE.md).
 #pragma once
 
 #include <algorithm>
@@ -13,55 +13,59 @@
 
 namespace pipedream::schedule {
 
-// Immutable; keeps a reference to the plan.
+// Immutable after construction, so any thread may use it. Keeps a reference to the plan.
 class Routes {
  public:
   // Throws BadValue for a plan that does not fit the graph.
   Routes(const plan::Plan& plan, const graph::Graph& graph, Replicas kind);
 
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
-  // Whether the replicas of a stage share every item; else they take turns.
+  // Returns whether the replicas of a stage share every item. If not, they take minibatches in
+  // turn.
   [[nodiscard]] bool shares_items() const { return shares_items_; }
 
   [[nodiscard]] const std::vector<graph::Transfer>& transfers() const { return transfers_; }
-  // Positions in transfers(): what an op of that kind on the stage takes from others, and makes for
-  // them. A forward (kActivation) takes values of earlier stages, a backward gradients of later
-  // ones.
+  // taken() returns what an op on `stage` takes from other stages, made() what it makes for them,
+  // both as indices into transfers(). A forward (kActivation) takes values of earlier stages. A
+  // backward (kGradient) takes gradients from later stages.
   [[nodiscard]] std::span<const std::size_t> taken(StageId stage, Kind kind) const {
     return kind == Kind::kActivation ? into(stage) : out_of(stage);
   }
   [[nodiscard]] std::span<const std::size_t> made(StageId stage, Kind kind) const {
     return kind == Kind::kActivation ? out_of(stage) : into(stage);
   }
-  // The stage that makes what passes for that transfer (the value, or its gradient) and the one
-  // that takes it.
+  // maker() returns the stage that makes what the transfer carries, taker() the stage that takes
+  // it. The transfer carries the value (kActivation) or its gradient (kGradient).
   [[nodiscard]] static StageId maker(const graph::Transfer& transfer, Kind kind) {
     return kind == Kind::kActivation ? transfer.from : transfer.to;
   }
   [[nodiscard]] static StageId taker(const graph::Transfer& transfer, Kind kind) {
     return kind == Kind::kActivation ? transfer.to : transfer.from;
   }
-  // The place in transfers() of what the stage `user` gets of the value. Requires that it does.
+  // Returns the index in transfers() of the transfer that hands `value` to stage `user`. Requires
+  // that there is one.
   [[nodiscard]] std::size_t transfer_of(ValueId value, StageId user) const;
-  // The stage that an op is run for: of a Send the one that made what is sent, of a Recv the one
-  // that takes it.
+  // Returns the stage that an op is run for. For a Send this is the stage that made what is sent,
+  // for a Recv the stage that takes it.
   [[nodiscard]] StageId stage_of(const Op& op) const;
-  // Whether the stage reads something from the data set.
+  // Returns whether the stage reads something from the data set.
   [[nodiscard]] bool loads(StageId stage) const { return rows_[stage.index()].loads; }
 
   [[nodiscard]] int replicas(StageId stage) const { return rows_[stage.index()].replicas; }
-  // Which replica of the stage the worker is; none: it has no part in it.
+  // Returns the index of `worker` among the replicas of `stage`, or nullopt if the worker does not
+  // run that stage.
   [[nodiscard]] std::optional<int> replica(StageId stage, WorkerId worker) const;
   [[nodiscard]] WorkerId worker(StageId stage, int replica) const {
     return workers_[rows_[stage.index()].first_worker + static_cast<std::size_t>(replica)];
   }
-  // Whether the replica has a part in the item.
+  // Returns whether `replica` runs items of `minibatch`. Where replicas share items, all of them
+  // do.
   [[nodiscard]] bool has_part(StageId stage, int replica, std::int64_t minibatch) const {
     return shares_items_ || minibatch % replicas(stage) == replica;
   }
 
-  // Calls with(replica, share) for each replica of `there` that shares samples of the item with
-  // `replica` of `here`; the shares are parts of the whole item.
+  // Calls with(peer, share) for each replica `peer` of stage `there` that has samples of an item in
+  // common with replica `replica` of stage `here`. `share` is the common part of the whole item.
   template <class With>
   void for_each_peer(StageId here, int replica, StageId there, std::int64_t minibatch,
                      With with) const {
@@ -69,7 +73,8 @@ class Routes {
       with(static_cast<int>(minibatch % replicas(there)), 1.0);
       return;
     }
-    // In units of 1/(mine·theirs) of the item, replica i of mine has [i·theirs, (i+1)·theirs).
+    // In units of 1/(mine·theirs) of the item, replica i of `here` has the samples
+    // [i·theirs, (i+1)·theirs), and replica j of `there` has [j·mine, (j+1)·mine).
     const std::int64_t mine = replicas(here);
     const std::int64_t theirs = replicas(there);
     const std::int64_t begin = replica * theirs;
@@ -81,15 +86,19 @@ class Routes {
   }
 
  private:
-  // All tables are flat: on pipelines of a thousand stages looking things up is what takes time.
-  struct Row {         // of a stage
-    std::size_t into;  // first of its own in ends_, then those out of it, up to the next row's
+  // All tables are flat, because on pipelines of a thousand stages most of the time goes into
+  // looking things up.
+  //
+  // One stage. In ends_, the transfers into it are [into, out_of). The transfers out of it follow,
+  // up to `into` of the next row.
+  struct Row {
+    std::size_t into;
     std::size_t out_of;
-    std::size_t first_worker;
+    std::size_t first_worker;  // index into workers_ of replica 0
     int replicas;
-    bool loads;
+    bool loads;  // reads something from the data set
   };
-  struct Part {  // of a worker
+  struct Part {  // a stage that a worker runs, and which of its replicas the worker is
     StageId stage;
     int replica;
   };
@@ -105,11 +114,11 @@ class Routes {
   const plan::Plan& plan_;
   bool shares_items_;
   std::vector<graph::Transfer> transfers_;
-  std::vector<Row> rows_;  // by stage, and one more
-  std::vector<std::size_t> ends_;
-  std::vector<WorkerId> workers_;
-  std::vector<std::size_t> first_part_;  // by worker, and one more
-  std::vector<Part> parts_;
+  std::vector<Row> rows_;                // by stage; one more row marks the end of the last
+  std::vector<std::size_t> ends_;        // indices into transfers_, by stage: into it, out of it
+  std::vector<WorkerId> workers_;        // by stage and replica
+  std::vector<std::size_t> first_part_;  // index into parts_, by worker; one more marks the end
+  std::vector<Part> parts_;              // by worker
 };
 
 }  // namespace pipedream::schedule

@@ -9,7 +9,8 @@
 namespace pipedream::schedule {
 namespace {
 
-// What replica `of` of the first stage has in common with each of the second: replica → share.
+// Returns the shares of an item that replica `replica` of stage `here` has in common with the
+// replicas of stage `there`, by replica.
 std::map<int, double> shares(const Routes& routes, int here, int replica, int there,
                              std::int64_t minibatch = 0) {
   std::map<int, double> found;
@@ -23,7 +24,8 @@ std::map<int, double> shares(const Routes& routes, int here, int replica, int th
 TEST(Routes, AReplicaSharesSamplesWithThoseThatHaveTheSameOnes) {
   const Pipeline pipeline = chain(plan_of({2, 3}));
   const Routes routes(pipeline.plan, pipeline.graph, Replicas::kShareItems);
-  // Halves against thirds: 0 … 1/2 is 0 … 1/3 and 1/3 … 1/2.
+  // Replica 0 of 2 has the samples 0 … 1/2: those of replica 0 of 3, which has 0 … 1/3, and a part
+  // of those of replica 1, from 1/3 to 1/2.
   EXPECT_EQ(shares(routes, 0, 0, 1), (std::map<int, double>{{0, 1. / 3}, {1, 1. / 6}}));
   EXPECT_EQ(shares(routes, 0, 1, 1), (std::map<int, double>{{1, 1. / 6}, {2, 1. / 3}}));
   EXPECT_EQ(shares(routes, 1, 1, 0), (std::map<int, double>{{0, 1. / 6}, {1, 1. / 6}}));

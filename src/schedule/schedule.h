@@ -1,5 +1,6 @@
-// A schedule: one program per worker, produced piece by piece, so that a run of a million
-// minibatches needs no more memory than one of ten.
+// A schedule: one program per worker (docs/systems.md shows those of all systems). Programs are
+// produced piece by piece, so that a run of a million minibatches needs no more memory than a run
+// of ten.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,20 @@ namespace pipedream::schedule {
 using cost::Replicas;
 using cost::WeightVersions;
 
-// The compute ops and updates of one worker, in order; loads and transfers are lowering's part.
-// `append` adds the ops of one piece: a pure function of the piece's number.
+// Produces the program of one worker, without loads, sends and receives: lowering adds those.
 struct Generator {
   WorkerId worker;
   std::int64_t pieces = 0;
+  // Appends the ops of one piece (0 … `pieces` − 1) to `ops`. A pure function of `piece`.
   std::function<void(std::int64_t piece, std::vector<Op>& ops)> append;
 };
 
 // What holds for all programs of a schedule.
 struct Rules {
-  cost::Traits traits;  // of the system whose schedule it is
+  cost::Traits traits;  // traits of the system that the schedule belongs to
   // False for evaluation: forwards alone, with the newest weights; nothing is kept for a backward.
   bool trains = true;
-  // By stage: the most items between forward and backward on one worker. Empty: no limit.
+  // The most items that a stage may have in flight on one worker, by stage. Empty: no limit.
   std::vector<int> in_flight;
 
   // Whether a backward uses the weights of its own forward. If not, it uses the newest.
@@ -44,42 +45,44 @@ struct Schedule {
   Rules rules;
 };
 
-// The programs of several workers, an op at a time.
+// The programs of several workers, read one op at a time. Programs are numbered from 0.
 class OpSource {
  public:
   virtual ~OpSource() = default;
   [[nodiscard]] virtual std::size_t programs() const = 0;
   [[nodiscard]] virtual WorkerId worker(std::size_t program) const = 0;
-  // The op that stands `ahead` places after the next one; nullptr: the program ends before. Good
-  // until the next call.
+  // Returns the op that stands `ahead` places after the program's next op, or nullptr if the
+  // program ends before it. The pointer is valid until the next call of peek() or pop().
   [[nodiscard]] virtual const Op* peek(std::size_t program, std::size_t ahead = 0) = 0;
+  // Removes the program's next op. Requires that peek() has returned that op.
   virtual void pop(std::size_t program) = 0;
 };
 
-// How much is trained. The last minibatch may be short: cut into fewer microbatches of the same
-// size.
+// The length of a run. The last minibatch may be shorter than the others: it then has fewer
+// microbatches of the same size.
 struct Extent {
   std::int64_t minibatches = 1;
-  int microbatches = 1;  // of a minibatch
-  int last = 1;          // of the last minibatch
+  int microbatches = 1;  // in every minibatch but the last
+  int last = 1;          // microbatches in the last minibatch
 
   [[nodiscard]] int microbatches_of(std::int64_t minibatch) const {
     return minibatch == minibatches - 1 ? last : microbatches;
   }
 };
 
-// Whole minibatches, cut as the plan says.
+// Returns the extent of `count` minibatches, each cut into `plan.microbatches` microbatches.
 [[nodiscard]] inline Extent whole_minibatches(const plan::Plan& plan, std::int64_t count) {
   return {count, plan.microbatches, plan.microbatches};
 }
 
-// All ops of a generator.
+// Return all ops that a generator, or each generator of a schedule, produces.
 [[nodiscard]] Program program_of(const Generator& generator);
 [[nodiscard]] std::vector<Program> programs_of(const Schedule& schedule);
-// The other way round: a schedule whose programs were written down.
+// Returns a schedule that consists of `programs`. Its rules are the defaults.
 [[nodiscard]] Schedule schedule_of(std::vector<Program> programs);
 
-// The backward of an item, run again forward first where the stage kept only what it received.
+// Appends the backward of an item. With `recompute`, for a stage that kept only its inputs, appends
+// a recomputation before it.
 inline void append_backward(bool recompute, StageId id, Item item, WeightVersion weights,
                             std::vector<Op>& ops) {
   if (recompute) ops.push_back(Recompute{id, item, weights});

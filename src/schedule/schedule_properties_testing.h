@@ -1,4 +1,4 @@
-// What holds for all schedules, at sizes that the fast and the slow tests choose. Only
+// Properties of all schedules. The fast and the slow tests choose the sizes. Only
 // *_property_test.cpp and *_slow_test.cpp files include this.
 #pragma once
 
@@ -28,7 +28,8 @@ inline void log(const Case& of, const std::vector<Program>& programs,
     RC_LOG() << "worker " << v.worker.value << ", op " << v.op_index << ": " << v.what << "\n";
 }
 
-// Also with sends that block: that is the validator's first rule.
+// Expects that a random schedule is valid. By the validator's first rule it then also runs with
+// sends that block.
 inline void expect_any_schedule_valid(const Sizes& sizes) {
   const Case any = any_case(sizes);
   const auto programs = lower(any.schedule, any.pipeline);
@@ -37,7 +38,8 @@ inline void expect_any_schedule_valid(const Sizes& sizes) {
   RC_ASSERT(violations.empty());
 }
 
-// Programs with one thing changed are valid exactly if the plainest interpreter can run them.
+// Expects that programs with one thing changed are valid exactly if the naive interpreter can run
+// them.
 inline void expect_agreement_on_a_changed_schedule(const Sizes& sizes) {
   const Case any = any_case(sizes);
   auto programs = lower(any.schedule, any.pipeline);

@@ -1,4 +1,4 @@
-// Random networks cut into stages at random, with the schedules of all systems.
+// Properties of the schedules of all systems, on random networks that are cut into random stages.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -46,7 +46,8 @@ RC_GTEST_PROP(ScheduleProperty, LoweringKeepsWorkersAndTheOrderOfCompute, ()) {
   RC_ASSERT(programs == programs_of(any.schedule));
 }
 
-// Completed one by one, programs have the same ops as in the common order, and compute in the same.
+// Complete, which gives programs no common order, produces the same ops as Lowering. All ops but
+// sends and receives are also in the same order.
 RC_GTEST_PROP(ScheduleProperty, CompletedProgramsHaveTheOpsOfTheLoweredOnes, ()) {
   const Case any = any_case(kSmall);
   const auto lowered = lower(any.schedule, any.pipeline);
@@ -71,7 +72,7 @@ RC_GTEST_PROP(ScheduleProperty, CompletedProgramsHaveTheOpsOfTheLoweredOnes, ())
   }
 }
 
-// Programs do not depend on who asks for which op first.
+// The programs do not depend on the order in which their ops are asked for.
 RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
   const Case any = any_case({.items = 8, .layers = 6});
   const auto wanted = lower(any.schedule, any.pipeline);
@@ -96,7 +97,8 @@ RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
   RC_ASSERT(programs == wanted);
 }
 
-// The workers of a stage that have a part in an item, each with its share as [begin, end).
+// Returns the workers of a stage that run samples of the item, each with its share of the item as
+// an interval [begin, end) of [0, 1).
 std::vector<std::tuple<WorkerId, double, double>> shares(const Case& of, StageId stage, Item item) {
   const auto& workers = of.pipeline.plan.stage(stage).workers;
   if (of.schedule.rules.traits.replicas != Replicas::kShareItems)
@@ -112,7 +114,8 @@ std::vector<std::tuple<WorkerId, double, double>> shares(const Case& of, StageId
 
 RC_GTEST_PROP(ScheduleProperty, EveryCrossingValueHasOneSendAndOneRecvEachWay, ()) {
   const Case any = any_case(kSmall);
-  using Move = std::tuple<ValueId, StageId, Item, Kind, WorkerId, WorkerId>;  // from, to
+  // The last two entries are the sender and the receiver.
+  using Move = std::tuple<ValueId, StageId, Item, Kind, WorkerId, WorkerId>;
   std::multiset<Move> wanted;
   const auto& [graph, plan] = any.pipeline;
   for (const auto& t : graph::transfers_between(graph, plan::stage_of_each_layer(plan, graph)))
@@ -155,7 +158,7 @@ RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, (
     }
 }
 
-// All replicas end with the same versions, each minibatch applied once.
+// All replicas of a stage have the same updates, which apply each minibatch once.
 RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibatches, ()) {
   const Case any = any_case(kSmall);
   RC_PRE(any.system != System::kAsynchronous);

@@ -21,7 +21,7 @@
 
 namespace pipedream::schedule {
 
-// The generators with the traits of the systems that they are for.
+// The generators, called with the traits of their own systems.
 using Generate = Schedule (*)(const plan::Plan& plan, const Extent& extent);
 [[nodiscard]] inline Schedule model_parallel(const plan::Plan& plan, const Extent& extent) {
   return model_parallel(plan, extent, cost::kModelParallel.traits);
@@ -56,7 +56,8 @@ struct Pipeline {
   plan::Plan plan;
 };
 
-// One layer a stage, stage s on worker s, of 1F1B's depth; value s goes from stage s to stage s+1:
+// Returns a pipeline with one layer per stage, stage s on worker s, with the depths of 1F1B. Value
+// s goes from stage s to stage s + 1:
 //
 //   data ─▶ l0 ─0─▶ l1 ─1─▶ … ─▶ l(n−1) ◀─ labels
 [[nodiscard]] inline Pipeline straight_pipeline(int stages, Bytes value = Bytes{1}) {
@@ -79,12 +80,13 @@ struct Pipeline {
   return lower(schedule, pipeline.plan, pipeline.graph);
 }
 
-// 1F1B over whole minibatches.
+// Returns 1F1B over whole minibatches.
 [[nodiscard]] inline Schedule one_f_one_b(const Pipeline& pipeline, std::int64_t minibatches) {
   return one_f_one_b(pipeline.plan, whole_minibatches(pipeline.plan, minibatches));
 }
 
-// A chain of layers, one a stage, that reads no data; value s goes from stage s to stage s+1.
+// Returns a chain of layers, one per stage of `plan`, that reads no data. Value s goes from stage s
+// to stage s + 1.
 [[nodiscard]] inline Pipeline chain(plan::Plan plan) {
   graph::Builder builder;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -95,8 +97,8 @@ struct Pipeline {
   return {std::move(builder).build(), std::move(plan)};
 }
 
-// A plan without layers, for generators, which look at none: as many replicas of each stage as
-// said, on workers in order.
+// Returns a plan without layers, for generators, which do not look at layers. Stage s has
+// `replicas[s]` replicas. Workers are numbered in the order of stages.
 [[nodiscard]] inline plan::Plan plan_of(const std::vector<int>& replicas,
                                         const std::vector<int>& depths = {}) {
   plan::Plan plan;
@@ -110,14 +112,14 @@ struct Pipeline {
   return plan;
 }
 
-// A straight pipeline's depths: n, n − 1, …, 1.
+// Returns the depths of 1F1B for n stages of one worker each: n, n − 1, …, 1.
 [[nodiscard]] inline std::vector<int> straight_depths(int stages) {
   std::vector<int> depths;
   for (int s = 0; s < stages; ++s) depths.push_back(stages - s);
   return depths;
 }
 
-// The text of each program.
+// Returns the text of each program.
 [[nodiscard]] inline std::vector<std::string> texts_of(const std::vector<Program>& programs,
                                                        bool with_stage = false) {
   std::vector<std::string> texts;
@@ -129,7 +131,7 @@ struct Pipeline {
   return texts_of(programs_of(schedule), with_stage);
 }
 
-// Calls see(op) for all ops of that kind in all programs.
+// Calls see(op) for all ops of type `Kind` in all programs.
 template <class Kind, class See>
 void for_each(const Schedule& schedule, See see) {
   for (const Program& program : programs_of(schedule))
@@ -141,7 +143,7 @@ void for_each(const Schedule& schedule, See see) {
   return {version < 0 ? 0 : version};
 }
 
-// As in the pictures of headers: without versions.
+// Returns each program as the pictures in the headers show it, without weight versions.
 [[nodiscard]] inline std::vector<std::string> pictures_of(const Schedule& schedule,
                                                           bool with_stage = false) {
   std::vector<std::string> pictures;

@@ -20,15 +20,16 @@ namespace {
 
 constexpr std::int64_t kHighestMinibatch = 1'000'000'000;
 constexpr std::int64_t kHighestMicrobatch = 1'000'000;
-constexpr std::int64_t kHighestVersion = kHighestMinibatch + 1;  // what its update gives
-constexpr WeightVersion kLeftOut{-1};                            // until it is filled in
+// The update of the highest minibatch gives the highest version.
+constexpr std::int64_t kHighestVersion = kHighestMinibatch + 1;
+constexpr WeightVersion kLeftOut{-1};  // the text leaves the version out
 
 std::string shown(std::string_view text) { return "\"" + printable(text) + "\""; }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// A stage that a worker runs, and as which of its replicas.
+// A stage that a worker runs, and the worker's index among the replicas of the stage.
 struct Role {
   StageId stage;
   std::int64_t replica;
@@ -53,7 +54,7 @@ std::string list_of(const std::vector<Role>& roles) {
   return roles.size() > kMany ? list + ", …" : list;
 }
 
-// One line without its comment, read from the left.
+// One line of the text without its comment, read from left to right.
 class Line {
  public:
   Line(std::string_view text, std::size_t number, const std::string& file)
@@ -65,7 +66,7 @@ class Line {
   [[nodiscard]] std::string_view since(std::size_t begin) const {
     return text_.substr(begin, at_ - begin);
   }
-  // From here to the next space.
+  // Returns the text from the current place to the next space.
   [[nodiscard]] std::string_view word() const {
     std::size_t end = at_;
     while (end < text_.size() && !is_space(text_[end])) ++end;
@@ -93,7 +94,7 @@ class Line {
     fail(begin, wanted, digits.empty() ? found() : shown(digits));
   }
 
-  // What is here, for a message.
+  // Describes what stands at the current place, for a message.
   [[nodiscard]] std::string found() const {
     return at_end() ? "the end of the line" : is_space(peek()) ? "a space" : shown(word());
   }
@@ -110,7 +111,7 @@ class Line {
   std::size_t at_ = 0;
 };
 
-// The ops as they were written, versions that were left out as kLeftOut.
+// The ops of a file as they are written. A version that was left out is kLeftOut.
 struct File {
   std::map<WorkerId, std::vector<Op>> programs;
   std::int64_t minibatches = 0;
@@ -202,7 +203,7 @@ class Reader {
           begin, "an op of compute or weights",
           shown(word) + ": loads (L), sends (S) and receives (R) are added later: leave them out");
     const std::string wanted = "an op: F, C, B, b, w, U, X, A, P or G";
-    const std::string other = nearest(letter, kLetters);  // in the other case
+    const std::string other = nearest(letter, kLetters);  // the same letter in upper or lower case
     if (letter.empty() || other.empty()) line.fail(wanted);
     std::string meant(word);
     meant[line.at() - begin] = other[0];
@@ -210,7 +211,7 @@ class Reader {
               fmt::format("{} (did you mean '{}'?)", line.found(), printable(meant)));
   }
 
-  // What comes behind the letter.
+  // Reads what follows the letter of an op.
   Op read_rest(Line& line, char letter, StageId stage) {
     switch (letter) {
       case 'U': {
@@ -289,7 +290,7 @@ void add_recomputations(const plan::Plan& plan, std::vector<Op>& ops) {
   ops = std::move(all);
 }
 
-// Puts the updates into the program of one worker.
+// Adds the updates, and the averagings that they need, to the program of one worker.
 class Updates {
  public:
   Updates(const plan::Plan& plan, std::int64_t minibatches)
@@ -313,10 +314,10 @@ class Updates {
 
  private:
   struct Added {
-    std::size_t place;  // ops of the program before it
+    std::size_t place;  // number of the program's ops that stand before `op`
     Op op;
   };
-  // By minibatch and stage: the place behind its last backward; 0: it has none.
+  // The place right after the last backward, by minibatch and stage. 0: there is no backward.
   using Done = std::map<std::pair<std::int64_t, StageId>, std::size_t>;
 
   static Done done_in(const std::vector<Op>& ops) {
@@ -332,7 +333,8 @@ class Updates {
     return done;
   }
 
-  // False: a minibatch is never done.
+  // Adds updates in the order of minibatches. Returns false if a minibatch has no backward on one
+  // of its stages; it then has no update, and no later minibatch has one.
   bool find_places(const std::vector<Op>& ops) {
     const Done done = done_in(ops);
     std::size_t place = 0;
@@ -375,10 +377,10 @@ class Updates {
   const plan::Plan& plan_;
   std::int64_t minibatches_;
   std::vector<Added> added_;
-  std::map<StageId, std::int64_t> rounds_;  // the last one that was added
+  std::map<StageId, std::int64_t> rounds_;  // the last round added, by stage
 };
 
-// The versions that were left out.
+// Fills in the weight versions that were left out.
 void fill_versions(std::vector<Op>& ops) {
   std::map<StageId, WeightVersion> newest;
   std::map<std::pair<StageId, Item>, WeightVersion> forwards;
@@ -403,7 +405,7 @@ void fill_versions(std::vector<Op>& ops) {
   }
 }
 
-// Which minibatches the updates apply.
+// Fills in which minibatches each update applies.
 void fill_ranges(const plan::Plan& plan, std::int64_t minibatches, std::vector<Op>& ops) {
   for (Op& op : ops) {
     auto* update = std::get_if<Update>(&op);

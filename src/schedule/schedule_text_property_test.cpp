@@ -13,7 +13,8 @@ namespace {
 using test::any_index;
 using test::any_of_range;
 
-// Up to four stages of up to three replicas on up to six workers, of which some have several.
+// Returns a random plan with up to four stages of up to three replicas, on up to six workers. A
+// worker may have several stages.
 plan::Plan any_plan() {
   plan::Plan plan;
   for (int s = any_of_range(1, 5); s > 0; --s) {
@@ -34,7 +35,7 @@ std::vector<StageId> stages_of(const plan::Plan& plan, WorkerId worker) {
   return stages;
 }
 
-// Mostly small.
+// Returns a random number from 0 to `highest`. Most are below 5.
 std::int64_t any_number(std::int64_t highest) {
   return any_of_range<std::int64_t>(0, any_of_range(0, 4) == 0 ? highest + 1 : 5);
 }
@@ -44,7 +45,7 @@ Item any_item() {
 }
 WeightVersion any_version() { return {any_number(1'000'000'000)}; }
 
-// Any op that a user may write; the range of an update is the reader's matter.
+// Returns a random op that a user may write. The minibatches of an update are left to the reader.
 Op any_op(StageId stage) {
   switch (any_of_range(0, 10)) {
     case 0:
@@ -70,7 +71,8 @@ Op any_op(StageId stage) {
   }
 }
 
-// One for every worker, each with a recomputation and an update, so that nothing is to be added.
+// Returns a random program for every worker that has a stage. Each has a recomputation and an
+// update, so that the reader adds nothing.
 std::vector<Program> any_complete_programs(const plan::Plan& plan) {
   std::vector<Program> programs;
   for (int w = 0; w < plan::worker_count(plan); ++w) {
@@ -99,7 +101,8 @@ std::vector<Program> any_complete_programs(const plan::Plan& plan) {
   return programs;
 }
 
-// One line a program, or several, in any order that keeps each program's.
+// Returns a random text of the programs. A program may take several lines, and the lines of
+// different programs may be mixed.
 std::string any_text_of(const std::vector<Program>& programs, const plan::Plan& plan) {
   std::string text;
   std::vector<std::size_t> next(programs.size());
@@ -126,7 +129,8 @@ std::string full_text_of(const std::vector<Program>& programs) {
   return text;
 }
 
-// True: it was read. Nothing but BadFile is thrown, and its message is one line.
+// Returns whether the text was read. Expects that what is read can be written and read again, that
+// nothing but BadFile is thrown, and that its message is one line.
 bool is_read_or_refused(const std::string& text, const plan::Plan& plan) {
   try {
     const Schedule schedule = read_schedule_text(text, "s.txt", plan);

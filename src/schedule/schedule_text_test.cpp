@@ -18,7 +18,7 @@ namespace {
 using test::message_of;
 using Texts = std::vector<std::string>;
 
-// Stage s on the workers that the s-th list names.
+// Returns a plan with stage s on the workers in `workers[s]`.
 plan::Plan plan_on(const std::vector<std::vector<int>>& workers) {
   plan::Plan plan;
   for (std::size_t s = 0; s < workers.size(); ++s) {
@@ -37,7 +37,7 @@ Texts read(const std::string& text, const plan::Plan& plan, bool with_stage = fa
   return texts_of(programs_of(read_schedule_text(text, "s.txt", plan)), with_stage);
 }
 
-// The only program.
+// Returns the text of the only program, or an empty string if there are several.
 std::string read_one(const std::string& ops, const plan::Plan& plan = kOne) {
   const Texts texts = read("worker 0: " + ops, plan);
   return texts.size() == 1 ? texts[0] : "";
@@ -51,7 +51,7 @@ Rules rules_of(const std::string& text, const plan::Plan& plan = kTwo) {
   return read_schedule_text(text, "s.txt", plan).rules;
 }
 
-// As a user would write it out in full.
+// Returns the schedule as a user would write it in full.
 std::string written(const Schedule& schedule) {
   std::string text;
   for (const Program& program : programs_of(schedule))
@@ -59,7 +59,7 @@ std::string written(const Schedule& schedule) {
   return text;
 }
 
-// Only forwards and backwards, without versions.
+// Returns the schedule with forwards and backwards alone, without weight versions.
 std::string written_briefly(const Schedule& schedule) {
   std::string text;
   for (const Program& program : programs_of(schedule)) {

@@ -1,5 +1,5 @@
-// Schedules of all systems in all shapes, and what is left of them when one thing is changed: the
-// validator and an interpreter that shares nothing with it say the same about every one.
+// Random schedules of all systems are valid. If one thing in them is changed, the validator and an
+// interpreter that shares no code with it agree whether they can still run.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace pipedream::schedule {
 namespace {
 
-// A case is so quick here that ten times as many as other slow properties have fit into their time.
+// One case is so fast that ten times the usual number of cases fits into the time of a slow test.
 constexpr int kTimes = 10;
 
 template <class Property>

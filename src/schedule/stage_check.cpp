@@ -205,7 +205,8 @@ void StageCheck::run(const Update& update, Shelf&, Problems& problems) {
   newest_ = update.to;
 }
 
-// Uses up the gradients of all items of the update's minibatches.
+// Removes the items of the minibatches that the update applies. Checks that their gradients are
+// ready and that no gradients of other minibatches would be applied with them.
 void StageCheck::apply(const Update& update, Problems& problems) {
   const bool averaged = routes_.replicas(stage_) > 1 && !rules_.traits.asynchronous;
   const auto begin = items_.lower_bound({update.first, 0});

@@ -1,4 +1,4 @@
-// The validator's rules about one stage on one worker.
+// The rules of the validator (schedule/validate.h) about one stage on one worker.
 #pragma once
 
 #include <map>
@@ -13,23 +13,25 @@
 
 namespace pipedream::schedule {
 
-// A value that one worker hands to another, or keeps for another stage of its own.
+// A value or gradient that one worker hands to another, or to another stage of its own. The fields
+// are those of Send and Recv.
 struct Handed {
   ValueId value;
   StageId user;
   Item item;
   Kind kind;
-  WorkerId peer;  // the other end
+  WorkerId peer;  // worker at the other end
   friend auto operator<=>(const Handed&, const Handed&) = default;
 };
 
-// What a worker has received or made and not passed on yet, for all its stages.
+// What a worker holds for all its stages.
 struct Shelf {
-  std::multiset<Handed> received;
-  std::multiset<Handed> unsent;
+  std::multiset<Handed> received;  // received, or made by another stage of the worker, and not used
+  std::multiset<Handed> unsent;    // made for other workers and not sent
 };
 
-// Takes the ops of one stage on one worker in their order; each returns what is wrong with it.
+// Checks the ops of one stage on one worker. Requires them in the order of the program. Each call
+// appends what is wrong with the op to `problems`. Keeps references to `rules` and `routes`.
 class StageCheck {
  public:
   StageCheck(const Rules& rules, const Routes& routes, StageId stage, WorkerId worker, int replica)
@@ -46,22 +48,28 @@ class StageCheck {
   void run(const Pull& pull, Shelf& shelf, Problems& problems);
   void run(const Update& update, Shelf& shelf, Problems& problems);
 
-  // What should have come before the program's end.
+  // Appends what is missing at the program's end.
   void end(Problems& problems) const;
 
  private:
-  enum class State { kForward, kRecomputed, kInput, kBackward, kReduced };  // what happened last
+  // What happened to an item last. kInput: the input part of a split backward.
+  enum class State { kForward, kRecomputed, kInput, kBackward, kReduced };
+  // An item between its forward and the update or push that applies it.
   struct Life {
-    WeightVersion weights;  // of its forward
+    WeightVersion weights;  // version that its forward used
     State state;
-    WeightVersion update{0};  // that it was averaged for
+    WeightVersion update{0};  // for kReduced: the update that it was averaged for
   };
 
   [[nodiscard]] bool exists(WeightVersion version) const;
+  // Adds `by` to the number of items that use `version`.
   void use(WeightVersion version, int by);
-  // Takes the values that the item needs off the shelf, or looks whether they are there.
+  // Takes what the item needs from other stages off the shelf. With `keep`, only checks that it is
+  // there.
   void take(Item item, Kind kind, bool keep, Shelf& shelf, Problems& problems) const;
+  // Puts what the item makes for other stages on the shelf.
   void make(Item item, Kind kind, Shelf& shelf) const;
+  // Returns nullptr, and appends a problem, if the item has not run forward.
   Life* living(Item item, Problems& problems);
   void check_part(Item item, Problems& problems) const;
   void apply(const Update& update, Problems& problems);
@@ -72,14 +80,14 @@ class StageCheck {
   WorkerId worker_;
   int replica_;
   WeightVersion newest_{0};
-  std::map<WeightVersion, int> users_;
-  std::map<Item, Life> items_;  // begun and not applied
-  std::set<Item> loaded_;
+  std::map<WeightVersion, int> users_;  // number of items in flight that use a version
+  std::map<Item, Life> items_;          // items that have run forward and are not applied
+  std::set<Item> loaded_;               // items whose data is loaded and not used
   int in_flight_ = 0;
-  std::int64_t applied_ = -1;  // the last minibatch
-  WeightVersion reduced_{0};   // the last update that averaging began for
-  WeightVersion awaited_{0};   // the last that was waited for
-  bool pull_due_ = false;
+  std::int64_t applied_ = -1;  // the last minibatch that was applied or pushed
+  WeightVersion reduced_{0};   // the last update that an averaging began for
+  WeightVersion awaited_{0};   // the last update whose averaging was awaited
+  bool pull_due_ = false;      // the last Push has no Pull yet
 };
 
 }  // namespace pipedream::schedule

@@ -15,7 +15,7 @@ struct Items {
   std::int64_t replica;
   Extent extent;
 
-  // The rounds in which this replica has a minibatch.
+  // Returns the number of rounds in which this replica has a minibatch.
   [[nodiscard]] std::int64_t own_rounds() const {
     const std::int64_t all = rounds.count();
     return rounds.has(all - 1, replica) ? all : all - 1;
@@ -51,11 +51,11 @@ Generator replica_of(const plan::Stage& stage, StageId id, std::size_t index, st
     ops.push_back(items.rounds.update(id, round));
   };
   const auto append = [=](std::int64_t step, std::vector<Op>& ops) {
-    if (step == count + depth - 1) {  // what no forward waited for
+    if (step == count + depth - 1) {  // the averagings and updates that no forward waits for
       if (replicas == 1) return;
       std::int64_t awaited = std::max<std::int64_t>(0, items.own_rounds() - 2);
       for (std::int64_t round = items.own_rounds(); round < items.rounds.count(); ++round) {
-        if (round - awaited == 2) append_update(awaited++, ops);  // no third gradient buffer
+        if (round - awaited == 2) append_update(awaited++, ops);  // saves a third gradient buffer
         ops.push_back(Reduce{id, {round + 1}});
       }
       while (awaited < items.rounds.count()) append_update(awaited++, ops);

@@ -1,12 +1,12 @@
-// PipeDream-2BW: 1F1B over microbatches without a flush; the gradients of a whole minibatch make
-// one update, and every microbatch of batch t uses version max(0, t − 1), so that two versions
-// suffice. Two stages, two microbatches (0.1 is the second of minibatch 0):
+// PipeDream-2BW (docs/systems.md#2bw): 1F1B over microbatches without a flush. The gradients of a
+// whole minibatch make one update. Every microbatch of minibatch t uses version max(0, t − 1), so
+// that two versions suffice. Two stages, two microbatches (0.1 is microbatch 1 of minibatch 0):
 //
 //   F0@0 F0.1@0      B0@0 F1@0 B0.1@0 U0>1 F1.1@0 B1@0 F2@1 …
 //        F0@0   B0@0 F0.1@0 B0.1@0 U0>1 F1@0 B1@0 …
 //
-// Replicas are pipelines side by side: replica i takes the minibatches i, i + r, …, and one round
-// of them is one update.
+// Replicas are r pipelines side by side. Replica i takes the minibatches i, i + r, i + 2r, …; each
+// round of r minibatches gives one update, and t counts rounds.
 #pragma once
 
 #include "schedule/schedule.h"

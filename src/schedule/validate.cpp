@@ -8,13 +8,13 @@
 namespace pipedream::schedule {
 namespace {
 
-// Everything that can be said about one worker's program by itself.
+// Checks one worker's program as far as that needs no other program.
 class WorkerCheck {
  public:
   WorkerCheck(WorkerId worker, const Rules& rules, const Routes& routes)
       : worker_(worker), rules_(rules), routes_(routes) {}
 
-  // The next op of the program.
+  // Checks the next op of the program.
   void run(const Op& op, std::vector<Violation>& violations) {
     StageCheck::Problems problems;
     std::visit(Match{[&](const Send& s) { send(s, problems); },
@@ -80,14 +80,16 @@ class WorkerCheck {
   std::size_t position_ = 0;
 };
 
-// Whether `send`, the next op of `from`, is what `recv`, the next op of `to`, waits for.
+// Returns whether `send`, the next op of worker `from`, is what `recv`, the next op of worker `to`,
+// waits for.
 bool meet(const Send& send, WorkerId from, const Recv& recv, WorkerId to) {
   return send.peer == to && recv.peer == from && send.value == recv.value &&
          send.user == recv.user && send.item == recv.item && send.kind == recv.kind;
 }
 
-// Runs the programs with sends that block until they are received; what is stuck at the end waits
-// for ever. A program that moves may free the ones it met, so they go back on the list.
+// Replays the programs with sends that block until they are received. A program that is stuck at
+// the end waits for ever. After a transfer, or when all replicas have joined an averaging, the
+// programs that this may have freed go back to `active_`.
 class Rendezvous {
  public:
   Rendezvous(OpSource& source, const Rules& rules, const Routes& routes)
@@ -110,7 +112,7 @@ class Rendezvous {
       if (const Op* op = source_.peek(p))
         violations_.push_back(
             {source_.worker(p), checks_[p].position(), to_text(*op, true) + " waits for ever"});
-      while (source_.peek(p) != nullptr) pass(p);  // what else is wrong with it
+      while (source_.peek(p) != nullptr) pass(p);  // to find what else is wrong
       checks_[p].end(violations_);
     }
     return std::move(violations_);
@@ -124,7 +126,7 @@ class Rendezvous {
     source_.pop(p);
   }
 
-  // With what the other replicas apply for the same version.
+  // Checks that all replicas of the stage apply the same minibatches in the update to one version.
   void compare(std::size_t p, const Update& update) {
     if (!is_stage(update.stage) || routes_.replicas(update.stage) < 2) return;
     const auto [found, is_first] =
@@ -139,7 +141,8 @@ class Rendezvous {
     if (--applied.left == 0) applied_.erase(found);
   }
 
-  // Moves program p by one op if it can, and its partner with it.
+  // Moves program `p` on by one op, and for a transfer its partner too. Returns false if `p` cannot
+  // go on or has ended.
   bool advance(std::size_t p) {
     const Op* next = source_.peek(p);
     if (next == nullptr) return false;
@@ -191,10 +194,12 @@ class Rendezvous {
         active_.push_back(member->second);
   }
 
+  // An averaging that replicas of a stage have begun.
   struct Group {
-    int members;  // that take part already
-    int left;     // that have not gone on
+    int members;  // replicas that have begun it
+    int left;     // replicas that have not passed its Await
   };
+  // The minibatches that the first replica to update has applied.
   struct Applied {
     std::int64_t first;
     std::int64_t last;
@@ -206,11 +211,11 @@ class Rendezvous {
   std::vector<WorkerCheck> checks_;
   std::map<WorkerId, std::size_t> by_worker_;
   std::map<std::pair<StageId, WeightVersion>, Group> joined_;
-  std::vector<std::size_t> active_;
+  std::vector<std::size_t> active_;  // programs that may be able to go on
   std::vector<Violation> violations_;
 };
 
-// Programs that exist already.
+// Programs that are in memory as a whole.
 class Listed final : public OpSource {
  public:
   explicit Listed(std::span<const Program> programs)

@@ -11,7 +11,7 @@ namespace {
 using Texts = std::vector<std::string>;
 using Ops = std::vector<Op>;
 
-// Ops of one stage; the update with `from` applies the minibatch of the same number.
+// Ops of one stage. update(from) applies minibatch `from`.
 Op load(std::int64_t minibatch, int stage = 0) { return Load{StageId{stage}, {minibatch, 0}}; }
 Op forward(std::int64_t minibatch, std::int64_t version = 0, int stage = 0) {
   return Forward{StageId{stage}, {minibatch, 0}, {version}};
@@ -45,19 +45,19 @@ Texts violations(const std::vector<Program>& programs, const Rules& rules,
   return texts;
 }
 
-// Of these programs, the i-th on worker i.
+// Returns the violations of programs; program i runs on worker i.
 Texts violations(const std::vector<Ops>& ops, const Rules& rules, const Pipeline& pipeline) {
   std::vector<Program> programs;
   for (std::size_t w = 0; w < ops.size(); ++w) programs.push_back({id_at<WorkerId>(w), ops[w]});
   return violations(programs, rules, pipeline);
 }
 
-// Of one worker with one stage, which reads no data.
+// Returns the violations of one program, of a worker with one stage that reads no data.
 Texts violations(const Ops& ops, const Rules& rules = {}) {
   return violations(std::vector<Ops>{ops}, rules, chain(plan_of({1})));
 }
 
-// 1F1B over two minibatches on two stages, lowered:
+// 1F1B over two minibatches on two stages, lowered. The numbers above the ops are their indices:
 //
 //   0    1    2       3    4    5       6       7    8    9       10   11
 //   L0   F0@0 SA0#0>1 L1   F1@0 SA0#1>1 RG0#0<1 B0@0 U0>1 RG0#1<1 B1@0 U1>2
@@ -158,8 +158,8 @@ TEST(ValidateTransfers, ASendAndARecvMeetOnlyWithTheSameValueUserItemAndKind) {
                    "worker 1, op 10: SG0#1>0 waits for ever"}));
 }
 
-// Receive, compute, send for each op looks harmless, but each worker waits for the other to
-// receive: DESIGN §3.
+// A program that receives, computes and sends for each op looks harmless. But here both workers
+// send at the same time, and each waits for the other to receive.
 TEST(ValidateTransfers, FindsTheCycleOfReceiveComputeSend) {
   TwoStages two;
   const Op next = two.op(1, 3);
@@ -478,7 +478,7 @@ TEST(ValidateUpdates, FindsAGradientThatIsNeverApplied) {
             Texts{"worker 0, op 2: 0:B0@0 has no update"});
 }
 
-// Gradients are summed where they are used from: the update would take both.
+// Both backwards accumulate into the same gradients, so the update would apply both.
 TEST(ValidateUpdates, FindsABackwardOfALaterMinibatchBeforeTheUpdate) {
   EXPECT_EQ(
       violations(Ops{forward(0), forward(1), backward(0), backward(1), update(0), update(1)}),

@@ -1,5 +1,5 @@
-// The counters of all stages on one worker, fed with its whole program. Only *_test.cpp files
-// include this.
+// Counts what one worker keeps for each of its stages (schedule/counts.h), given its whole program.
+// Only *_test.cpp files include this.
 #pragma once
 
 #include "core/match.h"
@@ -11,7 +11,7 @@ class WorkerCounter {
  public:
   explicit WorkerCounter(const Rules& rules) : rules_(rules) {}
 
-  // In the order of the program.
+  // Counts the next op of the program.
   void add(const Op& op) {
     std::visit(Match{[&](const Forward& f) { count(op, of(f.stage)); },
                      [&](const Backward& b) { count(op, of(b.stage)); },

@@ -1,5 +1,6 @@
-// The table "Bubble and memory" and the 1F1B facts of SYSTEMS §1: what the simulator shows equals
-// the closed forms, to the nanosecond.
+// Simulated runs equal the closed forms, to the nanosecond: idle share, weight versions and items
+// in flight of all systems (docs/systems.md), and the loop limits of 1F1B
+// (docs/planner.md#time-per-minibatch).
 #include <algorithm>
 #include <map>
 
@@ -25,9 +26,9 @@ using schedule::whole_minibatches;
 constexpr int kMostStages = 8;
 constexpr int kMostItems = 64;
 
-// All that the closed forms are about.
+// What a simulated run shows of the things that the closed forms are about.
 struct Observed {
-  std::vector<timeline::Event> lanes;  // compute only
+  std::vector<timeline::Event> lanes;  // events on compute lanes
   Nanos length{0};
   std::map<WorkerId, Nanos> busy;
   Result result;
@@ -44,14 +45,14 @@ Observed observe(const Schedule& schedule, const Case& with) {
   return observed;
 }
 
-// Every worker stands still for idle/all of the run.
+// Expects every worker to be idle for `idle`/`all` of the run.
 void expect_idle_share(const Observed& observed, std::int64_t idle, std::int64_t all) {
   for (const auto& [worker, busy] : observed.busy)
     EXPECT_EQ((observed.length - busy) * all, observed.length * idle) << "worker " << worker.value;
 }
 
-// Calls `look` for all S ≤ 8 and M ≤ 64 with several ratios of B to F: with all of them for few
-// items, with one of them in turn for many.
+// Calls `look` for all numbers of stages S ≤ 8 and of items M ≤ 64, with several ratios of the
+// backward time B to the forward time F: up to 4 items with all ratios, beyond with one ratio each.
 template <class Look>
 void for_all_sizes(Look look) {
   const std::vector<Times> ratios{{10, 20}, {7, 7}, {20, 3}, {1, 100}, {13, 37}};
@@ -73,7 +74,7 @@ schedule::Counts counts_of(const Observed& observed, int stage) {
   return {};
 }
 
-// As cost/memory.h says for a stage of the plan.
+// Expects the peak counts that cost/counts.h predicts for every stage of the plan.
 void expect_peaks(const Observed& observed, const cost::SystemRules& rules,
                   const plan::Plan& plan) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -87,7 +88,7 @@ void expect_peaks(const Observed& observed, const cost::SystemRules& rules,
 
 TEST(ClosedForms, ModelParallelIsIdleForAllStagesButOne) {
   for_all_sizes([](int stages, int minibatches, Times times) {
-    if (minibatches > 8) return;  // they come one by one
+    if (minibatches > 8) return;  // more of them only repeat the same
     const Case with = equal_stages(stages, times);
     const Observed observed =
         observe(model_parallel(with.plan, whole_minibatches(with.plan, minibatches)), with);
@@ -111,7 +112,7 @@ TEST(ClosedForms, GpipeIsIdleWhileItFillsAndDrains) {
   });
 }
 
-// Recomputing counts as busy and begins when the gradient is there.
+// Recomputing counts as busy. It begins when the gradient has arrived.
 TEST(ClosedForms, GpipeThatRecomputesHasTheSameIdleShare) {
   for_all_sizes([](int stages, int items, Times times) {
     Case with = equal_stages(stages, times, items);
@@ -137,7 +138,7 @@ TEST(ClosedForms, DappleIsIdleAsGpipeWithFewerInFlight) {
   });
 }
 
-// n workers of v stages each.
+// n workers with v stages each.
 TEST(ClosedForms, InterleavedFillsAndDrainsInAFractionOfTheTime) {
   for (int workers = 1; workers <= kMostStages; ++workers)
     for (int chunks = 1; chunks <= 4; ++chunks)
@@ -166,8 +167,8 @@ TEST(ClosedForms, InterleavedFillsAndDrainsInAFractionOfTheTime) {
         }
 }
 
-// What the planner counts is what the programs show, also where the microbatches are no multiple of
-// the workers.
+// The programs have the items in flight that the planner counts, even if the number of microbatches
+// is not a multiple of the number of workers.
 TEST(ClosedForms, InterleavedHasAsManyInFlightAsThePlannerThinks) {
   for (int workers = 1; workers <= kMostStages; ++workers)
     for (int chunks = 1; chunks <= 4; ++chunks)
@@ -192,7 +193,8 @@ TEST(ClosedForms, InterleavedHasAsManyInFlightAsThePlannerThinks) {
       }
 }
 
-// Of every worker, between the first backward and the last forward of the first stage.
+// Expects that no worker is idle between the first backward and the last forward of the first
+// stage.
 void expect_no_idle_in_steady_state(const Observed& observed) {
   Nanos begin = observed.length;
   Nanos end{0};
@@ -218,7 +220,8 @@ TEST(ClosedForms, PipedreamIsIdleOnlyBeforeAndAfterItsSteadyState) {
     EXPECT_EQ(observed.length, Nanos(steps * (times.forward + times.backward)));
     expect_idle_share(observed, stages - 1, steps);
     expect_no_idle_in_steady_state(observed);
-    // Before the last backward that uses version 0, d − 1 further forwards take one version each.
+    // A stage of depth d has its peak only from 2d − 1 minibatches on. Its first d forwards use
+    // version 0. Before the last of their backwards, d − 1 more forwards use a new version each.
     if (minibatches < 2 * stages - 1) return;
     expect_peaks(observed, cost::kPipedream, with.plan);
     for (int s = 0; s < stages; ++s)
@@ -254,17 +257,17 @@ TEST(ClosedForms, TwoBufferedIsNeverIdleInSteadyStateAndKeepsTwoVersions) {
   });
 }
 
-// A part of the pipeline that minibatches pass, forth and back, no more than `loops` at a time.
+// A part of the pipeline that minibatches pass, forward and back.
 struct Loop {
-  std::int64_t way = 0;
-  std::int64_t loops = 1;
+  std::int64_t way = 0;    // nanoseconds that a minibatch takes for both directions
+  std::int64_t loops = 1;  // the most minibatches that are in this part at a time
   [[nodiscard]] bool slower_than(const Loop& other) const {
     return way * other.loops > other.way * loops;
   }
 };
 
-// How long minibatches take in the steady state: as many of them as pass that loop in whole turns,
-// since with each turn everything is as before.
+// The time that a number of minibatches takes in the steady state. The number is a multiple of
+// `Loop::loops`, because the state of the pipeline repeats after that many minibatches.
 struct Steady {
   Nanos time;
   std::int64_t minibatches;
@@ -287,13 +290,13 @@ Steady steady_state(const Case& with, const Loop& loop) {
   return {to - from, after - warm_up};
 }
 
-// The period is way/loops, exactly.
+// Expects that the period is exactly `loop.way`/`loop.loops`.
 void expect_period(const Case& with, const Loop& loop) {
   const Steady steady = steady_state(with, loop);
   EXPECT_EQ(steady.time * loop.loops, Nanos(loop.way) * steady.minibatches);
 }
 
-// Transfers of no bytes, which take the latency and share no link.
+// Returns a pipeline whose transfers have no bytes: they take `latency` and share no link.
 Case with_latency(const std::vector<Times>& times, const std::vector<int>& depths,
                   std::int64_t latency) {
   plan::Plan plan = schedule::plan_of(std::vector<int>(times.size(), 1), depths);
@@ -304,8 +307,10 @@ std::vector<int> depths_of(std::size_t stages, int slack) {
   return cost::pipeline_depths(std::vector<int>(stages, 1), slack);
 }
 
-// SYSTEMS §1: for stage i the period is at least (Σ from i on of F + B + 2·transfers)/d_i; nothing
-// else holds equal stages up.
+// For every stage i, the period is at least the round trip of a minibatch from stage i to the end
+// of the pipeline and back, over the depth d_i. The round trip is the sum of F + B over the stages
+// from i on, and of two transfers between neighbours. If all stages are equal, there is no other
+// limit but the compute of one stage.
 TEST(LoopLimit, IsThePeriodOfEqualStagesExactly) {
   for (int stages = 1; stages <= kMostStages; ++stages)
     for (const int slack : {1, 2, 3})
@@ -330,7 +335,7 @@ TEST(LoopLimit, OfTheExampleInTheTextIsFourAndAHalf) {
   expect_period(with_latency(std::vector<Times>(4, {10, 20}), depths_of(4, 1), 10), {180, 4});
 }
 
-// 2(n−i)+1 minibatches in flight on stage i.
+// Stage i of n, counted from 1, has 2(n − i) + 1 minibatches in flight.
 TEST(LoopLimit, HidesTransfersOfHalfAStageWithTwiceTheDepth) {
   for (int stages = 1; stages <= kMostStages; ++stages)
     for (const std::int64_t transfer : {0, 1, 10, 15}) {
@@ -342,9 +347,9 @@ TEST(LoopLimit, HidesTransfersOfHalfAStageWithTwiceTheDepth) {
     }
 }
 
-// Between stages i and j there are d_i − d_j + 1 minibatches at most, so that every such part of
-// the pipeline is a loop of its own; j = S is SYSTEMS' limit, i = j the compute of one stage. Where
-// stages differ, a part in the middle may be the slowest.
+// From stage i to stage j there are at most d_i − d_j + 1 minibatches, so every such part of the
+// pipeline is a loop of its own. If j is the last stage, this is the limit of equal stages; if
+// i = j, it is the compute of one stage. If stages differ, a part in the middle may be the slowest.
 TEST(LoopLimit, OfStagesThatDifferIsThatOfTheSlowestPartOfThePipeline) {
   const std::vector<std::vector<Times>> pipelines{
       {{10, 10}, {10, 10}, {1, 1}, {1, 1}},

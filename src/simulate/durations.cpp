@@ -8,7 +8,8 @@
 namespace pipedream::simulate {
 namespace {
 
-// The part of reading a minibatch that falls to a stage: by the bytes of the inputs it uses.
+// Returns the part of a minibatch's reading time that the stage takes. It is proportional to the
+// bytes of the inputs that the stage uses.
 double input_share(const profile::Profile& profile, const plan::Stage& stage) {
   double all = 0;
   double own = 0;

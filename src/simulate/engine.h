@@ -1,15 +1,18 @@
-// The discrete events behind simulate().
+// The discrete events behind simulate(): workers that run their programs, one op after another.
+// Messages, averagings and parameter servers are in files of their own (wires.h, averagings.h,
+// server_traffic.h).
 #pragma once
 
 #include <array>
-#include <unordered_map>
 
-#include "core/fifo.h"
-#include "cost/buckets.h"
 #include "schedule/complete.h"
+#include "simulate/arrivals.h"
+#include "simulate/averagings.h"
 #include "simulate/durations.h"
 #include "simulate/lanes.h"
+#include "simulate/server_traffic.h"
 #include "simulate/simulate.h"
+#include "simulate/wires.h"
 
 namespace pipedream::simulate {
 
@@ -23,131 +26,84 @@ class Engine {
   Result run();
 
  private:
-  // The values that one op takes, as they come in.
-  struct Slot {
-    schedule::Item item;
-    int arrived = 0;
-    Nanos sent{0};  // when the last of them left, and when it is here
-    Nanos last{0};
-  };
-  // What one item of a stage sends to one replica that takes part of it.
+  // What one item of a stage sends to one replica that takes a part of it.
   struct Outgoing {
     ValueId value;
     StageId user;
     schedule::Kind kind;
-    WorkerId peer;
+    WorkerId peer;  // only where replicas share items: else the bytes are the same for every peer
     double bytes;
   };
   // A stage on one worker.
-  struct Part {
+  struct StageRun {
     StageId stage;
     int replica = 0;
     ItemTimes times;
-    std::array<Fifo<Slot>, 2> slots;  // by kind
-    std::array<int, 2> wanted{};      // values of an item from other workers, by kind
-    bool varies = false;              // from item to item: another stage of the worker makes some
+    std::array<Arrivals, 2> arrivals;  // by kind
+    std::array<int, 2> wanted{};       // values of an item from other workers, by kind
+    // `wanted` differs from item to item: another stage of the same worker makes some of them.
+    bool varies = false;
     std::vector<Outgoing> outgoing;
     schedule::Counter counter;
-    WeightVersion posted{0};   // the last update whose averaging it takes part in
-    std::int64_t pushed = -1;  // the last minibatch it has begun to push
+    WeightVersion joined{0};   // the last update whose averaging it has joined
+    std::int64_t pushed = -1;  // the last minibatch that it has begun to push
   };
   struct Worker {
     WorkerId id;
-    std::vector<Part> parts;
-    std::unordered_map<std::int32_t, LaneId> wires;  // to other workers
-    struct Known {
-      WorkerId peer{-1};
-      LaneId lane = 0;
-    };
-    std::array<Known, 2> recent;  // of the wires: most workers have two neighbours
-    Nanos free{0};                // when its last compute op was over
-    bool blocked = false;
-    Nanos fetching{0};                  // since `free`, waited for weights
-    Nanos reader_free{0};               // the reader of the data set
-    std::array<Nanos, 2> read_ahead{};  // when the last two that read data began
+    std::vector<StageRun> stages;
+    Nanos free{0};                      // when its last compute op was over
+    bool blocked = false;               // its next op waits for something
+    Nanos fetching{0};                  // time since `free` that it waited for weights
+    Nanos reader_free{0};               // when its reader of the data set is idle
+    std::array<Nanos, 2> read_ahead{};  // when the last two ops that used data began
     Nanos data_ready{0};                // for the next forward
     std::vector<Moment> moments;
   };
-  // A value on its way.
-  struct Message {
-    schedule::Send send;
-    Nanos sent;
-  };
-  // Averages that a stage's replicas have begun.
-  struct Averaging {
-    WeightVersion update;
-    std::vector<Nanos> ready;  // by bucket: when the last member so far had its gradients
-    int members = 0;           // so far
-    int passed = 0;            // that have gone on
-    std::size_t buckets_done = 0;
-    Nanos began{0};
-    std::optional<Nanos> done;
-  };
-  struct Group {
-    LaneId lane = 0;
-    std::vector<Path> paths;  // one after another
-    std::vector<cost::Bucket> buckets;
-    Fifo<Averaging> averagings;
-  };
-  // What a worker of an asynchronous schedule exchanges with the servers.
-  struct Servers {
-    LaneId lane = 0;
-    Path push;
-    Path pull;
-    std::vector<cost::Bucket> buckets;
-    struct Job {
-      bool is_pull;
-      bool is_last;
-    };
-    Fifo<Job> jobs;
-    Nanos pull_began{0};
-    Nanos push_began{-1};  // −1: none is under way
-    schedule::Push pushing;
-    bool pulling = false;  // weights were asked for, and are there
-    bool pulled = false;
-  };
-  // What a lane is for.
-  struct Owner {
-    enum class Kind { kWire, kGroup, kServers } kind;
-    std::uint32_t index;  // sending program, stage, program
-  };
 
   void add_worker(std::size_t program);
+  void add_outgoing(StageRun& run);
   void run_worker(std::uint32_t w, Nanos now);
+  // Runs the next op of the worker if it can begin now. False: the worker computes, waits or has
+  // ended.
   bool step(std::uint32_t w, Nanos now);
-  // Starts a compute op once its values are there; false: they are not.
+  // Starts a compute op once its values are here. False: they are not.
   bool compute(std::uint32_t w, const schedule::Op& op, Nanos now);
   void load(std::uint32_t w, const schedule::Load& op);
   void send(std::uint32_t w, const schedule::Send& op, Nanos now);
+  void reduce(std::uint32_t w, const schedule::Reduce& op, Nanos now);
+  void push(std::uint32_t w, const schedule::Push& op, Nanos now);
+  void update(std::uint32_t w, const schedule::Update& op, Nanos now);
+  // Whether the worker may pass the op; false: it has to wait.
   bool await(std::uint32_t w, const schedule::Await& op, Nanos now);
   bool pull(std::uint32_t w, const schedule::Pull& op, Nanos now);
   void tell(const timeline::Event& event) const {
     if (sink_.compute) sink_.compute(event);
   }
+  void tell_other(const timeline::Event& event) const {
+    if (sink_.other) sink_.other(event);
+  }
   void pass(std::uint32_t w);  // goes to the next op
-  void add_outgoing(Part& part);
 
-  // Remembers what the worker's stages keep as that one begins a backward.
-  static void note_moment(Worker& worker, StageId runs);
+  // Remembers what the worker's stages keep as the stage `running` begins a backward.
+  static void note_moment(Worker& worker, StageId running);
 
-  // If the backward that runs from `begin` completes gradients that are averaged or pushed: says
-  // when which of them are there.
-  void release_gradients(std::uint32_t w, Part& part, Nanos begin, Nanos duration, Nanos now);
-  void join_averaging(Part& part, WeightVersion update, Nanos begin, Nanos duration, Nanos now);
-  void start_push(std::uint32_t w, Part& part, const schedule::Push& push, Nanos begin,
-                  Nanos duration, Nanos now);
+  // If the backward that runs from `begin` completes gradients that are averaged or pushed: starts
+  // that.
+  void release_gradients(std::uint32_t w, StageRun& run, Nanos begin, Nanos duration, Nanos now);
 
+  // A transfer is over.
   void finished(const Lanes::Finished& job, Nanos now);
-  void deliver(std::uint32_t from, const Lanes::Finished& job, Nanos now);
-  void averaged(StageId stage, const Lanes::Finished& job, Nanos now);
-  void served(std::uint32_t w, const Lanes::Finished& job, Nanos now);
+  void deliver(const Lanes::Finished& job, Nanos now);
+  void averaged(const Averagings::Done& done, Nanos now);
+  void served(const ServerTraffic::Done& done, Nanos now);
+  void wake(std::uint32_t w, Nanos now) {
+    if (workers_[w].blocked) run_worker(w, now);
+  }
 
-  [[nodiscard]] Slot& slot_for(Part& part, schedule::Kind kind, schedule::Item item);
-  [[nodiscard]] Part& part_of(Worker& worker, StageId stage);
+  [[nodiscard]] static StageRun& run_of(Worker& worker, StageId stage);
   // The values of an item that come from other workers.
-  [[nodiscard]] int values_wanted(const Worker& worker, const Part& part, schedule::Item item,
+  [[nodiscard]] int values_wanted(const Worker& worker, const StageRun& run, schedule::Item item,
                                   schedule::Kind kind) const;
-  LaneId wire(std::uint32_t w, WorkerId peer);
   [[nodiscard]] Result result() const;
 
   const schedule::Schedule& schedule_;
@@ -160,14 +116,12 @@ class Engine {
   cost::Links links_;
   Clock clock_;
   Lanes lanes_;
-  std::vector<Worker> workers_;               // by program
-  std::vector<std::uint32_t> program_of_;     // by worker
-  std::vector<StageId> producer_;             // of each value that crosses stages
-  std::vector<Owner> owners_;                 // by lane
-  std::vector<Fifo<Message>> messages_;       // by lane
-  std::vector<std::unique_ptr<Path>> paths_;  // of wires, by lane
-  std::vector<Group> groups_;                 // by stage
-  std::vector<Servers> servers_;              // by program, in asynchronous schedules
+  Wires wires_;
+  Averagings averagings_;
+  ServerTraffic servers_;                  // of asynchronous schedules; workers by program
+  std::vector<Worker> workers_;            // by program
+  std::vector<std::uint32_t> program_of_;  // by worker
+  std::vector<StageId> producer_;          // of each value that crosses stages
   std::int64_t ops_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Communication alone takes what the cost model says, and moves as many bytes, on random clusters.
+// On random clusters, communication that is alone on the links takes the time that the cost model
+// says, and moves the bytes that it says.
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -23,7 +24,8 @@ using schedule::Update;
 using schedule::whole_minibatches;
 using test::any_of_range;
 
-// One to three levels of at most twelve workers, of 1 MB/s to 1 GB/s.
+// Returns a random cluster of one to three levels and about twelve workers at most, with links of
+// 1 MB/s to 1 GB/s.
 cluster::Cluster any_slow_cluster(int least_workers) {
   cluster::Cluster cluster;
   int workers = 1;
@@ -41,7 +43,7 @@ cluster::Cluster any_slow_cluster(int least_workers) {
   return cluster;
 }
 
-// At least `least` of the workers, in any order.
+// Returns at least `least` workers of the cluster, in random order.
 std::vector<WorkerId> any_workers(const cluster::Cluster& cluster, int least) {
   std::vector<WorkerId> all;
   for (int worker = 0; worker < cluster.workers(); ++worker) all.push_back(WorkerId{worker});
@@ -52,7 +54,8 @@ std::vector<WorkerId> any_workers(const cluster::Cluster& cluster, int least) {
 
 cost::Exchange any_exchange() { return static_cast<cost::Exchange>(any_of_range(0, 3)); }
 
-// A chain of layers behind one input, all of it on the group. Weights make up to three buckets.
+// Returns a random chain of layers after one input, all of it on one stage with random replicas.
+// Its weights fill up to three buckets.
 Case any_single_stage(bool with_times) {
   Case made;
   made.cluster = any_slow_cluster(2);
@@ -83,14 +86,15 @@ std::vector<cost::Bucket> buckets_of(const Case& with) {
   return cost::buckets(with.profile, with.plan.stages[0].layers);
 }
 
-// Every bucket's time is rounded to a nanosecond.
+// Returns whether `time` is within `roundings` nanoseconds of `wanted`. The simulator rounds the
+// time of every bucket to a nanosecond.
 bool is_near(Nanos time, Seconds wanted, std::size_t roundings) {
   return std::abs(static_cast<double>(time.count()) - wanted.count() * 1e9) <=
          static_cast<double>(roundings);
 }
 
 RC_GTEST_PROP(AveragingProperty, AloneTakesTheTimeOfTheCostModelForEachBucket, ()) {
-  const Case with = any_single_stage(false);  // all buckets are there at once
+  const Case with = any_single_stage(false);  // compute takes no time
   const auto pattern = any_exchange();
   const cost::Links links(with.cluster);
   Seconds wanted{0};
@@ -108,7 +112,8 @@ RC_GTEST_PROP(AveragingProperty, AloneTakesTheTimeOfTheCostModelForEachBucket, (
   RC_ASSERT(is_near(length(timeline), wanted, buckets.size()));
 }
 
-// The period of bulk-synchronous data parallelism is the planner's prediction, rounding apart.
+// The period of bulk-synchronous data parallelism is what the planner predicts, except for
+// rounding.
 RC_GTEST_PROP(DataParallelismProperty, TakesAsLongAsPredicted, ()) {
   Case with = any_single_stage(true);
   const auto pattern = any_exchange();
@@ -125,8 +130,8 @@ RC_GTEST_PROP(DataParallelismProperty, TakesAsLongAsPredicted, ()) {
   const auto timeline = run(bulk_synchronous(with.plan, whole_minibatches(with.plan, 4 * count)),
                             with, {.exchange = pattern})
                             .timeline;
-  // The slowest device is the one that the prediction is about: where no layer of the first part
-  // of the backward has weights, others may be a little ahead.
+  // The prediction is about the slowest device, so the last worker to update counts. Other workers
+  // may be a little ahead if the layers whose backward comes first have no weights.
   std::map<WeightVersion, Nanos> updates;
   for (const timeline::Event& event : timeline.events)
     if (const auto* update = std::get_if<Update>(&event.op))
@@ -155,8 +160,8 @@ RC_GTEST_PROP(TransferProperty, AloneTakesTheTimeOfTheCostModel, ()) {
   RC_ASSERT(ran.result.bytes == 2 * 2 * static_cast<double>(bytes.count));
 }
 
-// m workers send 2(m−1)·W bytes per update, however they average; those without a barrier as many
-// in the pushes and fetches of a round.
+// m workers send 2(m − 1)·W bytes per update, with every exchange pattern. Asynchronous workers
+// send the same number of bytes in the pushes and fetches of one round.
 RC_GTEST_PROP(TrafficProperty, OfDataParallelismIsTwiceTheWeightsForEachWorkerButOne, ()) {
   const Case with = any_single_stage(true);
   const auto count = static_cast<std::int64_t>(with.plan.stages[0].workers.size());
@@ -178,7 +183,7 @@ RC_GTEST_PROP(TrafficProperty, OfDataParallelismIsTwiceTheWeightsForEachWorkerBu
   RC_ASSERT(is_right(run(asynchronous(with.plan, extent), with).result));
 }
 
-// With replicas that take turns, a plan's links carry what the planner counts per minibatch.
+// If replicas take turns, every link carries the bytes per minibatch that the planner counts.
 RC_GTEST_PROP(TrafficProperty, OfReplicatedPipelinesIsThePlannersLinkByLink, ()) {
   std::vector<int> replicas;
   int workers = 0;

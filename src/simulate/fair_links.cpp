@@ -65,7 +65,8 @@ void FairLinks::finish(Nanos now, FlowId id) {
   share(now);
 }
 
-// The flows on these links, those that share a link with them, and so on.
+// Collects the flows on the links of `around`, the flows that share a link with any of these, and
+// so on, in near_, and all their links in touched_.
 void FairLinks::collect(std::span<const Use> around) {
   ++mark_;
   near_.clear();
@@ -85,8 +86,8 @@ void FairLinks::collect(std::span<const Use> around) {
     }
 }
 
-// Progressive filling: all rates grow alike until a link is full; its flows stay as they are, the
-// others grow on.
+// Progressive filling: all rates grow at the same pace until a link is full. The flows on that link
+// keep their rate, and the others go on growing.
 void FairLinks::share(Nanos now) {
   for (const std::uint32_t l : touched_) {
     links_[l].free = links_[l].bandwidth;
@@ -120,7 +121,7 @@ void FairLinks::share(Nanos now) {
       }
       if (lowest != flow.rate) set_rate(now, f, lowest);
     }
-    links_[full].weight = 0;  // not a rounding's rest
+    links_[full].weight = 0;  // rounding may have left a rest
   }
 }
 

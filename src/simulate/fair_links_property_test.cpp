@@ -1,4 +1,5 @@
-// Rates against the definition of max–min fairness, and ends against plain integration of them.
+// The rates of FairLinks are max–min fair by definition, and its flows end when a plain integration
+// of these rates says.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,7 @@ using test::any_of_range;
 
 struct Problem {
   std::vector<Bandwidth> links;
-  std::vector<FlowCase> flows;  // by their start
+  std::vector<FlowCase> flows;  // sorted by start
 };
 
 Problem any_problem() {
@@ -38,13 +39,14 @@ Problem any_problem() {
   return any;
 }
 
-// Rates of those that run, in bytes per second: all at once grow until a link is full.
+// Returns the max–min fair rates of the flows that run, in bytes per second. All rates grow
+// together until a link is full; then the flows on that link stop growing.
 std::vector<double> fair_rates(const Problem& problem, const std::vector<bool>& runs) {
   std::vector<double> rates(problem.flows.size());
   std::vector<bool> grows = runs;
   while (std::find(grows.begin(), grows.end(), true) != grows.end()) {
     double step = std::numeric_limits<double>::infinity();
-    const auto sums = [&](std::uint32_t l) {  // bytes that pass, and what more comes per step
+    const auto sums = [&](std::uint32_t l) {  // bandwidth in use; sum of growing weights
       double used = 0;
       double more = 0;
       for (std::size_t f = 0; f < rates.size(); ++f)
@@ -69,8 +71,8 @@ std::vector<double> fair_rates(const Problem& problem, const std::vector<bool>& 
   return rates;
 }
 
-// No link beyond its bandwidth; every flow has a link that is full and on which nobody has more.
-// Such rates there is only one set of.
+// Expects that no link carries more than its bandwidth, and that every flow has a full link on
+// which no flow is faster. Only one set of rates fulfils this: the max–min fair one.
 void expect_max_min_fair(const Problem& problem, const std::vector<bool>& runs,
                          const std::vector<double>& rates) {
   std::vector<double> used(problem.links.size());
@@ -93,7 +95,7 @@ void expect_max_min_fair(const Problem& problem, const std::vector<bool>& runs,
   }
 }
 
-// When each flow ends by those rates, in nanoseconds, without rounding.
+// Returns when each flow ends at the rates of fair_rates(), in nanoseconds, without rounding.
 std::vector<double> plain_ends(const Problem& problem) {
   const std::size_t count = problem.flows.size();
   std::vector<double> left(count);
@@ -125,7 +127,8 @@ std::vector<double> plain_ends(const Problem& problem) {
   }
 }
 
-// Ends are rounded to nanoseconds, and with each the others are off by as much.
+// FairLinks rounds every end to a nanosecond. Each rounding may shift the ends of other flows by a
+// nanosecond too.
 RC_GTEST_PROP(FairLinksProperty, FlowsEndWhenMaxMinFairRatesHaveMovedTheirVolume, ()) {
   const Problem problem = any_problem();
   FairLinks links(problem.links);

@@ -9,7 +9,7 @@ namespace {
 
 using Ends = std::vector<Nanos>;
 
-// Bytes per nanosecond.
+// Returns links with these bandwidths, given in bytes per nanosecond.
 std::vector<Bandwidth> links_of(const std::vector<double>& speeds) {
   std::vector<Bandwidth> links;
   for (const double speed : speeds) links.push_back({speed * 1e9});
@@ -32,19 +32,21 @@ TEST(FairLinks, AFlowOfNothingTakesNoTime) {
   EXPECT_EQ(ends_of({1}, {{Nanos(7), {{0}}, 0}}), Ends{Nanos(7)});
 }
 
-// Half speed until 1,000, when the second has moved its 500; the first moves its other 500 alone.
+// Both flows have half the speed until 1,000 ns, when the second has moved its 500 bytes. The first
+// then moves its other 500 bytes alone.
 TEST(FairLinks, TwoFlowsShareALinkAndOneThatEndsFreesItsPart) {
   EXPECT_EQ(ends_of({1}, {{Nanos(0), {{0}}, 1000}, {Nanos(0), {{0}}, 500}}),
             (Ends{Nanos(1500), Nanos(1000)}));
 }
 
-// Alone until 400, then half speed for its last 600.
+// The first flow is alone until 400 ns, and moves its last 600 bytes at half the speed.
 TEST(FairLinks, AFlowThatComesLaterTakesItsPartFromThenOn) {
   EXPECT_EQ(ends_of({1}, {{Nanos(0), {{0}}, 1000}, {Nanos(400), {{0}}, 1000}}),
             (Ends{Nanos(1600), Nanos(2000)}));
 }
 
-// The second flow gets a quarter on its other link; what it leaves the two others share.
+// The second flow gets only a quarter of a byte per nanosecond on link 1. The two other flows share
+// what it leaves of link 0.
 TEST(FairLinks, WhatOneFlowCannotUseGoesToTheOthers) {
   EXPECT_EQ(
       ends_of({1, 0.25},
@@ -52,8 +54,8 @@ TEST(FairLinks, WhatOneFlowCannotUseGoesToTheOthers) {
       (Ends{Nanos(1000), Nanos(40000), Nanos(1000)}));
 }
 
-// Three links in a row and a long flow over all of them: it meets the worst one's share, the short
-// ones take the rest of theirs.
+// A long flow uses three links. On link 1 it is one of four flows, so it gets a quarter. The short
+// flows on links 0 and 2 get the other three quarters.
 TEST(FairLinks, ALongFlowIsHeldUpByItsMostCrowdedLink) {
   EXPECT_EQ(ends_of({1, 1, 1}, {{Nanos(0), {{0}, {1}, {2}}, 250},
                                 {Nanos(0), {{0}}, 750},
@@ -64,8 +66,8 @@ TEST(FairLinks, ALongFlowIsHeldUpByItsMostCrowdedLink) {
             (Ends{Nanos(1000), Nanos(1000), Nanos(1000), Nanos(1000), Nanos(1000), Nanos(1000)}));
 }
 
-// Two bytes on link 0 for each byte of progress: alone half the speed; beside another, both
-// progress at a third.
+// A flow with weight 2 moves two bytes over link 0 per byte of its own. Alone it has half the
+// speed. Beside a flow with weight 1, both have a third of the speed.
 TEST(FairLinks, WeightsSayWhatAFlowTakesPerByteOfItsProgress) {
   EXPECT_EQ(ends_of({1}, {{Nanos(0), {{0, 2}}, 1000}}), Ends{Nanos(2000)});
   EXPECT_EQ(ends_of({1}, {{Nanos(0), {{0, 2}}, 1000}, {Nanos(0), {{0, 1}}, 1000}}),

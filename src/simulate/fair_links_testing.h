@@ -14,11 +14,11 @@ struct FlowCase {
   double volume = 0;
 };
 
-// When each of the flows, which come by their start, ends.
+// Returns when each flow ends. Requires flows sorted by start.
 [[nodiscard]] inline std::vector<Nanos> ends_of(FairLinks& links,
                                                 const std::vector<FlowCase>& flows) {
   std::vector<Nanos> ends(flows.size());
-  std::map<FlowId, std::pair<std::size_t, FairLinks::Change>> running;  // which, and its end
+  std::map<FlowId, std::pair<std::size_t, FairLinks::Change>> running;  // index, latest Change
   const auto note = [&](std::size_t started) {
     for (const FairLinks::Change& change : links.changes()) {
       const auto found = running.find(change.flow);

@@ -1,4 +1,5 @@
-// A microbatch takes what is fixed and its share of the rest, as predictions have it.
+// A microbatch takes the fixed time of its layers and its share of the rest, in simulations as in
+// predictions.
 #include <gtest/gtest.h>
 
 #include "cost/buckets.h"
@@ -15,9 +16,9 @@ namespace {
 using schedule::plan_of;
 using schedule::whole_minibatches;
 
-constexpr double kRounding = 2e-9;  // of an op
+constexpr double kRounding = 2e-9;  // seconds per op
 
-// What is fixed of one pass, by stage.
+// Returns the case with these fixed times of each stage.
 Case with_fixed(Case with, const std::vector<Times>& fixed) {
   for (std::size_t s = 0; s < fixed.size(); ++s) {
     with.profile.costs[s].fixed_forward = Nanos(fixed[s].forward);
@@ -55,7 +56,7 @@ Nanos busy(const timeline::Timeline& timeline, StageId stage) {
   return sum;
 }
 
-// 40 + 80 a minibatch, of which 8 + 20 are fixed, in quarters.
+// A minibatch takes 40 + 80 ns, of which 8 + 20 ns are fixed, and is cut into four microbatches.
 TEST(FixedCosts, ComeWithEveryMicrobatch) {
   const Case with = straight_case({{10, 20}, {10, 20}}, {{8, 20}, {8, 20}}, 4);
   for (const schedule::Generate make : std::initializer_list<schedule::Generate>{
@@ -88,7 +89,8 @@ TEST(FixedCosts, ChangeNothingWhereMinibatchesAreWhole) {
   EXPECT_EQ(busy(ran.timeline, {1}), 5 * Nanos(30 + 5));
 }
 
-// Two replicas share items of half a minibatch, the one behind them takes all of the two.
+// An item is half of the profile's minibatch. The two replicas of stage 0 run half of the item
+// each, the one worker of stage 1 runs all of it.
 TEST(FixedCosts, ComeOncePerReplicaThatSharesAnItem) {
   plan::Plan plan = plan_of({2, 1}, {2, 1});
   plan.microbatches = 4;
@@ -136,7 +138,7 @@ TEST(FixedCosts, KeepEveryStageOfEverySystemBusyForAsLongAsPredicted) {
     }
 }
 
-// Without transfers the formula is exact.
+// If transfers take no time, the prediction for gpipe is exact.
 TEST(FixedCosts, OfGpipeTakeAsLongAsPredicted) {
   const std::vector<Times> times{{100, 200}, {70, 310}, {400, 90}};
   const std::vector<Times> fixed{{90, 10}, {0, 300}, {380, 90}};
@@ -164,8 +166,9 @@ TEST(FixedCosts, OfTheSlowestStageSetThePaceOfTwoBufferedPipelines) {
               10 * 8 * kRounding);
 }
 
-// Two layers of a full bucket each, of which the second is released first: sooner than its share of
-// a whole minibatch's backward, where nothing of it is fixed.
+// Two layers fill one bucket each, and the second layer's bucket is released first. No time of the
+// second layer is fixed. So in the backward of a microbatch its bucket is released after a smaller
+// share of the time than in the backward of a whole minibatch.
 TEST(FixedCosts, DecideWhenTheGradientsOfAMicrobatchAreThere) {
   constexpr int kMicrobatches = 4;
   graph::Builder builder;
@@ -181,7 +184,7 @@ TEST(FixedCosts, DecideWhenTheGradientsOfAMicrobatchAreThere) {
   }
   builder.add_edge(LayerId{0}, 0, LayerId{1});
   with.profile.graph = std::move(builder).build();
-  // The second layer's backward takes 40/4, the first's 30 + 10/4.
+  // The backward of a microbatch takes 40/4 ms on the second layer and 30 + 10/4 ms on the first.
   const auto buckets = cost::buckets(with.profile, with.plan.stages[0].layers, 1.0 / kMicrobatches);
   ASSERT_EQ(buckets.size(), 2U);
   EXPECT_DOUBLE_EQ(buckets[0].released, 10 / (10 + 32.5));

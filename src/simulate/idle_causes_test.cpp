@@ -24,13 +24,13 @@ timeline::Summary summary_of(const Schedule& schedule, const Case& with,
   return account.finish();
 }
 
-// fill_drain, imbalance, transfer, wait
+// Returns idle times in nanoseconds.
 timeline::Idle idle(int fill_drain, int imbalance, int transfer, int wait) {
   return {Nanos(fill_drain), Nanos(imbalance), Nanos(transfer), Nanos(wait)};
 }
 
-// (Part of an interleaved pipeline's bubble lies between a worker's first backward and its last
-// forward; that counts as waiting.)
+// Interleaved pipelines are left out. Part of their bubble lies between a worker's first backward
+// and its last forward, and counts as waiting.
 TEST(IdleTime, OfBalancedPipelinesWithoutTransfersIsAllFillingAndDraining) {
   for (int stages = 1; stages <= 6; ++stages) {
     const Case one = equal_stages(stages, {10, 20});
@@ -48,7 +48,7 @@ TEST(IdleTime, OfBalancedPipelinesWithoutTransfersIsAllFillingAndDraining) {
   }
 }
 
-// 30 and 60 a minibatch: the other two lack 30 each time.
+// A minibatch takes 60 ns on the slow stage and 30 ns on the other two, which lack 30 ns each time.
 TEST(IdleTime, BesideOneSlowStageIsImbalanceOfTheOthers) {
   for (int slow = 0; slow < 3; ++slow) {
     std::vector<Times> times(3, {10, 20});
@@ -75,8 +75,8 @@ TEST(IdleTime, OfAStragglerIsThatOfASlowStage) {
   EXPECT_EQ(summary.workers[2].idle.imbalance, Nanos(50 * 30));
 }
 
-// One minibatch at a time: every worker waits for each of its values while it is on its way, and
-// for the rest while others compute.
+// There is one minibatch at a time. A worker waits while its next value is being transferred, and
+// before that while the other worker computes.
 TEST(IdleTime, BehindSlowLinksIsTransfer) {
   const Case with = chain_case(plan_of({1, 1}), {{10, 20}, {10, 20}}, Bytes{1000});
   const timeline::Summary summary =

@@ -70,7 +70,7 @@ void Lanes::start_next(LaneId id, Nanos now) {
   start_path(id, now);
 }
 
-// Along the next path of the lane's job.
+// Starts to move the lane's current job along its next path.
 void Lanes::start_path(LaneId id, Nanos now) {
   Job& job = lanes_[id].jobs.front();
   const Path& path = job.paths.front();

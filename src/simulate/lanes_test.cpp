@@ -7,13 +7,13 @@
 namespace pipedream::simulate {
 namespace {
 
-// Three workers with links of a byte a nanosecond, and a clock that is run down.
+// Three workers with links of one byte per nanosecond, and a clock that run_down() empties.
 class LanesTest : public testing::Test {
  protected:
   Path wire(int from, int to) const {
     return lanes_.path(cost::transfer_uses(network_, WorkerId{from}, WorkerId{to}));
   }
-  // "lane: started–arrived" for each job in the order in which they are over, and when that is.
+  // Returns "lane: started–arrived at now" for each job, in the order in which the jobs are over.
   std::vector<std::string> run_down() {
     std::vector<std::string> texts;
     while (!clock_.empty()) {
@@ -47,7 +47,7 @@ TEST_F(LanesTest, JobsOfOneLaneFollowEachOther) {
 TEST_F(LanesTest, JobsOfTwoLanesShareTheirLinks) {
   const LaneId one = lanes_.add(Nanos(0), false);
   const LaneId other = lanes_.add(Nanos(0), false);
-  const Path elsewhere = wire(0, 2);  // the same way out
+  const Path elsewhere = wire(0, 2);  // shares the link out of worker 0
   lanes_.push(one, Nanos(0), Nanos(0), 10, path_);
   lanes_.push(other, Nanos(0), Nanos(0), 20, elsewhere);
   EXPECT_EQ(run_down(), (Texts{"0: 0–20 at 20", "1: 0–30 at 30"}));
@@ -92,7 +92,7 @@ TEST_F(LanesTest, WithoutLinksAJobTakesTheLatencyAlone) {
   EXPECT_EQ(run_down(), (Texts{"0: 3–10 at 3", "1: 3–10 at 10"}));
 }
 
-// Of 12 bytes averaged over three workers by a ring, 16 leave and reach each of them.
+// If a ring averages 12 bytes over three workers, each worker sends and receives 16 bytes.
 TEST_F(LanesTest, APathScalesBytesToItsBusiestLink) {
   std::vector<WorkerId> all{WorkerId{0}, WorkerId{1}, WorkerId{2}};
   const Path ring = lanes_.path(cost::exchange_uses(network_, all, cost::Exchange::kRing).at(0));

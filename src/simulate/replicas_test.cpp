@@ -1,4 +1,5 @@
-// The 1F1B facts of SYSTEMS §1 about replicated stages.
+// 1F1B on stages with replicas: which depths keep all workers busy
+// (docs/planner.md#items-in-flight), and when averaging holds them up.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 using schedule::plan_of;
 using schedule::whole_minibatches;
 
-// Every list of one to four counts of at least 1 whose sum is at most 8: 162 of them.
+// Returns all lists of one to four numbers, each at least 1, whose sum is at most 8. There are 162.
 std::vector<std::vector<int>> small_replica_vectors() {
   std::vector<std::vector<int>> all;
   const auto go_on = [&](auto& self, std::vector<int>& counts, int left) -> void {
@@ -29,8 +30,8 @@ std::vector<std::vector<int>> small_replica_vectors() {
   return all;
 }
 
-// Replicas of a stage of r take r units each, so that with enough in flight a minibatch is done
-// every unit: whether it is.
+// Returns whether one minibatch is done every unit in the steady state. A replica of a stage with r
+// replicas takes r units per minibatch, so this is so with enough minibatches in flight.
 bool keeps_all_busy(const std::vector<int>& replicas, const std::vector<int>& depths, Times unit) {
   std::vector<Times> times;
   for (const int r : replicas) times.push_back({r * unit.forward, r * unit.backward});
@@ -55,7 +56,8 @@ TEST(Replicas, OfAllSmallPipelinesAreBusyWithTheDepthsOfTheRecursion) {
           << testing::PrintToString(replicas);
 }
 
-// The recursion is tight: the paper's depth is enough exactly where it is no less on any stage.
+// The depths of the recursion (cost::pipeline_depths) are the smallest possible: the paper's depth
+// (NOAM) keeps all workers busy exactly if it is smaller on no stage.
 TEST(Replicas, OfAThirdOfSmallPipelinesStandIdleWithThePapersDepth) {
   int idle = 0;
   for (const auto& replicas : small_replica_vectors()) {
@@ -70,8 +72,9 @@ TEST(Replicas, OfAThirdOfSmallPipelinesStandIdleWithThePapersDepth) {
   EXPECT_EQ(idle, 53);
 }
 
-// 2-1, whose replicas take two units each, round by round; the averaging of 20 bytes takes 20.
-// It may go on until the forward of round q + d + 1, so that it holds nobody up.
+// A pipeline 2-1. A round takes 60 ns on each of its workers, and the averaging of 20 bytes takes
+// 20 ns. The averaging of round q may go on until the forward of round q + d + 1, so that no worker
+// waits for it.
 TEST(Replicas, AverageARoundWhileTheNextIsComputed) {
   Case with =
       chain_case(plan_of({2, 1}, {2, 1}), {{20, 40}, {10, 20}}, Bytes{0}, Nanos(0), Bytes{20});
@@ -85,8 +88,8 @@ TEST(Replicas, AverageARoundWhileTheNextIsComputed) {
   }
 }
 
-// 60 ns of compute per round and replica; averaging takes 100: that is then the limit, two
-// minibatches a round.
+// A round of two minibatches takes 60 ns of compute on each replica, but its averaging takes 100
+// ns, which is then the limit.
 TEST(Replicas, ThatAverageLongerThanTheyComputeAreHeldUpByIt) {
   const Case with =
       chain_case(plan_of({2, 1}, {2, 1}), {{20, 40}, {10, 20}}, Bytes{0}, Nanos(0), Bytes{100});

@@ -1,5 +1,5 @@
-// What a schedule would do on a cluster, without running it: a pure function of its arguments, by
-// discrete events (docs/simulator.md).
+// Simulates what a schedule would do on a cluster, without running it: a discrete-event simulation
+// (docs/simulator.md). Pure: the same arguments give the same result.
 #pragma once
 
 #include <functional>
@@ -19,69 +19,80 @@ namespace pipedream::simulate {
 // A worker whose device is slower, or faster, than the cluster file says.
 struct Straggler {
   WorkerId worker;
-  double speed = 1;  // times its device's
+  double speed = 1;  // factor on the speed of its device in the cluster file
 };
 
 struct Conditions {
-  cost::Exchange exchange = cost::Exchange::kRing;
+  cost::Exchange exchange = cost::Exchange::kRing;  // how replicas average their gradients
   std::vector<Straggler> stragglers;
-  bool loading = true;     // reading the data set takes the time that the profile says
-  double jitter = 0;       // every op takes between 1 − jitter and 1 + jitter times its time
-  std::uint64_t seed = 0;  // of the jitter
+  bool loading = true;  // reading data takes the time in the profile; false: it takes none
+  // The time of every forward, recomputation and backward is multiplied by a random factor between
+  // 1 − jitter and 1 + jitter.
+  double jitter = 0;
+  std::uint64_t seed = 0;  // seed of the jitter's random factors
 };
 
-// What passed over a link in the whole run.
+// The bytes that passed over one link of the cluster in the whole run (cost::Links).
 struct LinkTraffic {
-  std::size_t level = 0;
-  std::size_t link = 0;
-  double out = 0;  // bytes
-  double in = 0;
+  std::size_t level = 0;  // level of the link, counted from the innermost
+  std::size_t link = 0;   // number of the link within its level
+  double out = 0;         // bytes that its worker or component sent
+  double in = 0;          // bytes that its worker or component received
 };
 
-// What a worker's stages keep as one of them begins a backward, or the part of it that makes the
-// weights' gradients.
+// What the stages of one worker keep when one of them begins a backward, or the weight part of a
+// split backward.
 struct Moment {
-  std::size_t runs = 0;                  // that one's place among them
-  bool accumulates = false;              // it finds gradients to add to
-  std::vector<schedule::Counts> stages;  // in their order
+  std::size_t runs = 0;      // index into `stages` of the stage that begins the backward
+  bool accumulates = false;  // the backward adds to gradients that earlier items have left
+  std::vector<schedule::Counts> stages;  // counts of each stage of the worker, ascending by stage
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
+// The most that a worker kept in the whole run.
 struct WorkerPeaks {
   WorkerId worker;
-  std::vector<std::pair<StageId, schedule::Counts>> stages;
-  // Of a worker with several stages, whose peaks are not at the same time: all that differ.
+  std::vector<std::pair<StageId, schedule::Counts>> stages;  // the peak of each count, by stage
+  // Only for a worker with several stages, which have their peaks at different times: every
+  // different moment of the run, once.
   std::vector<Moment> moments;
 };
 
 struct Result {
-  std::vector<LinkTraffic> links;  // those that carried anything
-  double bytes = 0;                // that left any worker
+  std::vector<LinkTraffic> links;  // all links that carried anything
+  double bytes = 0;                // bytes that all workers sent
   std::vector<WorkerPeaks> peaks;  // in the order of the programs
-  std::int64_t ops = 0;            // of the complete programs: each of them is one event
+  std::int64_t ops = 0;            // ops that were run, including loads, sends and receives
 };
 
-// Who wants to know of events: those on the workers' compute lanes, each worker's in the order of
-// its program, and all others, when they end. Empty functions are not called.
+// Receives the events of a simulation. An empty function is not called.
 struct Sink {
+  // Called with the events on compute lanes (timeline::on_compute_lane). Those of one worker come
+  // in the order of its program.
   std::function<void(const timeline::Event&)> compute;
+  // Called with all other events, each once its end is known. They are not sorted by time.
   std::function<void(const timeline::Event&)> other;
 };
 
-// Runs the schedule in simulated time and tells `sink` what happens.
-//  - A worker runs its compute ops in order; each waits for the values it takes.
-//  - Sends never hold the worker up. Those between the same two workers go one after another; all
-//    others share the links fairly (fair_links.h). A value arrives a latency after its last byte.
-//  - Averaging goes bucket by bucket (cost/buckets.h) as the backward before it releases them, as
-//    one flow over all links that the pattern uses; it begins when the last member is ready.
-//  - Data is read ahead, up to two items, beside everything else.
-//  - Updates take no time.
-// Requires a schedule that validates against the plan, and a cluster that has its workers.
+// Runs the schedule in simulated time and passes its events to `sink`.
+//  - A worker runs its compute ops in order. Each op waits for the values that it takes.
+//  - Sends never block a worker. Messages from one worker to the same other worker go one after the
+//    other. Transfers that move at the same time share the links max–min fairly (fair_links.h). A
+//    value arrives one latency after its last byte was sent.
+//  - Replicas average their gradients bucket by bucket (cost/buckets.h), while the backward that
+//    releases the buckets still runs. A bucket starts when the slowest replica has released it. It
+//    is one flow over all links that the exchange pattern uses. In a ring of two levels it is two
+//    flows, one after the other.
+//  - A worker reads its data up to two items ahead, in parallel with everything else.
+//  - Updates take no time of their own: the profile's update time is part of the backwards.
+// Requires a schedule that is valid for the plan (schedule/validate.h), and a cluster that has all
+// workers of the plan. Throws CannotMeet if the simulated run takes longer than 30 years.
 Result simulate(const schedule::Schedule& schedule, const plan::Plan& plan,
                 const profile::Profile& profile, const cluster::Cluster& cluster,
                 const Conditions& conditions, const Sink& sink);
 
-// All events, for pictures and tests; workers in the order of the programs.
+// Simulates the schedule and returns all its events, for pictures and tests. Compute events of one
+// worker are in the order of its program.
 [[nodiscard]] timeline::Timeline timeline_of(const schedule::Schedule& schedule,
                                              const plan::Plan& plan,
                                              const profile::Profile& profile,

@@ -1,4 +1,5 @@
-// What holds for every simulated run: any system's schedule, any network, cluster, speed, jitter.
+// Properties of every simulated run: random schedules of all systems, random networks, clusters,
+// speeds and jitter.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ using test::any_of_range;
 constexpr schedule::Sizes kSizes{
     .stages = 5, .replicas = 3, .microbatches = 8, .minibatches = 12, .items = 24, .layers = 7};
 
-// Levels of at most 3 components, the outermost large enough for all workers.
+// Returns a random cluster. Inner levels have at most 3 components, and the outermost level is
+// large enough for all workers.
 cluster::Cluster any_cluster(int workers) {
   cluster::Cluster cluster;
   int inside = 1;
@@ -117,14 +119,15 @@ RC_GTEST_PROP(SimulateProperty, EveryWorkerRunsItsProgramInOrderOneOpAtATime, ()
   RC_ASSERT(ran.result.ops == ops);
 }
 
-// An op begins when all that it takes is there.
+// No op begins before all values that it takes have arrived.
 RC_GTEST_PROP(SimulateProperty, NothingIsUsedBeforeItArrives, ()) {
   const AnyRun any = any_run();
   const auto stages = plan::stage_of_each_layer(any.with.plan, any.with.profile.graph);
   const Ran ran = run(any.from.schedule, any.with, any.conditions);
   using Key = std::tuple<WorkerId, StageId, Item, Kind>;
   std::map<Key, Nanos> arrived;
-  std::map<Key, Nanos> began;  // a forward, or the first op of a backward
+  // When the forward began; for gradients, when the recomputation or backward began.
+  std::map<Key, Nanos> began;
   for (const timeline::Event& event : ran.timeline.events) {
     if (const auto* recv = std::get_if<Recv>(&event.op)) {
       const LayerId producer = any.with.profile.graph.value(recv->value).producer;
@@ -145,17 +148,18 @@ RC_GTEST_PROP(SimulateProperty, NothingIsUsedBeforeItArrives, ()) {
   for (const auto& [key, time] : arrived) RC_ASSERT(began.at(key) >= time);
 }
 
-// Averages of no bytes take nothing from anybody, and what has left its link is on nobody's way.
+// Averagings have no bytes here, so they use no bandwidth. A transfer whose last byte has left its
+// link does not meet other transfers any more.
 RC_GTEST_PROP(SimulateProperty, ATransferThatMeetsNoOtherTakesTheTimeOfTheCostModel, ()) {
   AnyRun any = any_run();
   const schedule::Rules& rules = any.from.schedule.rules;
-  // Where replicas share an item, values go in parts.
+  // Replicas that share items send values in parts, whose sizes this test does not know.
   RC_PRE(!rules.traits.asynchronous && rules.traits.replicas != schedule::Replicas::kShareItems);
   for (profile::LayerCost& cost : any.with.profile.costs) cost.weights = Bytes{0};
   struct Move {
     timeline::Event event;
-    Nanos left;  // when its last byte did
-    Nanos alone;
+    Nanos left;   // when its last byte left the link
+    Nanos alone;  // the time that it takes if it meets no other
   };
   std::vector<Move> moves;
   for (const timeline::Event& event :
@@ -183,7 +187,8 @@ RC_GTEST_PROP(SimulateProperty, TheSameArgumentsGiveTheSameTimeline, ()) {
             run(any.from.schedule, any.with, any.conditions).timeline);
 }
 
-// DESIGN §3: idle time of a worker = fill_drain + imbalance + transfer + wait.
+// The idle time of a worker is fill_drain + imbalance + transfer + wait
+// (docs/simulator.md#idle-time-has-four-causes).
 RC_GTEST_PROP(AccountProperty, BusyTimeAndThePartsOfIdleTimeAddUpToTheRun, ()) {
   const AnyRun any = any_run();
   const Ran ran = run(any.from.schedule, any.with, any.conditions);
@@ -216,7 +221,8 @@ RC_GTEST_PROP(AccountProperty, BusyTimeAndThePartsOfIdleTimeAddUpToTheRun, ()) {
   RC_ASSERT(summary.busy + summary.idle.total() == end * static_cast<std::int64_t>(busy.size()));
 }
 
-// Whatever is in flight waits for a backward, so some backward begins when most is.
+// Every item in flight waits for its backward, so some backward begins while a stage has the most
+// items in flight.
 RC_GTEST_PROP(SimulateProperty, AtSomeMomentAStageHasMostInFlight, ()) {
   const AnyRun any = any_run();
   const Ran ran = run(any.from.schedule, any.with, any.conditions);
@@ -246,8 +252,8 @@ RC_GTEST_PROP(SimulateProperty, PeaksAreThoseOfTheProgramsAndWithinTheSchedulesB
   }
 }
 
-// Each value crosses once forth and once back; m replicas send 2(m−1)·W bytes for every averaging;
-// those without a barrier push and fetch all but their own shard.
+// Each value crosses once, and its gradient comes back once. m replicas send 2(m − 1)·W bytes in
+// every averaging. Asynchronous workers push and fetch all weights but their own shard.
 RC_GTEST_PROP(TrafficProperty, IsTheSumOfAllTransfersAndAverages, ()) {
   const AnyRun any = any_run();
   const plan::Plan& plan = any.with.plan;

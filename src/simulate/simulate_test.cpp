@@ -31,8 +31,8 @@ std::string text_of(const timeline::Event& event, bool with_stage) {
          std::to_string(event.end.count());
 }
 
-// Each worker's events as "op start–end": first the compute lane in its order, then, after a bar,
-// everything else by its end.
+// Returns one text per worker, with its events as "op start–end". First come the events on the
+// compute lane in their order, then, after a bar, all other events sorted by end.
 Texts texts_of(timeline::Timeline timeline, bool with_stage = false) {
   std::stable_sort(timeline.events.begin(), timeline.events.end(),
                    [](const timeline::Event& a, const timeline::Event& b) {
@@ -52,8 +52,8 @@ Texts texts_of(timeline::Timeline timeline, bool with_stage = false) {
   return texts;
 }
 
-// 1F1B on one layer a stage, with data at both ends; a value takes as many nanoseconds as it has
-// bytes.
+// Simulates 1F1B on stages of one layer each. The first and the last stage read data. The transfer
+// of a value of n bytes takes n nanoseconds.
 timeline::Timeline straight(int stages, std::int64_t minibatches, Times times, Bytes value) {
   const Pipeline pipeline = schedule::straight_pipeline(stages, value);
   return run(one_f_one_b(pipeline, minibatches), case_of(pipeline, times)).timeline;
@@ -83,7 +83,7 @@ TEST(Simulate, TwoStagesWithTransfersThatTakeTime) {
                    "SG0#1>0 75–80, RA0#2<0 80–85, SG0#2>0 115–120"}));
 }
 
-// The next value leaves when the last byte of the one before has; each arrives a latency later.
+// A value leaves when the last byte of the value before it has left. Each arrives a latency later.
 TEST(Simulate, ALatencyDelaysWithoutFillingTheLink) {
   Case with = chain_case(plan_of({1, 1}, {3, 1}), {{1, 1}, {1, 1}}, Bytes{10});
   with.cluster = room(2, Nanos(100));
@@ -105,9 +105,10 @@ TEST(Simulate, ASlowDeviceTakesLonger) {
                    " | RA0#0<0 10–10, RA0#1<0 20–20, SG0#0>0 70–70, SG0#1>0 130–130"}));
 }
 
-// Two values cross from worker 0 to worker 1: the second follows the first. What goes to worker 2
-// meanwhile shares the sender's link: 5 bytes each at half speed, then 7 alone; both gradients to
-// worker 0 share its link likewise.
+// Two values cross from worker 0 to worker 1, the second after the first. A value to worker 2
+// shares the sender's link with the first: 5 bytes each move at half the speed, then the 7 bytes of
+// the second move alone. The gradients that worker 2 sends to workers 0 and 1 share its link in the
+// same way.
 TEST(Simulate, TransfersOfOneOrderedPairFollowEachOtherAndOthersShareTheLink) {
   graph::Builder builder;
   builder.add_layer("a", "", {{"x", {}, Bytes{5}}, {"y", {}, Bytes{7}}});
@@ -129,7 +130,7 @@ TEST(Simulate, TransfersOfOneOrderedPairFollowEachOtherAndOthersShareTheLink) {
                    " | RA0#0<0 10–20, RA2#0<1 37–38, SG2#0>1 68–70, SG0#0>0 68–74"}));
 }
 
-// Stages 1 and 2 on worker 1 both take value 0 of worker 0, and give back a gradient each.
+// Stages 1 and 2, both on worker 1, take value 0 of worker 0. Each of them sends a gradient back.
 TEST(Simulate, TwoStagesOfOneWorkerMayTakeTheSameValue) {
   graph::Builder builder;
   for (const char* name : {"a", "b", "c"}) builder.add_layer(name, "", {{"out", {}, Bytes{5}}});
@@ -159,7 +160,7 @@ TEST(Simulate, RecomputingBeginsWhenTheGradientIsThere) {
                    " | RA0#0<0 10–10, SG0#0>0 50–50"}));
 }
 
-// The gradient of the inputs is half of a backward; what comes before does not wait for the rest.
+// The input gradient takes half of a backward. The stage before does not wait for the other half.
 TEST(Simulate, ASplitBackwardSendsItsGradientAfterItsFirstHalf) {
   const Case with = equal_stages(2, {10, 21});
   const auto op = [](int stage, Part part) {
@@ -174,7 +175,7 @@ TEST(Simulate, ASplitBackwardSendsItsGradientAfterItsFirstHalf) {
                    "F0@0 10–20, b0@0 20–30, w0@0 30–41 | RA0#0<0 10–10, SG0#0>0 30–30"}));
 }
 
-// 12 bytes of weights over three workers: each sends 2·2/3·12 = 16 bytes.
+// Three workers average 12 bytes of weights: each sends 2·2/3·12 = 16 bytes.
 TEST(Simulate, DataParallelismAveragesWhatItsBackwardReleases) {
   const Case with = chain_case(plan_of({3}), {{10, 20}}, Bytes{0}, Nanos(0), Bytes{12});
   const auto timeline =
@@ -189,9 +190,9 @@ TEST(Simulate, DataParallelismAveragesWhatItsBackwardReleases) {
       << "the last round has no minibatch for worker 2, which takes part all the same";
 }
 
-// Two layers of a full bucket each: the second layer's is averaged while the first one's backward
-// runs. A bucket is 26,214,400 bytes, which at 1 byte/ns two workers exchange in as many
-// nanoseconds.
+// Two layers fill one bucket each. The second layer's bucket is averaged while the backward of the
+// first layer runs. A bucket has 26,214,400 bytes; at 1 byte/ns two workers average it in
+// 26,214,400 ns.
 TEST(Simulate, BucketsAreAveragedWhileTheBackwardStillRuns) {
   constexpr std::int64_t kBucket = 25 << 20;
   graph::Builder builder;
@@ -214,9 +215,9 @@ TEST(Simulate, BucketsAreAveragedWhileTheBackwardStillRuns) {
   EXPECT_EQ(length_with(10, 10), Nanos(2000 + 10 + 2 * kBucket)) << "hardly anything is";
 }
 
-// 12 bytes of weights on two workers: each pushes 6 bytes to the other while the backward releases
-// them, at its end, and fetches 6. Worker 1 computes four times as long: the other neither waits
-// nor is slowed.
+// Two workers have 12 bytes of weights. At the end of its backward each pushes 6 bytes to the
+// other, and then fetches 6 bytes. Worker 1 takes four times as long to compute, but worker 0
+// neither waits for it nor is slowed down.
 TEST(Simulate, AsynchronousWorkersDoNotWaitForEachOther) {
   Case with = chain_case(plan_of({2}), {{10, 20}}, Bytes{0}, Nanos(0), Bytes{12});
   with.cluster.devices[1].speed = 0.25;
@@ -232,15 +233,15 @@ TEST(Simulate, AsynchronousWorkersDoNotWaitForEachOther) {
     }
 }
 
-// Stage 0 has two replicas and no weights: its averages move nothing, and begin with the backward,
-// which waits a latency longer for the last byte of its gradient than the link does.
+// Stage 0 has two replicas and no weights, so its averagings move nothing. They begin with the
+// backward, which waits for its gradient one latency longer than the gradient is on the link.
 TEST(Simulate, AnAverageOfNothingDelaysNoTransfer) {
   const Case with = chain_case(plan_of({2, 1}, {2, 1}), {{20, 40}, {10, 20}}, Bytes{5}, Nanos(100));
   const auto timeline =
       run(one_f_one_b(with.plan, whole_minibatches(with.plan, 12)), with).timeline;
   for (const timeline::Event& event : timeline.events)
     if (const auto* send = std::get_if<schedule::Send>(&event.op);
-        send != nullptr && send->kind == schedule::Kind::kGradient) {  // one at a time
+        send != nullptr && send->kind == schedule::Kind::kGradient) {  // never two at once
       EXPECT_EQ(event.end - event.start, Nanos(105)) << text_of(event, false);
     }
 }
@@ -272,28 +273,29 @@ TEST(Simulate, CountsTheOpsOfTheCompletePrograms) {
   EXPECT_EQ(run(one_f_one_b(pipeline, 5), case_of(pipeline, {1, 1})).result.ops, ops);
 }
 
-// The compute lane says why a worker stood idle before an op.
+// An event on the compute lane says why its worker was idle before it.
 TEST(Simulate, AnOpThatWaitedSaysHowLongItsValueWasOnItsWay) {
   const Case with = chain_case(plan_of({1, 1}, {2, 1}), {{10, 20}, {10, 20}}, Bytes{5});
   const auto timeline = run(one_f_one_b(with.plan, whole_minibatches(with.plan, 1)), with).timeline;
   for (const timeline::Event& event : timeline.events) {
     if (!timeline::on_compute_lane(event.op)) continue;
     const bool first_of_second = std::holds_alternative<Forward>(event.op) &&
-                                 event.worker == WorkerId{1};  // idle 0–15, on its way 10–15
+                                 event.worker == WorkerId{1};  // idle 0–15, transfer 10–15
     const bool last_of_first = std::holds_alternative<Backward>(event.op) &&
-                               event.worker == WorkerId{0};  // idle 10–50, on its way 45–50
+                               event.worker == WorkerId{0};  // idle 10–50, transfer 45–50
     EXPECT_EQ(event.transfer, Nanos(first_of_second || last_of_first ? 5 : 0))
         << text_of(event, false);
     EXPECT_EQ(event.wait, Nanos(0));
   }
 }
 
-// Reading takes 40 for each minibatch of 30; the reader is at most two ahead.
+// Returns the profile with `input` nanoseconds for reading a minibatch.
 profile::Profile with_reader(profile::Profile profile, std::int64_t input) {
   profile.input = Nanos(input);
   return profile;
 }
 
+// Reading takes 40 ns per minibatch, compute 30 ns. The reader is at most two minibatches ahead.
 TEST(Loading, ThatIsSlowerThanComputeIsTheLimit) {
   const Pipeline pipeline = schedule::straight_pipeline(1);
   Case with = case_of(pipeline, {10, 20});
@@ -320,11 +322,12 @@ TEST(Loading, ThatIsFasterIsHiddenAndTwoMinibatchesAhead) {
                    " | L0 0–7, L1 7–14, L2 14–21, L3 37–44, L4 67–74"}));
 }
 
-// The data goes to the first stage, the labels to the last: each reads its part, by bytes.
+// The first stage reads the data and the last stage reads the labels. The reading time is divided
+// between them by bytes.
 TEST(Loading, IsSharedByTheStagesThatReadSomething) {
   const Pipeline pipeline = schedule::straight_pipeline(3);
   Case with = case_of(pipeline, {10, 20});
-  with.profile = with_reader(with.profile, 12);  // one byte of each
+  with.profile = with_reader(with.profile, 12);  // data and labels have one byte each
   for (const timeline::Event& event : run(one_f_one_b(pipeline, 2), with).timeline.events)
     if (std::holds_alternative<schedule::Load>(event.op)) {
       EXPECT_NE(event.worker, WorkerId{1});
@@ -404,8 +407,8 @@ TEST(Jitter, StaysWithinItsBoundsAndSpreadsOverThem) {
   EXPECT_NEAR(static_cast<double>(sum.count()) / 1200, 2000, 40) << "1,200 ops, uniform";
 }
 
-// Forward, backward and recomputation of one item, stages of one worker, workers of one stage: each
-// has its own draw.
+// Every op has its own random factor: the forward, backward and recomputation of one item, and the
+// ops of different items, stages and workers.
 TEST(Jitter, IsDrawnForEveryOpAnew) {
   plan::Plan plan;
   plan.microbatches = 2;
@@ -425,7 +428,7 @@ TEST(Jitter, IsDrawnForEveryOpAnew) {
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(ops));
 }
 
-// A value of 100 bytes, and weights of 1000 that both stages use.
+// Returns two stages with a value of 100 bytes, and 1000 bytes of tied weights that both use.
 Case tied_case(const std::vector<int>& replicas, int microbatches) {
   graph::Builder builder;
   const LayerId owner = builder.add_layer(
@@ -446,14 +449,15 @@ TEST(TiedWeights, CrossWholeWithEveryItemAndTheirGradientsComeBackWhole) {
   EXPECT_DOUBLE_EQ(run(schedule, with).result.bytes, 3 * (2 * 100 + 2 * 4 * 1000));
 }
 
-// To each of the replicas that share an item; each of these gives its gradient to one owner.
+// The tied weights go to each replica that shares an item. Each of these replicas sends the
+// gradient to one owner only.
 TEST(TiedWeights, OfReplicasThatShareItemsGoToEachUserAndBackToOneOwner) {
   const auto bytes = [](const std::vector<int>& replicas) {
     const Case with = tied_case(replicas, 1);
     return run(dapple(with.plan, whole_minibatches(with.plan, 1)), with).result.bytes;
   };
   EXPECT_DOUBLE_EQ(bytes({1, 2}), 2 * 100 + 2 * 1000 + 2 * 1000);
-  // Two owners have a minibatch's samples each.
+  // With two replicas of stage 0, an item has the samples of two of the profile's minibatches.
   EXPECT_DOUBLE_EQ(bytes({2, 1}), 2 * 2 * 100 + 2 * 1000 + 1000);
 }
 

@@ -10,8 +10,8 @@
 
 namespace pipedream::simulate {
 
-// Workers joined by links of one byte a nanosecond, so that a value takes as many nanoseconds as it
-// has bytes.
+// Returns a cluster of workers that are joined by one level of links. At the default bandwidth, one
+// byte per nanosecond, n bytes take n nanoseconds.
 [[nodiscard]] inline cluster::Cluster room(int workers, Nanos latency = Nanos(0),
                                            double bandwidth = 1e9) {
   return {"room",
@@ -19,7 +19,7 @@ namespace pipedream::simulate {
           std::vector<cluster::Device>(static_cast<std::size_t>(workers))};
 }
 
-// Of one item, in nanoseconds.
+// Compute times of one item, in nanoseconds.
 struct Times {
   std::int64_t forward;
   std::int64_t backward;
@@ -32,8 +32,8 @@ struct Case {
   cluster::Cluster cluster;
 };
 
-// A chain of layers, one a stage, that reads no data. The plan's stages get their layers, the
-// profile the times of a minibatch of as many items as the plan says.
+// Returns a chain of layers, one per stage of `plan`, that reads no data. `times` are those of one
+// item on each stage. The profile has the times of a minibatch of `plan.microbatches` items.
 [[nodiscard]] inline Case chain_case(plan::Plan plan, const std::vector<Times>& times,
                                      Bytes value = Bytes{0}, Nanos latency = Nanos(0),
                                      Bytes weights = Bytes{0}) {
@@ -53,7 +53,7 @@ struct Case {
   return made;
 }
 
-// One worker a stage, all stages alike.
+// Returns a chain of equal stages with one worker each and the depths of 1F1B.
 [[nodiscard]] inline Case equal_stages(int stages, Times times, int microbatches = 1) {
   plan::Plan plan = schedule::plan_of(std::vector<int>(static_cast<std::size_t>(stages), 1),
                                       schedule::straight_depths(stages));
@@ -61,7 +61,7 @@ struct Case {
   return chain_case(std::move(plan), std::vector<Times>(static_cast<std::size_t>(stages), times));
 }
 
-// The same network as a schedule's tests use; all layers take the same time.
+// Returns the network and plan of a test about schedules, with equal times for all layers.
 [[nodiscard]] inline Case case_of(const schedule::Pipeline& pipeline, Times times) {
   Case made{pipeline.plan, {}, room(plan::worker_count(pipeline.plan))};
   made.profile.graph = pipeline.graph;
@@ -86,7 +86,7 @@ struct Ran {
   return ran;
 }
 
-// When each minibatch's backward on a stage was over, by minibatch; of its last item.
+// Returns when the last backward of each minibatch on `stage` ended, by minibatch.
 [[nodiscard]] inline std::map<std::int64_t, Nanos> ends_of_backwards(
     const timeline::Timeline& timeline, StageId stage = {0}) {
   std::map<std::int64_t, Nanos> ends;

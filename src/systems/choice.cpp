@@ -69,6 +69,22 @@ std::vector<Option> passed_over(const System& system, const Wishes& wishes) {
   return options;
 }
 
+std::vector<std::string> unmet_wishes(const Wishes& wishes, const Planned& planned) {
+  const System& system = find_system(planned.system);
+  std::vector<std::string> lines;
+  for (const Option option : passed_over(system, wishes))
+    lines.push_back(quoted(option) + " means nothing to " + system.name +
+                    ", the choice of `system` auto; it is for " + who_knows(option));
+  const int depth = planned.plan.stages.front().depth;
+  if (wishes.depth == cost::Depth::kUpTo && knows(system, Option::kDepth) &&
+      depth < wishes.most_depth)
+    lines.push_back(quoted(Option::kDepth) + " " + std::to_string(wishes.most_depth) + ": " +
+                    planned.system + " " + plan::config_text(planned.plan) + " has " +
+                    std::to_string(depth) +
+                    " in flight; its stages, microbatches and memory allow no more");
+  return lines;
+}
+
 Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const Wishes& wishes) {
   Choice choice;
   for (const System& system : all_systems()) {

@@ -37,6 +37,10 @@ struct Choice {
 // meets `no_recompute`.
 [[nodiscard]] std::vector<Option> passed_over(const System& system, const Wishes& wishes);
 
+// What of the wishes the plan does not do, a line each: options that mean nothing to the system
+// that `auto` has chosen, and a `depth` that the plan cannot reach.
+[[nodiscard]] std::vector<std::string> unmet_wishes(const Wishes& wishes, const Planned& planned);
+
 struct Decision {
   Planned planned;
   std::optional<Choice> choice;  // all candidates, if the system was `auto`

@@ -120,6 +120,16 @@ plan::PlanFile read_known_plan(const std::filesystem::path& path, const graph::G
   return file;
 }
 
+plan::PlanFile read_plan_for(const std::filesystem::path& path, const graph::Graph& graph,
+                             int workers, const std::string& found) {
+  plan::PlanFile plan = read_known_plan(path, graph);
+  const int needed = plan::worker_count(plan.plan);
+  if (needed > workers)
+    throw CannotMeet("the plan " + path.string() + " needs " + std::to_string(needed) +
+                     " workers, " + found);
+  return plan;
+}
+
 const std::vector<std::string>& optimiser_names() {
   static const std::vector<std::string> names{"sgd", "momentum", "adam", "adamw"};
   return names;

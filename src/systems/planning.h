@@ -65,6 +65,12 @@ struct Model {
 [[nodiscard]] plan::PlanFile read_known_plan(const std::filesystem::path& path,
                                              const graph::Graph& graph);
 
+// The same for a cluster of `workers`. Throws CannotMeet if the plan needs more of them; the
+// message ends with `found`, which says what there is.
+[[nodiscard]] plan::PlanFile read_plan_for(const std::filesystem::path& path,
+                                           const graph::Graph& graph, int workers,
+                                           const std::string& found);
+
 // "sgd", "momentum", "adam", "adamw".
 [[nodiscard]] const std::vector<std::string>& optimiser_names();
 // The index of a name in that list. Throws BadUsage, with the nearest name, when there is none.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ struct Data {
   std::unique_ptr<const DataSet> training;  // never null
   // For evaluation; never trained on. Null only if a user of the C++ library holds nothing out.
   std::unique_ptr<const DataSet> held_out;
+  // How samples were prepared, for whoever uses the trained weights elsewhere: normalisation,
+  // resizing, the table of tokens.
+  std::map<std::string, std::string> facts{};
 };
 
 // Opens the data that `spec` names for `network`; neither data set is null:

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "train/idx_format.h"
 #include "train/task.h"
 
@@ -156,6 +157,22 @@ Sets read_sets(const fs::path& folder) {
   return split(training ? *training : *held_out, folder);
 }
 
+std::map<std::string, std::string> facts_of(const Images& images, const Classification& task) {
+  std::map<std::string, std::string> facts{
+      {"scale", "1/255"},
+      {"mean", brief_number(kMean)},
+      {"standard_deviation", brief_number(kDeviation)},
+      {"image_rows", std::to_string(images.pixels.size(1))},
+      {"image_columns", std::to_string(images.pixels.size(2))}};
+  const model::Shape& shape = task.values.shape;
+  if (shape.size() == 4 && (images.pixels.size(1) != shape[2] || images.pixels.size(2) != shape[3]))
+    facts["resize"] = "bilinear to " + std::to_string(shape[2]) + " x " + std::to_string(shape[3]) +
+                      ", corners not aligned";
+  if (shape.size() == 4 && shape[1] > 1)
+    facts["channels"] = "the same image " + std::to_string(shape[1]) + " times";
+  return facts;
+}
+
 }  // namespace
 
 Data open_idx(const fs::path& folder, const model::Network& network) {
@@ -170,7 +187,8 @@ Data open_idx(const fs::path& folder, const model::Network& network) {
     check_labels(images, classification.labels, folder);
   }
   return {std::make_unique<ImageSet>(sets.training, classification),
-          std::make_unique<ImageSet>(sets.held_out, classification)};
+          std::make_unique<ImageSet>(sets.held_out, classification),
+          facts_of(sets.training, classification)};
 }
 
 }  // namespace pipedream::train

@@ -42,7 +42,9 @@ class TextSet final : public DataSet {
 // The bytes that occur in a file.
 struct Alphabet {
   std::array<std::uint8_t, 256> rank{};  // of each byte, among the bytes that occur
-  std::int64_t count = 0;                // how many different bytes occur
+  std::vector<unsigned char> bytes;      // that occur, in ascending order
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(bytes.size()); }
 };
 
 Alphabet alphabet_of(const std::string& text) {
@@ -50,7 +52,10 @@ Alphabet alphabet_of(const std::string& text) {
   for (const char c : text) occurs[static_cast<unsigned char>(c)] = true;
   Alphabet alphabet;
   for (std::size_t byte = 0; byte < occurs.size(); ++byte)
-    if (occurs[byte]) alphabet.rank[byte] = static_cast<std::uint8_t>(alphabet.count++);
+    if (occurs[byte]) {
+      alphabet.rank[byte] = static_cast<std::uint8_t>(alphabet.bytes.size());
+      alphabet.bytes.push_back(static_cast<unsigned char>(byte));
+    }
   return alphabet;
 }
 
@@ -63,11 +68,11 @@ Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
 
 void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, const std::string& file) {
   const std::int64_t known = std::min(task.tokens.bound, task.labels.bound);
-  if (alphabet.count > known)
+  if (alphabet.count() > known)
     throw CannotMeet("the network knows " + std::to_string(known) + " tokens, " + file + " has " +
-                     std::to_string(alphabet.count) +
+                     std::to_string(alphabet.count()) +
                      " different characters: give it `vocabulary` " +
-                     std::to_string(alphabet.count) + " or more");
+                     std::to_string(alphabet.count()) + " or more");
 }
 
 void check_length(std::size_t held_out, const LanguageModel& task, const std::string& file) {
@@ -76,6 +81,14 @@ void check_length(std::size_t held_out, const LanguageModel& task, const std::st
     throw CannotMeet("the last tenth of " + file + " has " + std::to_string(held_out) +
                      " characters, one sample of the network takes " + std::to_string(window) +
                      " and its next one: choose a longer file, or shorter samples");
+}
+
+// The bytes that the tokens 0, 1, … stand for, two hexadecimal digits each.
+std::string table_of(const Alphabet& alphabet) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string table;
+  for (const unsigned char byte : alphabet.bytes) table += {kDigits[byte / 16], kDigits[byte % 16]};
+  return table;
 }
 
 }  // namespace
@@ -94,7 +107,8 @@ Data open_text(const std::filesystem::path& file, const model::Network& network)
   const Tokens tokens = tokens_of(text, alphabet);
   const auto end = tokens.end() - static_cast<std::ptrdiff_t>(held_out);
   return {std::make_unique<TextSet>(Tokens(tokens.begin(), end), language),
-          std::make_unique<TextSet>(Tokens(end, tokens.end()), language)};
+          std::make_unique<TextSet>(Tokens(end, tokens.end()), language),
+          {{"tokens", table_of(alphabet)}}};
 }
 
 }  // namespace pipedream::train

@@ -82,9 +82,18 @@ class Course {
         batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.replicas)),
         samples_(samples_wanted(recipe, training)),
         batches_(training.samples(), batch_, job.seed, /*shuffle=*/true,
-                 samples_.value_or(INT64_MAX)) {}
+                 samples_.value_or(INT64_MAX)),
+        in_users_units_(training.samples(), recipe.batch, job.seed, /*shuffle=*/false) {}
 
   [[nodiscard]] const Batches& batches() const { return batches_; }
+  // The samples that are trained in all.
+  [[nodiscard]] std::int64_t all_samples() const {
+    return samples_ ? *samples_ : batches_.samples_until(minibatches());
+  }
+  // How many minibatches of Recipe::batch samples the first `samples` of the training are.
+  [[nodiscard]] std::int64_t counted(std::int64_t samples) const {
+    return in_users_units_.minibatches_until(samples);
+  }
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] std::int64_t minibatches() const {
     if (recipe_.extent) return recipe_.extent->minibatches;
@@ -131,8 +140,9 @@ class Course {
   const Recipe& recipe_;
   const plan::Plan& plan_;
   std::int64_t batch_;
-  std::optional<std::int64_t> samples_;  // none: by epochs, or by a schedule of one's own
+  std::optional<std::int64_t> samples_;  // not set: by epochs, or by the user's own schedule
   Batches batches_;
+  Batches in_users_units_;  // the same samples in minibatches of Recipe::batch
 };
 
 // What one worker does in a training run.
@@ -187,6 +197,7 @@ class TrainingWorker {
   model::MemoryMeter meter_;
   runtime::Worker worker_;
   std::int64_t samples_ = 0;  // trained so far; worker 0's
+  Seconds evaluating_{0};     // spent on evaluation so far
   double loss_ = 0;
   std::optional<Evaluation> last_;
   std::optional<NewsReader> reader_;  // worker 0's, while it trains
@@ -200,7 +211,12 @@ void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
 void TrainingWorker::note_loss(const runtime::Loss& loss) {
   samples_ += loss.samples;
   loss_ = loss.loss;
-  observer_.step({loss.minibatch, course_.minibatches(), samples_, loss.loss, since_start()});
+  observer_.step({.minibatch = course_.counted(samples_) - 1,
+                  .minibatches = course_.counted(course_.all_samples()),
+                  .samples = samples_,
+                  .loss = loss.loss,
+                  .seconds = since_start(),
+                  .training_seconds = since_start() - evaluating_});
 }
 
 void TrainingWorker::train(std::int64_t epoch) {
@@ -240,8 +256,8 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
   const runtime::Score score =
       runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
   if (seat_.me != WorkerId{0}) return;
-  last_ = Evaluation{epoch, course_.first(epoch) + course_.extent(epoch).minibatches, score,
-                     since_start()};
+  evaluating_ += since_start() - began;
+  last_ = Evaluation{epoch, course_.counted(samples_), score, since_start()};
   observer_.evaluation(*last_);
 }
 
@@ -260,7 +276,7 @@ void TrainingWorker::finish(Outcome& outcome) const {
   timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
-  measured.minibatches = course_.minibatches();
+  measured.minibatches = course_.counted(samples_);
   measured.samples = samples_;
   measured.first_timed = course_.first(course_.epochs() - 1);
   if (measured.summary.minibatches_per_second() > 0)

@@ -29,13 +29,16 @@ struct Recipe {
   bool evaluate = true;
 };
 
-// One minibatch was trained.
+// A minibatch of the schedule was trained. Minibatches are counted in units of Recipe::batch
+// samples, whatever the system: one of the schedule's may be several of these, where replicas share
+// minibatches.
 struct Step {
-  std::int64_t minibatch = 0;    // from 0, through all epochs
-  std::int64_t minibatches = 0;  // in all
-  std::int64_t samples = 0;      // so far
-  double loss = 0;
-  Seconds seconds{0};  // since training began
+  std::int64_t minibatch = 0;    // the last one of these that was trained, from 0, in all epochs
+  std::int64_t minibatches = 0;  // that will be trained in all
+  std::int64_t samples = 0;      // trained so far
+  double loss = 0;               // the mean over the samples of the schedule's minibatch
+  Seconds seconds{0};            // since the training began, evaluations included
+  Seconds training_seconds{0};   // the same without evaluations
 };
 
 // Some of the held-out minibatches were evaluated.
@@ -49,7 +52,7 @@ struct EvaluationStep {
 // An epoch has ended and was evaluated.
 struct Evaluation {
   std::int64_t epoch = 0;        // from 0
-  std::int64_t minibatches = 0;  // trained so far
+  std::int64_t minibatches = 0;  // trained so far, counted as in Step
   runtime::Score score;
   Seconds seconds{0};
 

@@ -7,9 +7,9 @@
 #include "core/file.h"
 #include "core/testing.h"
 #include "profile/shared_profiles_testing.h"
-#include "report/never_worse_table.h"
+#include "tables/never_worse_table.h"
 
-namespace pipedream::report {
+namespace pipedream::bench {
 namespace {
 
 // "| alexnet | a-1x4 | …" → alexnet, a-1x4.
@@ -29,10 +29,10 @@ TEST_F(SlowNeverWorseDocument, HasTheRowsThatThePlannersGiveToday) {
     const auto [model, cluster] = model_and_cluster(line);
     if (!line.starts_with("| ") || model == "model") continue;
     ++rows;
-    systems::Comparison now = systems::compare_plans(
+    Comparison now = compare_plans(
         profile::read_shared_profile(model),
         cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + cluster + ".toml"));
-    EXPECT_EQ(systems::better_ones(now), std::vector<std::string>{}) << line;
+    EXPECT_EQ(better_ones(now), std::vector<std::string>{}) << line;
     now.cluster = cluster;
     const std::string table = never_worse_table({&now, 1});
     EXPECT_NE(table.find(line + "\n"), std::string::npos)
@@ -42,4 +42,4 @@ TEST_F(SlowNeverWorseDocument, HasTheRowsThatThePlannersGiveToday) {
 }
 
 }  // namespace
-}  // namespace pipedream::report
+}  // namespace pipedream::bench

@@ -9,7 +9,7 @@
 #include "cluster/cluster.h"
 #include "profile/profile.h"
 
-namespace pipedream::systems {
+namespace pipedream::bench {
 
 // What the paper measured; nothing where it says nothing about that model and cluster.
 struct PublishedResult {
@@ -46,4 +46,4 @@ struct Headline {
 // Whether ours differs from the paper's measured speed-up by more than a quarter.
 [[nodiscard]] bool differs(const Headline& headline);
 
-}  // namespace pipedream::systems
+}  // namespace pipedream::bench

@@ -1,14 +1,17 @@
-#include "systems/headline.h"
+#include "tables/headline.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
-#include "plan/all_but_one.h"
 #include "plan/general.h"
+#include "systems/planning.h"
 #include "systems/simulation.h"
+#include "tables/all_but_one.h"
 
-namespace pipedream::systems {
+namespace pipedream::bench {
+
+using namespace systems;
 
 const std::vector<PublishedResult>& published_results() {
   static const std::vector<PublishedResult> results{
@@ -71,7 +74,7 @@ std::optional<plan::Plan> plan_of_kind(const std::string& kind, const Model& mod
   const plan::Predictor predictor(model.cuts, cluster, setting_of(find_system("pipedream"), {}));
   const plan::Outcome outcome = kind == "straight"
                                     ? plan::plan_general(predictor, {.straight = true})
-                                    : plan::plan_all_but_one(predictor);
+                                    : plan_all_but_one(predictor);
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;
   return plan::to_plan(model.cuts, answer->layout, answer->prediction, "pipedream");
@@ -121,4 +124,4 @@ bool differs(const Headline& headline) {
          std::abs(headline.ours.speedup / *headline.published.speedup - 1) > kDiffers;
 }
 
-}  // namespace pipedream::systems
+}  // namespace pipedream::bench

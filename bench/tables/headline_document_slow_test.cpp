@@ -5,18 +5,18 @@
 #include "core/file.h"
 #include "core/testing.h"
 #include "profile/shared_profiles_testing.h"
-#include "report/headline_table.h"
+#include "tables/headline_table.h"
 
-namespace pipedream::report {
+namespace pipedream::bench {
 namespace {
 
 class SlowHeadlineDocument : public test::WithSharedProfiles {};
 
 TEST_F(SlowHeadlineDocument, HasTheTableThatPlannerAndSimulatorGiveToday) {
   const std::string document = read_file(PD_SOURCE_DIR "/docs/headline.md");
-  std::vector<systems::Headline> rows;
-  for (const systems::PublishedResult& published : systems::published_results())
-    rows.push_back(systems::headline(
+  std::vector<Headline> rows;
+  for (const PublishedResult& published : published_results())
+    rows.push_back(headline(
         published, profile::read_shared_profile(published.model),
         cluster::read_cluster(PD_SOURCE_DIR "/examples/clusters/" + published.cluster + ".toml")));
   const std::string table = headline_table(rows);
@@ -24,4 +24,4 @@ TEST_F(SlowHeadlineDocument, HasTheTableThatPlannerAndSimulatorGiveToday) {
 }
 
 }  // namespace
-}  // namespace pipedream::report
+}  // namespace pipedream::bench

@@ -1,4 +1,4 @@
-#include "cli/own_schedule.h"
+#include "systems/own_schedule.h"
 
 #include <algorithm>
 #include <map>
@@ -9,14 +9,14 @@
 #include "schedule/schedule_text.h"
 #include "schedule/validate.h"
 
-namespace pipedream::cli {
+namespace pipedream::systems {
 namespace {
 
 constexpr std::size_t kMostShown = 20;
 
 // How many minibatches and microbatches there are. Throws BadFile unless all minibatches have the
 // same microbatches, from 0 on; the last may have fewer.
-schedule::Extent extent_of(const std::string& file, const schedule::Schedule& schedule) {
+schedule::Extent extent_in(const std::string& file, const schedule::Schedule& schedule) {
   std::map<std::int64_t, std::set<std::int32_t>> microbatches;
   schedule::Extent extent{0, 1, 1};
   for (const schedule::Program& program : schedule::programs_of(schedule))
@@ -58,7 +58,7 @@ std::string text_of(const std::vector<schedule::Violation>& violations) {
 OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
                               const graph::Graph& graph) {
   OwnSchedule own{schedule::read_schedule_file(file, plan), {}};
-  own.extent = extent_of(file, own.schedule);
+  own.extent = extent_in(file, own.schedule);
   if (own.extent.minibatches == 0) throw BadFile(file + ": there is no forward in it");
   const schedule::Routes routes(plan, graph, own.schedule.rules.traits.replicas);
   try {
@@ -72,11 +72,11 @@ OwnSchedule read_own_schedule(const std::string& file, const plan::Plan& plan,
   return own;
 }
 
-void take_over(const OwnSchedule& own, plan::Plan& plan, systems::SimulationWishes& simulation) {
+void take_over(const OwnSchedule& own, plan::Plan& plan, SimulationWishes& simulation) {
   plan.microbatches = own.extent.microbatches;
   simulation.schedule = &own.schedule;
   simulation.schedule_options.minibatches = own.extent.minibatches;
   simulation.schedule_options.last_microbatches = own.extent.last;
 }
 
-}  // namespace pipedream::cli
+}  // namespace pipedream::systems

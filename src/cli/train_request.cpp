@@ -1,0 +1,38 @@
+#include "cli/train_request.h"
+
+namespace pipedream::cli {
+
+train::Request request_of(const TrainFlags& flags) {
+  train::Request request;
+  request.epochs = flags.epochs.value_or(1);
+  request.minibatches = flags.minibatches;
+  request.evaluate = !flags.no_evaluation;
+  request.seed = flags.seed;
+  request.threads = flags.threads;
+  request.computing = {flags.device, flags.precision};
+  request.optimiser = optimiser_options(flags);
+  request.clip = flags.clip;
+  request.patience = flags.patience;
+  request.vertical_sync = flags.vertical_sync;
+  request.no_stash = flags.no_stash;
+  request.exchange = wishes_of(flags).exchange.value_or(Exchange::kRing);
+  request.link = link_of(flags);
+  request.keep_timeline = flags.wants_any() || !flags.out.empty();
+  request.stall_folder = flags.out.empty()
+                             ? std::filesystem::temp_directory_path() / "pipedream-stall"
+                             : std::filesystem::path(flags.out);
+  return request;
+}
+
+train::PlanRequest plan_request_of(const TrainFlags& flags) {
+  return {.system = flags.system,
+          .wishes = wishes_of(flags),
+          .plan = flags.plan,
+          .profile = flags.profile,
+          .cluster = flags.cluster,
+          .schedule = flags.schedule,
+          .profile_seconds = flags.profile_seconds,
+          .forgets_prediction = flags.forgets_prediction};
+}
+
+}  // namespace pipedream::cli

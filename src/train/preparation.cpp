@@ -1,0 +1,245 @@
+#include "train/preparation.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cluster/cluster_file.h"
+#include "cluster/local.h"
+#include "core/error.h"
+#include "model/device.h"
+#include "profile/profile_file.h"
+#include "systems/own_schedule.h"
+#include "train/profiling.h"
+#include "train/together.h"
+
+namespace pipedream::train {
+namespace {
+
+using systems::Planned;
+
+cluster::Cluster cluster_for(const PreparationCase& of) {
+  const std::filesystem::path& file = of.plan.cluster;
+  if (file.empty())
+    return cluster::this_machine(of.workers.count, of.training.link,
+                                 model::memory_of_worker(of.computing.device, of.workers.here));
+  cluster::Cluster cluster = cluster::read_cluster(file);
+  if (cluster.workers() != of.workers.count)
+    throw CannotMeet("`cluster` " + file.string() + " has " + std::to_string(cluster.workers()) +
+                     " workers, and " + std::to_string(of.workers.count) +
+                     " are to train: choose the same number of `workers`");
+  return cluster;
+}
+
+// Layer ids of a profile and of the network must mean the same.
+void want_same_layers(const PreparationCase& of, const profile::Profile& profile) {
+  const auto& found = profile.graph.layers();
+  const auto& wanted = of.network.graph.layers();
+  for (std::size_t i = 0; i < std::max(found.size(), wanted.size()); ++i) {
+    const std::string have = i < found.size() ? "'" + found[i].name + "'" : "none";
+    const std::string want = i < wanted.size() ? "'" + wanted[i].name + "'" : "none";
+    if (have != want)
+      throw CannotMeet("`profile` " + of.plan.profile.string() + " is of another network: layer " +
+                       std::to_string(i) + " is " + have + ", wanted " + want);
+  }
+  const auto& values = of.network.graph.values();
+  if (profile.graph.values().size() != values.size())
+    throw CannotMeet("`profile` " + of.plan.profile.string() + " is of another network: it has " +
+                     std::to_string(profile.graph.values().size()) + " values, wanted " +
+                     std::to_string(values.size()));
+  if (of.computing.precision != model::Precision::kFloat) return;  // sizes are as they were seen
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const graph::Value& is = profile.graph.values()[v];
+    const graph::Value& should_be = values[v];
+    if (is.bytes != should_be.bytes)
+      throw CannotMeet("`profile` " + of.plan.profile.string() +
+                       " is of a network of other sizes: '" +
+                       wanted[should_be.producer.index()].name + "' makes " + to_text(is.bytes) +
+                       " there, wanted " + to_text(should_be.bytes));
+  }
+}
+
+// Times of one kind of device say nothing about another.
+void want_same_machine(const PreparationCase& of, const profile::Profile& profile) {
+  const auto refuse = [&](const std::string& measured, const std::string& wanted) {
+    throw CannotMeet("`profile` " + of.plan.profile.string() + " was measured " + measured +
+                     ", and training is to be " + wanted + ": measure another");
+  };
+  if (!profile.device.empty() && !of.training.computing.device.empty() &&
+      model::device_named(profile.device).type() != of.computing.device.type())
+    refuse("on " + profile.device, "on " + of.training.computing.device);
+  if (!profile.precision.empty() && !of.training.computing.precision.empty() &&
+      profile.precision != of.training.computing.precision)
+    refuse("in " + profile.precision, "in " + of.training.computing.precision);
+}
+
+profile::Profile profile_for(const PreparationCase& of) {
+  if (!of.plan.profile.empty()) {
+    profile::Profile profile = profile::read_profile(of.plan.profile, of.network.batch);
+    want_same_machine(of, profile);
+    want_same_layers(of, profile);
+    return profile;
+  }
+  return profile_for_training(of.network,
+                              {.device = model::device_of_worker(of.computing.device, 0),
+                               .precision = of.computing.precision,
+                               .threads = of.training.threads,
+                               .seed = of.training.seed,
+                               .budget = std::chrono::duration<double>(of.plan.profile_seconds),
+                               .progress = of.progress,
+                               .workers = of.workers.here},
+                              of.training.optimiser);
+}
+
+systems::Simulated simulated(const PreparationCase& of, const profile::Profile& profile,
+                             const cluster::Cluster& cluster, plan::Plan plan) {
+  systems::SimulationWishes wishes;
+  wishes.conditions.exchange = of.training.exchange;
+  wishes.conditions.loading = false;  // what is read here lies in memory
+  wishes.optimiser_copies = of.plan.wishes.optimiser_copies;
+  wishes.schedule_options.vertical_sync = of.training.vertical_sync;
+  wishes.schedule_options.no_stash = of.training.no_stash;
+  systems::OwnSchedule own;
+  if (!of.plan.schedule.empty()) {
+    own = systems::read_own_schedule(of.plan.schedule.string(), plan, of.network.graph);
+    take_over(own, plan, wishes);
+  }
+  return systems::simulate_plan(plan, profile, cluster, wishes);
+}
+
+PreparedPlan prepared(const PreparationCase& of, const profile::Profile& profile,
+                      const cluster::Cluster& cluster, const Planned& planned) {
+  return {systems::plan_file_of(planned, profile, of.workers.count, Seconds(0)),
+          simulated(of, profile, cluster, planned.plan)};
+}
+
+// Throws BadUsage or CannotMeet if the plan cannot be trained with as the request says.
+void check_plan(const PreparationCase& of, const plan::Plan& plan) {
+  if (!of.plan.schedule.empty()) return;
+  const plan::PlanFile file{.model = of.network.name, .workers = of.workers.count, .plan = plan};
+  (void)Session(of.network, file, of.training, nullptr, nullptr);
+}
+
+void forget_speed(plan::Predicted& predicted) {
+  predicted.samples_per_second.reset();
+  predicted.speedup_over_dp.reset();
+  predicted.gap.reset();
+}
+
+Preparation given_plan(const PreparationCase& of) {
+  Preparation preparation;
+  const int workers = of.workers.count;
+  plan::PlanFile file =
+      systems::read_plan_for(of.plan.plan, of.network.graph, workers,
+                             "and " + std::to_string(workers) + (workers == 1 ? " is" : " are") +
+                                 " to train: take more, or plan anew with `system` auto");
+  if (of.plan.forgets_prediction) forget_speed(file.predicted);
+  if (file.device.empty()) file.device = of.computing.device.is_cpu() ? "cpu" : "cuda";
+  if (file.precision.empty()) file.precision = model::to_text(of.computing.precision);
+  const cluster::Cluster cluster = cluster_for(of);
+  preparation.hosts = cluster::hosts(cluster);
+  if (!of.plan.profile.empty()) preparation.profile = profile_for(of);
+  PreparedPlan& plan = preparation.plans.emplace_back(PreparedPlan{std::move(file), {}});
+  if (preparation.profile)
+    plan.simulated = simulated(of, *preparation.profile, cluster, plan.file.plan);
+  return preparation;
+}
+
+// The network as if all layers took equally long.
+profile::Profile made_up_profile(const model::Network& network) {
+  constexpr Nanos kForward = std::chrono::milliseconds(1);
+  profile::Profile profile;
+  profile.model = network.name;
+  profile.batch = network.batch;
+  profile.graph = network.graph;
+  for (const graph::Layer& layer : network.graph.layers()) {
+    profile::LayerCost& cost = profile.costs.emplace_back();
+    if (layer.is_input) continue;
+    cost.forward = kForward;
+    cost.backward = 2 * kForward;
+  }
+  return profile;
+}
+
+// Plans once with a made-up profile and unlimited memory, so that a refusal that no profile changes
+// comes before the seconds that measuring one takes. Whatever depends on times is left to the real
+// profile: the choice of `auto`, and replicas, which vertical sync does not know.
+void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
+  const std::string& system = of.plan.system;
+  systems::Wishes wishes = of.plan.wishes;
+  const bool named = system != systems::kAutomatic && system != kEverySystem;
+  if (!named && !wishes.stages && wishes.split.empty()) return;  // some system has a plan
+  const profile::Profile profile = made_up_profile(of.network);
+  for (cluster::Device& device : cluster.devices) device.memory = profile::kLargestInAll;
+  wishes.memory.reset();
+  if (named && of.training.vertical_sync &&
+      systems::knows(systems::find_system(system), systems::Option::kVerticalSync))
+    wishes.straight = true;
+  const Planned planned = systems::plan_with(named ? system : systems::kAutomatic,
+                                             systems::Model(profile), cluster, wishes)
+                              .planned;
+  if (named) check_plan(of, planned.plan);
+}
+
+// Whether the plan can be trained with. If not, its system is noted among the refused.
+bool can_train(const PreparationCase& of, const plan::Plan& plan, Preparation& preparation) {
+  try {
+    check_plan(of, plan);
+    return true;
+  } catch (const CannotMeet& refusal) {
+    preparation.refused.push_back({plan.system, refusal.what()});
+    return false;
+  }
+}
+
+void prepare_every_system(const PreparationCase& of, const systems::Model& model,
+                          const cluster::Cluster& cluster, Preparation& preparation) {
+  const systems::Choice choice = systems::plan_for_all(model, cluster, of.plan.wishes);
+  if (choice.best) preparation.automatic = choice.candidates[*choice.best].system->name;
+  for (const systems::Candidate& candidate : choice.candidates) {
+    const std::string& name = candidate.system->name;
+    if (const auto* refusal = std::get_if<plan::Refusal>(&candidate.result))
+      preparation.refused.push_back({name, refusal->why});
+    else if (const auto& planned = std::get<Planned>(candidate.result);
+             can_train(of, planned.plan, preparation))
+      preparation.plans.push_back(prepared(of, model.profile, cluster, planned));
+  }
+}
+
+}  // namespace
+
+Preparation prepare(const PreparationCase& of) {
+  if (!of.plan.plan.empty()) return given_plan(of);
+  Preparation preparation;
+  const cluster::Cluster cluster = cluster_for(of);
+  preparation.hosts = cluster::hosts(cluster);
+  if (of.plan.profile.empty()) rehearse(of, cluster);
+  preparation.profile = profile_for(of);
+  const systems::Model model(*preparation.profile);
+  if (of.plan.system == kEverySystem) {
+    prepare_every_system(of, model, cluster, preparation);
+    return preparation;
+  }
+  systems::Decision decision = systems::plan_with(of.plan.system, model, cluster, of.plan.wishes);
+  preparation.notes = systems::unmet_wishes(of.plan.wishes, decision.planned);
+  preparation.plans.push_back(prepared(of, *preparation.profile, cluster, decision.planned));
+  preparation.choice = std::move(decision.choice);
+  return preparation;
+}
+
+Preparation prepare_together(const PreparationCase& of, transport::MpiWorld& world) {
+  Preparation preparation;
+  const std::string count = made_by_first(&world, [&] {
+    preparation = prepare(of);
+    return std::to_string(preparation.plans.size());
+  });
+  for (std::size_t i = 0; i < std::stoul(count); ++i) {
+    const std::string text = made_by_first(
+        &world, [&] { return plan::to_json(preparation.plans[i].file, of.network.graph); });
+    if (world.rank() > 0)
+      preparation.plans.push_back(
+          {plan::parse_plan(text, "the first process's plan", of.network.graph), {}});
+  }
+  return preparation;
+}
+
+}  // namespace pipedream::train

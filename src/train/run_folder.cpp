@@ -1,0 +1,126 @@
+#include "train/run_folder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/log.h"
+
+namespace pipedream::train {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kLockFile = ".lock";
+
+// Whether a training writes files of that name.
+bool is_of_a_run(const std::string& name) {
+  static const std::set<std::string> names{kConfigurationFile, kPlanFile,    kProfileFile,
+                                           kClusterFile,       kMetricsFile, kPictureFile,
+                                           kTraceFile,         kWeightsFile, kSummaryFile};
+  return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
+}
+
+// Every training writes its configuration first. Somebody else's weights.safetensors comes without.
+bool holds_a_run(const std::filesystem::path& folder) {
+  if (!is_there(folder / kConfigurationFile)) return false;
+  const auto json = nlohmann::json::parse(read_file(folder / kConfigurationFile), nullptr,
+                                          /*allow_exceptions=*/false);
+  return json.is_object() && json.value("format", "") == "pipedream-training";
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename() != kLockFile) entries.push_back(entry.path());
+  return entries;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& why) {
+  throw CannotMeet("`out` " + folder.string() + " " + why);
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path folder, bool overwrite) : folder_(std::move(folder)) {
+  try {
+    std::filesystem::create_directories(folder_);
+    // Before anything is locked: a folder of somebody else's is left as it is.
+    const bool ours = holds_a_run(folder_);
+    if (!ours && !entries_of(folder_).empty())
+      refuse(folder_,
+             "is not empty, and what it holds is no run of pipedream's: name another "
+             "folder");
+    auto locked = FileLock::try_lock(folder_ / kLockFile);
+    if (const auto* holder = std::get_if<std::string>(&locked))
+      refuse(folder_, "is in use by another training" +
+                          (holder->empty() ? "" : " (process " + *holder + ")") +
+                          ": name another folder");
+    lock_.emplace(std::get<FileLock>(std::move(locked)));
+    if (ours && !overwrite)
+      refuse(folder_, std::string("holds another training") +
+                          (is_there(folder_ / kSummaryFile) ? "" : ", which did not end") +
+                          ": name another folder, or `overwrite` it");
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw IoError("cannot use the folder " + folder_.string() + ": " + error.code().message());
+  }
+}
+
+void RunFolder::begin(const std::map<std::string, std::string>& files) const {
+  try {
+    if (holds_a_run(folder_))
+      for (const std::filesystem::path& entry : entries_of(folder_))
+        if (is_of_a_run(entry.filename().string())) std::filesystem::remove(entry);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw IoError("cannot remove the files of an earlier run: " + std::string(error.what()));
+  }
+  for (const auto& [name, content] : files) write_file_atomically(folder_ / name, content);
+}
+
+void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error || space.available >= static_cast<std::uintmax_t>(needed.count)) return;
+  throw IoError("the disk of " + folder.string() + " has " +
+                to_text(Bytes{static_cast<std::int64_t>(space.available)}) + " free, and " + what +
+                " will need " + to_text(needed) + ": make room, or name another folder");
+}
+
+Metrics::Metrics(const std::filesystem::path& file) : name_(file.string()), file_(file) {
+  if (!file_) throw IoError("cannot write " + name_ + ": " + std::strerror(errno));
+}
+
+void Metrics::write(const std::string& line) {
+  if (failure_) return;
+  errno = 0;
+  file_ << line << "\n" << std::flush;
+  if (file_) return;
+  failure_ = "cannot write " + name_ + (errno != 0 ? std::string(": ") + std::strerror(errno) : "");
+  log_warning(*failure_ + "; training goes on, and its metrics end here");
+}
+
+void Metrics::add(const Step& step) {
+  write(ordered_json{{"minibatch", step.minibatch},
+                     {"samples", step.samples},
+                     {"loss", step.loss},
+                     {"seconds", step.seconds.count()}}
+            .dump());
+}
+
+void Metrics::add(const Evaluation& evaluation) {
+  ordered_json line{{"epoch", evaluation.epoch},
+                    {"minibatches", evaluation.minibatches},
+                    {"held_out_loss", evaluation.score.mean_loss()}};
+  if (const auto perplexity = evaluation.perplexity()) line["perplexity"] = *perplexity;
+  if (const auto accuracy = evaluation.accuracy()) line["accuracy"] = *accuracy;
+  line["seconds"] = evaluation.seconds.count();
+  write(line.dump());
+}
+
+}  // namespace pipedream::train
