@@ -19,8 +19,28 @@ target_include_directories(pipedream_library INTERFACE $<INSTALL_INTERFACE:${CMA
 target_compile_features(pipedream_library INTERFACE cxx_std_20)
 target_link_libraries(pipedream_library INTERFACE $<INSTALL_INTERFACE:pipedream::torch>)
 
+# Where the installed program and library find libtorch. A torch that lies inside of this checkout (.deps/) is
+# installed with them, so that the checkout can go; any other is used where it is.
+cmake_path(IS_PREFIX CMAKE_SOURCE_DIR "${PD_TORCH_DIR}" NORMALIZE torch_is_inside)
+option(PD_INSTALL_TORCH "Install libtorch's libraries beside the program" ${torch_is_inside})
+if(PD_INSTALL_TORCH)
+  set(torch_home ${CMAKE_INSTALL_LIBDIR}/pipedream/torch/lib)
+  install(DIRECTORY ${PD_TORCH_DIR}/lib/ DESTINATION ${torch_home} FILES_MATCHING PATTERN "*.so*"
+          PATTERN "libtorch_python*" EXCLUDE PATTERN "*_test.so" EXCLUDE PATTERN "libshm*" EXCLUDE)
+  foreach(part libs nvidia)  # libraries that some builds of torch keep beside its folder
+    if(EXISTS ${PD_TORCH_DIR}.${part})
+      install(DIRECTORY ${PD_TORCH_DIR}.${part} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pipedream)
+    endif()
+  endforeach()
+  file(RELATIVE_PATH from_program /${CMAKE_INSTALL_BINDIR} /${torch_home})
+  file(RELATIVE_PATH from_library /${CMAKE_INSTALL_LIBDIR} /${torch_home})
+  set_target_properties(pipedream PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+  set_target_properties(pipedream_library PROPERTIES INSTALL_RPATH "$ORIGIN/${from_library}")
+else()
+  set_target_properties(pipedream pipedream_library PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/pipedream)
-set_target_properties(pipedream pipedream_library PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS pipedream)
 install(TARGETS pipedream_library EXPORT pipedream)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ TYPE INCLUDE)

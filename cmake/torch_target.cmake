@@ -11,8 +11,7 @@ macro(pd_add_torch target)
   target_include_directories(${target} SYSTEM INTERFACE
       ${PD_TORCH_DIR}/include ${PD_TORCH_DIR}/include/torch/csrc/api/include)
   # libtorch_cuda registers its kernels when it is loaded, though no symbol of it is named: keep it.
-  target_link_options(${target} INTERFACE -Wl,--no-as-needed -Wl,--allow-shlib-undefined
-      -Wl,-rpath,${PD_TORCH_DIR}/lib)
+  target_link_options(${target} INTERFACE -Wl,--no-as-needed -Wl,--allow-shlib-undefined)
   # libtorch brings libstdc++.so.6 along. A compiler that links a static one would put a second beside it,
   # and the streams of the two do not mix.
   target_link_libraries(${target} INTERFACE -l:libstdc++.so.6)

@@ -1,4 +1,4 @@
-# cmake -DPD_BUILD=… -DPD_SCRATCH=… -DPD_EXAMPLE=… -DPD_COMPILER=… -DPD_TORCH_VERSION=… [-DPD_MPIRUN=…]
+# cmake -DPD_BUILD=… -DPD_SCRATCH=… -DPD_EXAMPLE=… -DPD_COMPILER=… -DPD_TORCH_VERSION=… -DPD_DEPS_FOLDER=… [-DPD_MPIRUN=…]
 #       -P installed_library_test.cmake
 # Installs the build tree into a scratch folder, looks at what lies there, and builds and runs a program outside
 # of the repository with it.
@@ -72,6 +72,12 @@ if(PD_MPIRUN)
                  ${PD_SCRATCH}/program/build/own_model)
 endif()
 
-# The program of the command line works from there, too.
-run("the installed pipedream" ${PD_SCRATCH}/prefix/bin/pipedream models)
+# The program of the command line works from there, too, also from another folder. Where libtorch lies in the
+# checkout, it was installed: nothing is loaded from the checkout, which may be gone.
+file(RENAME ${PD_SCRATCH}/prefix ${PD_SCRATCH}/elsewhere)
+run("the installed pipedream" ${PD_SCRATCH}/elsewhere/bin/pipedream train --model mlp --minibatches 4 --workers 1)
+run("ldd" ldd ${PD_SCRATCH}/elsewhere/bin/pipedream)
+if(output MATCHES "${PD_DEPS_FOLDER}")
+  message(FATAL_ERROR "the installed program loads libraries of ${PD_DEPS_FOLDER}:\n${output}")
+endif()
 file(REMOVE_RECURSE ${PD_SCRATCH})

@@ -39,7 +39,7 @@ TEST_F(LibraryWorld, CanBeUsedAgainAfterWhatAllRefuse) {
       [&] {
         (void)train(network_, planned_, {samples(), {}}, {.epochs = 0, .world = world});
       },
-      "epochs, found 0");
+      "`epochs`: wanted 1 to");
   const Plan wide =
       plan(profile(network_, {.seconds = 0.01, .world = world}), 3, {.system = "dp-bsp"});
   EXPECT_THROW((void)train(network_, wide, {samples(), {}}, {.world = world}), CannotMeet);
@@ -53,7 +53,7 @@ TEST_F(LibraryWorld, CanBeUsedAgainAfterWhatOneProcessRefuses) {
         [&] {
           (void)train(network_, planned_, {samples(), {}}, {.epochs = epochs, .world = world});
         },
-        "epochs, found 0");
+        "`epochs`: wanted 1 to");
   }
   const ProfileOptions only_first{.device = world->rank() == 0 ? "none" : "cpu", .world = world};
   expect_refused([&] { (void)profile(network_, only_first); }, "no device 'none'");

@@ -129,7 +129,7 @@ TEST(RuntimeFailures, KeepTheirKind) {
   EXPECT_EQ(message_of<TrainingStopped>(run), place + "enough");
   failing_with(std::bad_alloc());
   EXPECT_EQ(message_of<CannotMeet>(run),
-            place + "there is not enough memory: try a smaller --batch or model");
+            place + "there is not enough memory: try a smaller `batch` or model");
 }
 
 // Samples of another feed, changed where a test wants it.

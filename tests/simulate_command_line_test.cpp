@@ -177,7 +177,7 @@ TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
        "choose --minibatches"},
       {"compare" + kInputs + "--memory 1MiB", 78, "no system has a plan for this"},
       {"schedule --system auto", 2, "one must be named"},
-      {"schedule --system gpipe --chunks 2", 2, "--chunks is for interleaved"},
+      {"schedule --system gpipe --chunks 2", 2, "--chunks means nothing to gpipe"},
       {"schedule --replicas 2-0", 2, "--replicas: wanted"},
       {"schedule --stages 1000 --minibatches 10000", 78, "too long to print"},
   });

@@ -125,7 +125,7 @@ TEST(TrainConfiguration, ARunThatStopsLeavesWhatItWasMadeOf) {
 }
 
 // With the configuration that it left there.
-TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeUsedAgain) {
+TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeOverwritten) {
   const std::filesystem::path out = scratch("run_that_is_repeated");
   ASSERT_EQ(call(kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe --out " +
                  out.string())
@@ -134,7 +134,10 @@ TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeUsedAgain) {
   write_file_atomically(out / "worker1-last-ops.txt", "F0");
   const std::string again =
       "train --learning-rate 0.01 --config " + (out / "config.json").string() + " --out ";
-  const Answer answer = call(again + out.string());
+  const Answer refused = call(again + out.string());
+  EXPECT_EQ(refused.code, 78) << refused.err;
+  EXPECT_NE(refused.err.find("which did not end"), std::string::npos) << refused.err;
+  const Answer answer = call(again + out.string() + " --overwrite");
   EXPECT_EQ(answer.code, 0) << answer.err;
   for (const std::string file :
        {"config.json", "plan.json", "profile.json", "metrics.jsonl", "summary.json"})

@@ -1,6 +1,7 @@
 #include "cli/network_flags.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/machine.h"
@@ -9,9 +10,31 @@
 namespace pipedream::cli {
 namespace {
 
-// What to say of a flag that does not exist: the nearest, else what the model has.
+// What to use instead of flags that other trainers have.
+std::string hint_for(const std::string& flag) {
+  static const std::map<std::string, std::string> hints{
+      {"--lr-schedule", "the learning rate is constant; --learning-rate sets it"},
+      {"--lr-scheduler", "the learning rate is constant; --learning-rate sets it"},
+      {"--scheduler", "the learning rate is constant; --learning-rate sets it"},
+      {"--batch-size", "--batch says how many samples a minibatch has"},
+      {"--micro-batch-size", "--microbatches says how many a minibatch is cut into"},
+      {"--gpus", "--device cuda with --workers N trains on N GPUs"},
+      {"--nproc", "--workers says how many workers train"},
+      {"--num-workers", "--workers says how many workers train"},
+      {"--steps", "--minibatches or --epochs says how long to train"},
+      {"--max-steps", "--minibatches or --epochs says how long to train"},
+      {"--output", "--out names the folder of the run, --export the file of weights"},
+      {"--resume", "checkpoints are not there yet"},
+      {"--checkpoint", "checkpoints are not there yet"}};
+  const auto found = hints.find(flag);
+  return found == hints.end() ? "" : " (" + found->second + ")";
+}
+
+// What to say of a flag that does not exist: what replaces it, the nearest flag, or what the model
+// has.
 std::string instead_of(const std::string& flag, const std::vector<model::OptionSpec>& specs,
                        const std::vector<std::string>& known) {
+  if (std::string hint = hint_for(flag); !hint.empty()) return hint;
   if (!nearest(flag, known).empty()) return suggestion(flag, known);
   std::string own;
   for (const model::OptionSpec& spec : specs) own += (own.empty() ? " --" : ", --") + spec.name;

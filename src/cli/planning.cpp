@@ -99,7 +99,7 @@ void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& fl
                   "Samples of one minibatch, where the profile does not say")
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   command
-      .add_option("--optimiser", flags->optimiser,
+      .add_option("--optimiser,--optimizer", flags->optimiser,
                   "sgd, momentum, adam or adamw: its state takes 0, 1, 2 or 2 × the weights "
                   "[momentum]")
       ->check(check_not_empty);

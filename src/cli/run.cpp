@@ -95,6 +95,19 @@ int report_failure() {
   }
 }
 
+// Help without the lists of flags that exclude each other: a message names the pair when it
+// matters.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() != 0 && !option->get_type_name().empty())
+      text += " " + get_label(option->get_type_name());
+    if (option->get_required()) text += " " + get_label("REQUIRED");
+    return text;
+  }
+};
+
 void add_commands(CLI::App& app) {
   add_models(app);
   add_profile(app);
@@ -124,7 +137,9 @@ int run(int count, const char* const* arguments) {
   CLI::App app("Pipeline-parallel training of deep networks that plans itself.", "pipedream");
   app.set_version_flag("--version", PD_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(34);
+  app.formatter(formatter);
   add_commands(app);
   try {
     parse_and_do(app, count, arguments);

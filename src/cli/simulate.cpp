@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "plan/plan_file.h"
 #include "profile/profile_file.h"
+#include "report/plan_table.h"
 #include "report/simulation_table.h"
 #include "report/table.h"
 #include "systems/own_schedule.h"
@@ -104,10 +105,10 @@ void execute(const SimulateFlags& flags) {
   } else {
     std::cout << with_flags(report::simulation_table(simulated, plan, profile, cluster));
   }
-  write_pictures(
-      flags, simulated.timeline,
-      profile.model + " on " + cluster.name + ": " + plan.system + " " + plan::config_text(plan),
-      report::simulation_line(simulated, profile));
+  write_pictures(flags, simulated.timeline,
+                 profile.model + " on " + cluster.name + ": " + plan.system + " " +
+                     report::short_config(plan::config_text(plan)),
+                 report::simulation_line(simulated, profile));
 }
 
 }  // namespace

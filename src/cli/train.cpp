@@ -64,6 +64,7 @@ class TrainCommand {
   }
   void tell_notes() const;
   void tell_crowd() const;
+  void tell_small_data() const;
   void tell_machines() const;
   void tell_idle(const plan::Plan& plan) const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
@@ -161,8 +162,16 @@ void TrainCommand::check_link() const {
         "it out");
 }
 
+void TrainCommand::tell_small_data() const {
+  const std::int64_t samples = data_.training->samples();
+  if (samples >= network_.batch) return;
+  say("the data set has " + counted(samples, "sample", "samples") + ", fewer than --batch " +
+      std::to_string(network_.batch) + ": every minibatch has just these");
+}
+
 void TrainCommand::prepare() {
   check_link();
+  tell_small_data();
   tell_crowd();
   tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before the network is profiled
@@ -354,6 +363,8 @@ void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
 void train_network(TrainFlags& flags, CLI::App& command) {
   // A reader of our output that goes away (`| head`) must not end a training.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  // Nor a limit on the size of files (ulimit -f): what cannot be written is an error like others.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   std::optional<Configuration> configuration;
   if (!flags.config.empty()) configuration.emplace(flags.config, command);
   if (flags.model.empty() && configuration) flags.model = configuration->model();

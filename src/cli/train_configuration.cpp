@@ -92,6 +92,23 @@ std::string with_path(const std::string& name, const std::string& text, const Ch
   return text.substr(0, colon + 1) + change(text.substr(colon + 1)).string();
 }
 
+// A path may hold any bytes, and a string of JSON holds UTF-8 alone: other text is written as
+// {"hex": "2f74…"}.
+nlohmann::ordered_json json_of(const std::string& text) {
+  if (is_utf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+        return c < 32 || c == 127;  // such as a line's end, which documents refuse
+      }))
+    return text;
+  return {{"hex", to_hex(text)}};
+}
+
+std::string text_in(const Node& node) {
+  if (!node.is_object()) return node.text();
+  node.expect_keys({"hex"});
+  if (auto text = from_hex(node.at("hex").text())) return *text;
+  node.at("hex").fail("wanted pairs of hexadecimal digits");
+}
+
 // 64 and 64.0 are the same.
 bool mean_the_same(const std::string& a, const std::string& b) {
   const auto number = [](const std::string& text) -> std::optional<double> {
@@ -151,8 +168,10 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
     });
   }
   for (const auto& [name, value] : resolved) flags[name] = value;
+  nlohmann::ordered_json settings = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : flags) settings[name] = json_of(value);
   const nlohmann::ordered_json json{
-      {"format", kFormat}, {"version", kVersion}, {"flags", flags}, {"model_options", options}};
+      {"format", kFormat}, {"version", kVersion}, {"flags", settings}, {"model_options", options}};
   return json.dump(2) + "\n";
 }
 
@@ -166,7 +185,7 @@ Configuration::Configuration(const std::string& file, const CLI::App& command) {
   for (const auto& [name, value] : document.at("flags").members()) {
     if (command.get_option_no_throw("--" + name) == nullptr || not_settings().contains(name))
       value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
-    settings_.push_back({name, with_path(name, value.text(), beside_it), value});
+    settings_.push_back({name, with_path(name, text_in(value), beside_it), value});
   }
   for (const auto& [name, value] : document.at("model_options").members())
     options_.emplace(name, value.text());

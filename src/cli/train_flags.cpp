@@ -22,7 +22,7 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto share = range<double>(0, 1, "a number");
   command
-      .add_option("--learning-rate", flags->learning_rate,
+      .add_option("--learning-rate,--lr", flags->learning_rate,
                   "How far an update goes [0.01; adam and adamw: 0.001]")
       ->check(range<double>(0, 1e6, "a number"));
   command.add_option("--momentum", flags->momentum, "Of the optimiser momentum [0.9]")

@@ -93,9 +93,15 @@ std::vector<Node> Node::elements() const {
   return nodes;
 }
 
-std::string Node::text() const {
+std::string Node::any_text() const {
   if (!value_->is_string()) fail("wanted a string, found " + shown());
-  const auto& text = value_->get_ref<const std::string&>();
+  return value_->get_ref<const std::string&>();
+}
+
+bool Node::is_object() const { return value_->is_object(); }
+
+std::string Node::text() const {
+  const std::string text = any_text();
   if (std::any_of(text.begin(), text.end(), is_control))
     fail("wanted a string without control characters");
   return text;

@@ -41,7 +41,9 @@ class Node {
   // Returns the elements of an array.
   [[nodiscard]] std::vector<Node> elements() const;
 
-  [[nodiscard]] std::string text() const;  // a string without control characters
+  [[nodiscard]] std::string text() const;      // a string without control characters
+  [[nodiscard]] std::string any_text() const;  // a string of any characters
+  [[nodiscard]] bool is_object() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] bool is_null() const;
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;

@@ -88,7 +88,7 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
       head.entries.push_back(read_entry(name, node, data_size));
       continue;
     }
-    for (const auto& [key, value] : node.members()) head.metadata[key] = value.text();
+    for (const auto& [key, value] : node.members()) head.metadata[key] = value.any_text();
   }
   std::stable_sort(head.entries.begin(), head.entries.end(), [](const auto& a, const auto& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -32,6 +32,52 @@ std::string exact_number(double number) {
   return {digits.data(), end};
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = first < 0x80             ? 1
+                               : (first & 0xE0) == 0xC0 ? 2
+                               : (first & 0xF0) == 0xE0 ? 3
+                               : (first & 0xF8) == 0xF0 ? 4
+                                                        : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    std::uint32_t point = length == 1 ? first : first & (0xFFU >> (length + 1));
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0) != 0x80) return false;
+      point = point << 6 | (next & 0x3FU);
+    }
+    constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // by length: no longer forms
+    if (point < kLeast[length] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
+      return false;
+    i += length;
+  }
+  return true;
+}
+
+std::string to_hex(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += {kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return hex;
+}
+
+std::optional<std::string> from_hex(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    unsigned int byte = 0;
+    const char* end = digits.data() + i + 2;
+    const auto [stop, error] = std::from_chars(digits.data() + i, end, byte, 16);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    text += static_cast<char>(byte);
+  }
+  return text;
+}
+
 std::string counted(std::int64_t number, const std::string& one, const std::string& many) {
   return std::to_string(number) + " " + (number == 1 ? one : many);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,14 @@ template <class Parts, class Text = std::identity>
   }
   return all;
 }
+
+// Whether `text` is UTF-8, as JSON demands.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+// The bytes of `text` as pairs of hexadecimal digits, and back. from_hex() returns nullopt for
+// anything else.
+[[nodiscard]] std::string to_hex(std::string_view text);
+[[nodiscard]] std::optional<std::string> from_hex(std::string_view digits);
 
 // Returns a number with its noun: "1 core", "2 cores".
 [[nodiscard]] std::string counted(std::int64_t number, const std::string& one,

@@ -76,6 +76,17 @@ struct Written {
   double scale;
 };
 
+// "; for 100Mbps write \"100Mbit/s\"": many write the unit of bandwidth so.
+std::string instead_of_bps(const Family& family, std::string_view all, std::string_view name) {
+  constexpr std::string_view kBps = "bps";
+  if (!name.ends_with(kBps)) return "";
+  const std::string ours = std::string(name.substr(0, name.size() - kBps.size())) + "bit/s";
+  for (const Unit& unit : family.units)
+    if (unit.name == ours)
+      return fmt::format("; write \"{}{}\"", all.substr(0, all.size() - name.size()), ours);
+  return "";
+}
+
 Written parse(const Family& family, std::string_view text) {
   const std::string_view all = trim(text);
   double number = 0;
@@ -93,7 +104,7 @@ Written parse(const Family& family, std::string_view text) {
     const bool is_whole = problem == std::errc{} && end_of_whole == end;
     return {number * unit.scale, is_whole ? std::optional(whole) : std::nullopt, unit.scale};
   }
-  refuse(family, text, "there is no such unit");
+  refuse(family, text, "there is no such unit" + instead_of_bps(family, all, name));
 }
 
 // Whole numbers are computed as integers, because doubles are exact only up to 2^53.

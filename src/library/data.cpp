@@ -10,8 +10,8 @@ namespace pipedream {
 namespace library {
 namespace {
 
-// Samples that the user's function loads. load() checks the type and shape of every tensor: a wrong
-// one would fail later, somewhere in a layer. Throws BadUsage.
+// Samples that the user's function loads. load() checks type, shape and bound of every tensor: a
+// wrong one would fail later, somewhere in a layer. Throws BadUsage.
 class CallersData final : public train::DataSet {
  public:
   explicit CallersData(Samples samples) : samples_(std::move(samples)) {}
@@ -28,10 +28,27 @@ class CallersData final : public train::DataSet {
                      "; for " + std::to_string(samples.size()) + " of them " + type_text(loaded) +
                      " was found");
     }
-    return loaded.detach().cpu();
+    at::Tensor values = loaded.detach().cpu();
+    check_bound(input, values, samples);
+    return values;
   }
 
  private:
+  // Whole numbers such as labels must be below the input's bound: a layer would fail on others, or
+  // read what is not its own.
+  static void check_bound(const model::InputSpec& input, const at::Tensor& values,
+                          std::span<const std::int64_t> samples) {
+    if (input.bound == 0 || values.numel() == 0) return;
+    const at::Tensor outside = (values < 0).logical_or(values >= input.bound);
+    if (!outside.any().item<bool>()) return;
+    const std::int64_t first = outside.flatten().nonzero()[0].item<std::int64_t>();
+    const std::int64_t per_sample = values.numel() / values.size(0);
+    throw BadUsage("input '" + input.name + "' has the value " +
+                   std::to_string(values.flatten()[first].item<std::int64_t>()) + " in sample " +
+                   std::to_string(samples[static_cast<std::size_t>(first / per_sample)]) +
+                   "; wanted whole numbers from 0 to " + std::to_string(input.bound - 1));
+  }
+
   Samples samples_;
 };
 
@@ -79,7 +96,7 @@ Samples in_memory(std::map<std::string, torch::Tensor> inputs) {
       throw BadUsage("there are no samples for input '" + printable(input) + "'" +
                      suggestion(input, names));
     }
-    return found->second.index_select(0, torch::tensor(samples));
+    return found->second.index_select(0, torch::tensor(samples).to(found->second.device()));
   };
   return {count, load};
 }

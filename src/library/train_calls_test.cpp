@@ -80,8 +80,8 @@ TEST(LibraryTraining, RefusesOptionsThatMakeNoSense) {
   const auto with = [&](const TrainOptions& options) {
     (void)train(network, planned, {samples(), {}}, options);
   };
-  expect_refused([&] { with({.epochs = 0}); }, "epochs, found 0");
-  expect_refused([&] { with({.minibatches = INT64_MAX}); }, "minibatches, found 92");
+  expect_refused([&] { with({.epochs = 0}); }, "`epochs`: wanted 1 to");
+  expect_refused([&] { with({.minibatches = INT64_MAX}); }, "`minibatches`: wanted 1 to");
   expect_refused([&] { with({.optimiser = {.kind = "adagrad"}}); }, "no optimiser 'adagrad'");
   expect_refused([&] { with({.no_stash = true}); }, "`no_stash` is for pipedream");
   expect_refused([&] { (void)plan(measured, 0); }, "wanted 1 to");

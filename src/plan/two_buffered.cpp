@@ -51,7 +51,9 @@ Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
   }
   if (best->second.miss) return out_of_memory(*best->second.miss);
   const Seconds time = best->second.per_minibatch;
-  return Answer{std::move(best->first), std::move(best->second), time, time};
+  // On larger clusters some widths were left out: nothing is proved there.
+  const auto bound = workers <= kMostForEveryWidth ? std::optional(time) : std::nullopt;
+  return Answer{std::move(best->first), std::move(best->second), time, bound};
 }
 
 }  // namespace pipedream::plan

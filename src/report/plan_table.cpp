@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "report/account_text.h"
+#include "report/results.h"
 #include "report/table.h"
+#include "systems/staleness.h"
 
 namespace pipedream::report {
 namespace {
@@ -231,9 +233,10 @@ std::string candidate_table(const systems::Choice& choice, const profile::Profil
                {"plan"},
                {"per minibatch", Align::kRight},
                {"rate", Align::kRight},
-               {"× data parallel", Align::kRight},
+               {"× dp-bsp", Align::kRight},
+               {"updates behind", Align::kRight},
                {"largest memory", Align::kRight},
-               {"minibatches per update", Align::kRight}});
+               {"minibatches/update", Align::kRight}});
   std::string refused;
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
     const systems::Candidate& candidate = choice.candidates[i];
@@ -244,15 +247,16 @@ std::string candidate_table(const systems::Choice& choice, const profile::Profil
       continue;
     }
     const Bytes most = largest_memory(*planned);
-    table.add_row(
-        {choice.best == i ? "▶" : " ", planned->system,
-         short_config(plan::config_text(planned->plan)), time_text(planned->time()),
-         rate_text(profile, planned->time()),
-         planned->data_parallel ? fmt::format("{:.2f}", *planned->data_parallel / planned->time())
-                                : "–",
-         to_text(most), fmt::format("{:g}", planned->answer.prediction.minibatches_per_update)});
+    table.add_row({choice.best == i ? "▶" : " ", planned->system,
+                   short_config(plan::config_text(planned->plan)), time_text(planned->time()),
+                   rate_text(profile, planned->time()),
+                   planned->data_parallel
+                       ? fmt::format("{:.2f}", *planned->data_parallel / planned->time())
+                       : "–",
+                   staleness_text(systems::largest_staleness(planned->plan)), to_text(most),
+                   fmt::format("{:g}", planned->answer.prediction.minibatches_per_update)});
   }
-  return table.text() + (refused.empty() ? "" : "\n" + refused);
+  return table.text() + (refused.empty() ? "" : "\n" + refused) + "\n" + kChoiceLegend;
 }
 
 std::string short_config(const std::string& config) {

@@ -7,7 +7,9 @@
 
 #include "report/account_text.h"
 #include "report/plan_table.h"
+#include "report/results.h"
 #include "report/table.h"
+#include "systems/staleness.h"
 
 namespace pipedream::report {
 namespace {
@@ -96,21 +98,24 @@ std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
 }
 
 // Names the fastest system in simulation if it beats the choice of `auto`. `auto` goes by
-// predictions, which add up the loads of links and do not see what comes late.
+// Names the system that is fastest in simulation, if `auto` chose another one, and why it did.
 std::string faster_note(const systems::SimulatedChoice& choice) {
   if (!choice.chosen) return "";
-  const double chosen = choice.candidates[*choice.chosen].simulated->minibatches_per_second;
+  const systems::SimulatedCandidate& chosen = choice.candidates[*choice.chosen];
+  const double rate = chosen.simulated->minibatches_per_second;
   const systems::SimulatedCandidate* best = nullptr;
   for (const systems::SimulatedCandidate& candidate : choice.candidates) {
     if (!candidate.system->preference || !candidate.simulated) continue;
-    const double rate = candidate.simulated->minibatches_per_second;
-    if (rate <= chosen * systems::kAsFast) continue;
-    if (best == nullptr || rate > best->simulated->minibatches_per_second) best = &candidate;
+    const double other = candidate.simulated->minibatches_per_second;
+    if (other <= rate * systems::kAsFast) continue;
+    if (best == nullptr || other > best->simulated->minibatches_per_second) best = &candidate;
   }
-  if (best == nullptr || chosen <= 0) return "";
-  return fmt::format("  in simulation {} is {} faster: predictions do not see what comes late\n",
-                     best->system->name,
-                     percent(best->simulated->minibatches_per_second / chosen - 1));
+  if (best == nullptr || rate <= 0) return "";
+  const bool is_staler = best->system->traits.is_stale() && !chosen.system->traits.is_stale();
+  return fmt::format("  in simulation {} is {} faster: {}\n", best->system->name,
+                     percent(best->simulated->minibatches_per_second / rate - 1),
+                     is_staler ? "its weights are stale (`prefer` speed takes it)"
+                               : "predictions do not see what comes late");
 }
 
 }  // namespace
@@ -141,7 +146,9 @@ std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
 ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
                              const profile::Profile& profile) {
   const timeline::Summary& summary = simulated.summary;
-  ordered_json json{{"system", plan.system}, {"config", plan::config_text(plan)}};
+  ordered_json json = result_head("pipedream-simulation", profile.model, profile.batch);
+  json["system"] = plan.system;
+  json["config"] = plan::config_text(plan);
   const bool known = simulated.minibatches_per_second > 0;
   json["samples_per_second"] = known && simulated.samples_per_second
                                    ? ordered_json(*simulated.samples_per_second)
@@ -174,50 +181,51 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
 
 std::string comparison_table(const systems::SimulatedChoice& choice,
                              const profile::Profile& profile, const cluster::Cluster& cluster) {
-  std::vector<Column> columns{{""},
-                              {"system"},
-                              {"plan"},
-                              {"simulated", Align::kRight},
-                              {"× dp-bsp", Align::kRight},
-                              {"predicted", Align::kRight}};
+  Table speeds({{""},
+                {"system"},
+                {"plan"},
+                {"simulated", Align::kRight},
+                {"× dp-bsp", Align::kRight},
+                {"predicted", Align::kRight},
+                {"updates behind", Align::kRight},
+                {"memory", Align::kRight},
+                {"on links/minibatch", Align::kRight}});
+  std::vector<Column> columns{{""}, {"system"}};
   for (const Column& column : time_columns()) columns.push_back(column);
-  columns.push_back({"memory", Align::kRight});
-  columns.push_back({"bytes/minibatch", Align::kRight});
-  Table table(std::move(columns));
+  Table times(std::move(columns));
   const Simulated* dp = choice.data_parallel();
-  const std::string faster = faster_note(choice);
   std::string reading;
   std::string refused;
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
     const systems::SimulatedCandidate& candidate = choice.candidates[i];
+    const std::string& name = candidate.system->name;
     if (!candidate.simulated) {
-      refused += fmt::format("{}: {}\n", candidate.system->name,
-                             std::get<plan::Refusal>(candidate.result).why);
+      refused += fmt::format("{}: {}\n", name, std::get<plan::Refusal>(candidate.result).why);
       continue;
     }
     const auto& planned = std::get<systems::Planned>(candidate.result);
     const Simulated& of = *candidate.simulated;
     if (reading.empty()) reading = reading_note(of.summary);
-    std::vector<std::string> entries{
-        choice.chosen == i ? "▶" : " ",
-        candidate.system->name,
-        short_config(plan::config_text(planned.plan)),
-        rate(of, profile),
-        speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
-        rate_text(profile, planned.time())};
+    const std::string mark = choice.chosen == i ? "▶" : " ";
+    speeds.add_row({mark, name, short_config(plan::config_text(planned.plan)), rate(of, profile),
+                    speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
+                    rate_text(profile, planned.time()),
+                    staleness_text(systems::largest_staleness(planned.plan)),
+                    to_text(*std::max_element(of.memory.begin(), of.memory.end())),
+                    bytes_text(of.bytes_per_minibatch)});
+    std::vector<std::string> entries{mark, name};
     for (std::string& entry : time_entries(of.summary)) entries.push_back(std::move(entry));
-    entries.push_back(to_text(*std::max_element(of.memory.begin(), of.memory.end())));
-    entries.push_back(bytes_text(of.bytes_per_minibatch));
-    table.add_row(std::move(entries));
+    times.add_row(std::move(entries));
   }
-  return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + table.text() +
-         (refused.empty() ? "" : "\n" + refused) + "\n▶ the choice of `system` auto\n" + faster +
+  return fmt::format("{} on {}, simulated\n\n", profile.model, cluster.name) + speeds.text() +
+         "\nWhere the workers' time goes\n" + times.text() +
+         (refused.empty() ? "" : "\n" + refused) + "\n" + kChoiceLegend + faster_note(choice) +
          reading;
 }
 
 ordered_json comparison_json(const systems::SimulatedChoice& choice,
                              const profile::Profile& profile) {
-  ordered_json json;
+  ordered_json json = result_head("pipedream-comparison", profile.model, profile.batch);
   json["auto"] =
       choice.chosen ? ordered_json(choice.candidates[*choice.chosen].system->name) : ordered_json();
   auto runs = ordered_json::array();
@@ -230,6 +238,7 @@ ordered_json comparison_json(const systems::SimulatedChoice& choice,
       run["predicted_minibatches_per_second"] = 1 / planned.time().count();
       const auto faster = speedup(*candidate.simulated, dp);
       run["speedup_over_dp"] = faster ? ordered_json(*faster) : ordered_json();
+      run["staleness"] = systems::largest_staleness(planned.plan);
       run["simulated"] = simulation_json(*candidate.simulated, planned.plan, profile);
     } else {
       run["config"] = nullptr;

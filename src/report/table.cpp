@@ -40,6 +40,10 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
+std::string grouped_count(std::int64_t number, const std::string& one, const std::string& many) {
+  return grouped(number) + " " + (number == 1 ? one : many);
+}
+
 std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
 
 std::string three_digits(double number) {

@@ -38,6 +38,10 @@ class Table {
 // 138357544 → "138,357,544".
 [[nodiscard]] std::string grouped(std::int64_t number);
 
+// 1234 → "1,234 samples", 1 → "1 sample".
+[[nodiscard]] std::string grouped_count(std::int64_t number, const std::string& one,
+                                        const std::string& many);
+
 // 0.1234 → "12.3 %".
 [[nodiscard]] std::string percent(double share);
 

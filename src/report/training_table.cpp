@@ -7,6 +7,7 @@
 
 #include "report/account_text.h"
 #include "report/plan_table.h"
+#include "report/results.h"
 #include "report/table.h"
 
 namespace pipedream::report {
@@ -71,7 +72,7 @@ std::string speed_text(const TrainingRun& run) {
 
 std::string result_text(const Measured& measured) {
   std::string text = four_digits(measured.loss) + " in the last minibatch";
-  if (measured.held_out_loss) text += "; held-out samples " + four_digits(*measured.held_out_loss);
+  if (measured.held_out_loss) text += "; held-out loss " + four_digits(*measured.held_out_loss);
   if (measured.accuracy) text += fmt::format(", {} right", percent(*measured.accuracy));
   if (measured.perplexity) text += fmt::format(", perplexity {:.1f}", *measured.perplexity);
   return text;
@@ -115,25 +116,30 @@ std::string samples_per_update_text(const Measured& measured) {
   return grouped(static_cast<std::int64_t>(measured.samples_per_update));
 }
 
-// Returns the columns of the comparison. With `evaluated`, the last one is the loss on held-out
-// samples. A column of simulated values stands after the column of measured ones.
-std::vector<Column> comparison_columns(bool evaluated) {
-  const Column simulated{"simulated", Align::kRight};
+// Returns the columns of the comparison's first table. With `evaluated`, the last one is the loss
+// on held-out samples.
+std::vector<Column> speed_columns(bool evaluated) {
   std::vector<Column> columns{{""},
                               {"system"},
                               {"plan"},
                               {"samples/s", Align::kRight},
-                              simulated,
+                              {"simulated", Align::kRight},
                               {"× dp-bsp", Align::kRight},
-                              {"samples/update", Align::kRight}};
+                              {"samples/update", Align::kRight},
+                              {"updates behind", Align::kRight},
+                              {"loss", Align::kRight}};
+  if (evaluated) columns.push_back({"held-out loss", Align::kRight});
+  return columns;
+}
+
+// Returns the columns of the second table: time and memory, measured and simulated.
+std::vector<Column> use_columns() {
+  std::vector<Column> columns{{""}, {"system"}};
   std::vector<Column> times = time_columns();
-  times.insert(times.begin() + 1, simulated);
+  times.insert(times.begin() + 1, {"simulated busy", Align::kRight});
   columns.insert(columns.end(), times.begin(), times.end());
-  columns.push_back({"memory", Align::kRight});
-  columns.push_back(simulated);
-  for (const char* title : {"bytes/sample", "updates behind", "loss", "held-out"})
+  for (const char* title : {"memory", "simulated memory", "bytes/sample"})
     columns.push_back({title, Align::kRight});
-  if (!evaluated) columns.pop_back();
   return columns;
 }
 
@@ -154,27 +160,36 @@ std::string memory_entry(const std::vector<Bytes>& of_workers) {
   return to_text(most);
 }
 
-std::vector<std::string> comparison_entries(const TrainingRun& run,
-                                            const std::vector<TrainingRun>& runs,
-                                            const std::string& automatic) {
+std::string mark_of(const TrainingRun& run, const std::string& automatic) {
+  return run.plan.system == automatic ? "▶" : " ";
+}
+
+std::vector<std::string> speed_entries(const TrainingRun& run, const std::vector<TrainingRun>& runs,
+                                       const std::string& automatic, bool evaluated) {
   const std::optional<double> factor = over_data_parallelism(run, runs);
   const Measured& of = run.measured;
-  const auto& simulated = run.simulated;
-  std::vector<std::string> entries{run.plan.system == automatic ? "▶" : " ",
+  std::vector<std::string> entries{mark_of(run, automatic),
                                    run.plan.system,
                                    short_config(plan::config_text(run.plan)),
                                    rate_entry(of.samples_per_second),
                                    rate_entry(simulated_rate(run)),
-                                   factor ? fmt::format("{:.2f}", *factor) : "",
-                                   samples_per_update_text(of)};
-  std::vector<std::string> times = time_entries(of.summary);
+                                   factor ? fmt::format("{:.2f}", *factor) : "–",
+                                   samples_per_update_text(of),
+                                   staleness_text(furthest_behind(of)),
+                                   four_digits(of.loss)};
+  if (evaluated) entries.push_back(of.held_out_loss ? four_digits(*of.held_out_loss) : "–");
+  return entries;
+}
+
+std::vector<std::string> use_entries(const TrainingRun& run, const std::string& automatic) {
+  const auto& simulated = run.simulated;
+  std::vector<std::string> entries{mark_of(run, automatic), run.plan.system};
+  std::vector<std::string> times = time_entries(run.measured.summary);
   times.insert(times.begin() + 1, simulated ? time_entries(simulated->summary).front() : "–");
   for (std::string& entry : times) entries.push_back(std::move(entry));
-  for (std::string entry :
-       {memory_entry(of.memory), simulated ? memory_entry(simulated->memory) : "–",
-        bytes_text(of.bytes_per_sample), staleness_text(furthest_behind(of)), four_digits(of.loss)})
-    entries.push_back(std::move(entry));
-  if (of.held_out_loss) entries.push_back(four_digits(*of.held_out_loss));
+  entries.push_back(memory_entry(run.measured.memory));
+  entries.push_back(simulated ? memory_entry(simulated->memory) : "–");
+  entries.push_back(bytes_text(run.measured.bytes_per_sample));
   return entries;
 }
 
@@ -221,7 +236,8 @@ ordered_json simulated_json(const TrainingRun& run) {
 }  // namespace
 
 std::string training_title(const TrainingRun& run) {
-  return run.model + ": " + run.plan.system + " " + plan::config_text(run.plan) + ", measured";
+  return run.model + ": " + run.plan.system + " " + short_config(plan::config_text(run.plan)) +
+         ", measured";
 }
 
 std::string training_line(const TrainingRun& run) {
@@ -232,11 +248,13 @@ std::string training_line(const TrainingRun& run) {
 std::string training_table(const TrainingRun& run) {
   const Measured& measured = run.measured;
   std::string text = fmt::format(
-      "{}: {} {}, {} minibatches{} trained, {} samples\n\n", run.model, run.plan.system,
-      short_config(plan::config_text(run.plan)), grouped(measured.minibatches),
-      run.plan.microbatches > 1 ? fmt::format(" of {} microbatches", grouped(run.plan.microbatches))
-                                : "",
-      grouped(measured.samples));
+      "{}: {} {}, {}{} trained, {}\n\n", run.model, run.plan.system,
+      short_config(plan::config_text(run.plan)),
+      grouped_count(measured.minibatches, "minibatch", "minibatches"),
+      run.plan.microbatches > 1
+          ? " in " + grouped_count(run.plan.microbatches, "microbatch", "microbatches") + " each"
+          : "",
+      grouped_count(measured.samples, "sample", "samples"));
   text += fmt::format("speed        {}\n", speed_text(run));
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
@@ -250,7 +268,13 @@ std::string training_table(const TrainingRun& run) {
 
 ordered_json training_json(const TrainingRun& run) {
   const Measured& measured = run.measured;
-  ordered_json json{{"system", run.plan.system}, {"config", plan::config_text(run.plan)}};
+  ordered_json json = result_head("pipedream-result", run.model, run.batch);
+  json["model_options"] = run.options;
+  json["seed"] = run.seed;
+  json["optimiser"] = run.optimiser;
+  json["learning_rate"] = run.learning_rate;
+  json["system"] = run.plan.system;
+  json["config"] = plan::config_text(run.plan);
   json["samples_per_second"] =
       measured.samples_per_second > 0 ? ordered_json(measured.samples_per_second) : ordered_json();
   json["predicted_samples_per_second"] = or_null(run.predicted);
@@ -262,10 +286,8 @@ ordered_json training_json(const TrainingRun& run) {
   if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);
-  if (measured.perplexity)
-    json["perplexity"] = *measured.perplexity;
-  else
-    json["accuracy"] = or_null(measured.accuracy);
+  json["accuracy"] = or_null(measured.accuracy);
+  if (measured.perplexity) json["perplexity"] = *measured.perplexity;
   json["bytes_per_sample"] = measured.bytes_per_sample;
   json["utilisation"] = measured.summary.utilisation();
   json["busy"] = to_seconds(measured.summary.busy);
@@ -284,18 +306,30 @@ ordered_json training_json(const TrainingRun& run) {
 std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  Table table(comparison_columns(!runs.empty() && runs.front().measured.held_out_loss));
-  for (const TrainingRun& run : runs) table.add_row(comparison_entries(run, runs, automatic));
-  std::string text = (runs.empty() ? "" : comparison_title(runs.front()) + "\n\n") + table.text();
+  const bool evaluated = std::any_of(runs.begin(), runs.end(), [](const TrainingRun& run) {
+    return run.measured.held_out_loss.has_value();
+  });
+  Table speeds(speed_columns(evaluated));
+  Table uses(use_columns());
+  for (const TrainingRun& run : runs) {
+    speeds.add_row(speed_entries(run, runs, automatic, evaluated));
+    uses.add_row(use_entries(run, automatic));
+  }
+  std::string text = (runs.empty() ? "" : comparison_title(runs.front()) + "\n\n") + speeds.text() +
+                     "\nWhere the workers' time and memory go\n" + uses.text();
   for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
   if (!not_run.empty()) text += "\n";
-  return text + "\n▶ the choice of `system` auto" + verdict_on(automatic, runs) + "\n";
+  std::string legend = kChoiceLegend;
+  legend.insert(legend.size() - 1, verdict_on(automatic, runs));
+  return text + "\n" + legend;
 }
 
 ordered_json training_comparison_json(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  ordered_json json;
+  ordered_json json = runs.empty()
+                          ? result_head("pipedream-comparison", "", std::nullopt)
+                          : result_head("pipedream-comparison", runs[0].model, runs[0].batch);
   json["auto"] = automatic.empty() ? ordered_json() : ordered_json(automatic);
   auto list = ordered_json::array();
   for (const TrainingRun& run : runs)

@@ -2,6 +2,7 @@
 // (docs/runtime.md#measuring).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,11 @@ struct TrainingRun {
   std::optional<systems::Simulated> simulated;
   systems::Measured measured;
   // The memory of one worker of each stage, as the plan predicts it. Empty if not known.
-  std::vector<Bytes> stage_memory;
+  std::vector<Bytes> stage_memory{};
+  std::map<std::string, std::string> options{};  // that the network was made with
+  std::uint64_t seed = 0;
+  std::string optimiser{};
+  double learning_rate = 0;
 };
 
 // Returns speed and loss, and a line per worker: its time by cause, its measured and its predicted

@@ -35,6 +35,7 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
       file_(file),
       own_(own),
       world_(world),
+      optimiser_(request.optimiser),
       recipe_(make_recipe(request)),
       job_(make_job(request)) {
   if (request.link) link_ = transport::Links{.bytes_per_second = request.link->bytes_per_second};
@@ -86,6 +87,10 @@ report::TrainingRun Session::report_of(const systems::Measured& measured,
   report::TrainingRun run{network_.name,        file_.plan,
                           network_.batch,       file_.predicted.samples_per_second,
                           std::move(simulated), measured};
+  run.options = network_.options;
+  run.seed = job_.seed;
+  run.optimiser = to_text(optimiser_.kind);
+  run.learning_rate = optimiser_.learning_rate;
   if (own_ != nullptr) {  // what was predicted is about the system's schedule
     run.predicted.reset();
     return run;

@@ -76,6 +76,7 @@ class Session {
   const systems::OwnSchedule* own_;
   transport::MpiWorld* world_;
   std::optional<transport::Links> link_;
+  OptimiserOptions optimiser_;
   Recipe recipe_;
   runtime::Job job_;  // refers to the network and to file_
 };

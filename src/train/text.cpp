@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "train/stacked.h"
 #include "train/task.h"
 
@@ -83,14 +84,6 @@ void check_length(std::size_t held_out, const LanguageModel& task, const std::st
                      " and its next one: choose a longer file, or shorter samples");
 }
 
-// The bytes that the tokens 0, 1, … stand for, two hexadecimal digits each.
-std::string table_of(const Alphabet& alphabet) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string table;
-  for (const unsigned char byte : alphabet.bytes) table += {kDigits[byte / 16], kDigits[byte % 16]};
-  return table;
-}
-
 }  // namespace
 
 Data open_text(const std::filesystem::path& file, const model::Network& network) {
@@ -108,7 +101,8 @@ Data open_text(const std::filesystem::path& file, const model::Network& network)
   const auto end = tokens.end() - static_cast<std::ptrdiff_t>(held_out);
   return {std::make_unique<TextSet>(Tokens(tokens.begin(), end), language),
           std::make_unique<TextSet>(Tokens(end, tokens.end()), language),
-          {{"tokens", table_of(alphabet)}}};
+          // The bytes that the tokens 0, 1, … stand for.
+          {{"tokens", to_hex(std::string(alphabet.bytes.begin(), alphabet.bytes.end()))}}};
 }
 
 }  // namespace pipedream::train

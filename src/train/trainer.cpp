@@ -61,15 +61,17 @@ std::optional<std::int64_t> samples_wanted(const Recipe& recipe, const DataSet& 
       .samples_until(*recipe.minibatches);
 }
 
-// The op with its minibatches counted from `first` on: through all epochs, as people know them.
-schedule::Op counted_from(std::int64_t first, schedule::Op op) {
-  std::visit(Match{[&](schedule::Update& update) {
-                     update.first += first;
-                     update.last += first;
-                   },
-                   [](schedule::Reduce&) {}, [](schedule::Await&) {}, [](schedule::Pull&) {},
-                   [&](auto& other) { other.item.minibatch += first; }},
-             op);
+// The op with its minibatches counted as users do (Step): a minibatch of the schedule is `in_one`
+// of theirs, and the schedule's first one has number `first`.
+schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op op) {
+  std::visit(
+      Match{[&](schedule::Update& update) {
+              update.first = first + update.first * in_one;
+              update.last = first + update.last * in_one + in_one - 1;
+            },
+            [](schedule::Reduce&) {}, [](schedule::Await&) {}, [](schedule::Pull&) {},
+            [&](auto& other) { other.item.minibatch = first + other.item.minibatch * in_one; }},
+      op);
   return op;
 }
 
@@ -278,12 +280,14 @@ void TrainingWorker::finish(Outcome& outcome) const {
   measured.summary = account.finish();
   measured.minibatches = course_.counted(samples_);
   measured.samples = samples_;
-  measured.first_timed = course_.first(course_.epochs() - 1);
+  measured.first_timed =
+      course_.counted(course_.batches().samples_until(course_.first(course_.epochs() - 1)));
   if (measured.summary.minibatches_per_second() > 0)
     measured.samples_per_second =
         static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
-  measured.samples_per_update = systems::samples_per_update(job_.plan, rules.traits, recipe_.batch);
+  measured.samples_per_update = systems::samples_per_update(
+      job_.plan, rules.traits, std::min(recipe_.batch, data_.training->samples()));
   measured.staleness = rules.traits.asynchronous
                            ? std::vector{staleness_of(outcome.workers)}
                            : systems::staleness_of(events, job_.plan.stages.size());
@@ -296,14 +300,16 @@ void TrainingWorker::finish(Outcome& outcome) const {
     measured.perplexity = last_->perplexity();
   }
   if (!job_.keep_timeline) return;
-  for (timeline::Event& event : events) event.op = counted_from(measured.first_timed, event.op);
+  const std::int64_t in_one = course_.batch() / recipe_.batch;
+  for (timeline::Event& event : events)
+    event.op = counted_from(measured.first_timed, in_one, event.op);
   measured.timeline.events = std::move(events);
 }
 
 }  // namespace
 
 std::optional<double> Evaluation::accuracy() const {
-  if (score.predictions == 0 || score.predictions > score.samples) return std::nullopt;
+  if (score.predictions == 0) return std::nullopt;
   return score.accuracy();
 }
 

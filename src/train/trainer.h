@@ -56,8 +56,9 @@ struct Evaluation {
   runtime::Score score;
   Seconds seconds{0};
 
-  // Where the network predicts one label per sample, and where several (words).
+  // The share of labels, or words, that were predicted right. Nothing if the network predicts none.
   [[nodiscard]] std::optional<double> accuracy() const;
+  // Only of networks that predict several labels per sample: words.
   [[nodiscard]] std::optional<double> perplexity() const;
 };
 

@@ -1,0 +1,91 @@
+#include "train/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/testing.h"
+
+namespace pipedream::train {
+namespace {
+
+using test::message_of;
+
+const std::map<std::string, std::string> kRun{
+    {kConfigurationFile, R"({"format": "pipedream-training", "version": 1})"}, {kPlanFile, "{}"}};
+
+TEST(RunFolder, IsMadeWithTheFoldersAroundIt) {
+  const test::TemporaryFolder scratch;
+  const RunFolder folder(scratch.path() / "a" / "b", false);
+  folder.begin(kRun);
+  EXPECT_EQ(read_file(scratch.path() / "a" / "b" / kPlanFile), "{}");
+}
+
+TEST(RunFolder, OfAnotherTrainingIsRefusedWithItsProcess) {
+  const test::TemporaryFolder scratch;
+  const RunFolder folder(scratch.path() / "run", false);
+  const std::string message =
+      message_of<CannotMeet>([&] { RunFolder(scratch.path() / "run", true); });
+  EXPECT_NE(message.find("is in use by another training (process " + std::to_string(::getpid())),
+            std::string::npos)
+      << message;
+}
+
+TEST(RunFolder, ThatHoldsARunIsOverwrittenOnlyOnRequest) {
+  const test::TemporaryFolder scratch;
+  { RunFolder(scratch.path() / "run", false).begin(kRun); }
+  write_file_atomically(scratch.path() / "run" / kWeightsFile, "weights");
+  write_file_atomically(scratch.path() / "run" / "notes.txt", "mine");
+  EXPECT_NE(message_of<CannotMeet>([&] {
+              RunFolder(scratch.path() / "run", false);
+            }).find("which did not end"),
+            std::string::npos);
+  const RunFolder again(scratch.path() / "run", true);
+  EXPECT_EQ(read_file(again.file(kWeightsFile)), "weights") << "until a training begins";
+  again.begin(kRun);
+  EXPECT_FALSE(is_there(again.file(kWeightsFile)));
+  EXPECT_EQ(read_file(again.file("notes.txt")), "mine");
+}
+
+TEST(RunFolder, OfSomebodyElseIsNeverTouched) {
+  for (const std::string name : {kWeightsFile, kConfigurationFile, "notes.txt"}) {
+    const test::TemporaryFolder scratch;
+    const std::string content = R"({"format": "another program's"})";
+    write_file_atomically(scratch.path() / name, content);
+    for (const bool overwrite : {false, true}) {
+      const std::string message =
+          message_of<CannotMeet>([&] { RunFolder(scratch.path(), overwrite); });
+      EXPECT_NE(message.find("no run of pipedream's"), std::string::npos) << message;
+    }
+    EXPECT_EQ(read_file(scratch.path() / name), content);
+    const auto entries = std::filesystem::directory_iterator(scratch.path());
+    EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "no lock was left";
+  }
+}
+
+TEST(RunFolder, WhereNoneCanBeIsAnError) {
+  const test::TemporaryFolder scratch;
+  write_file_atomically(scratch.path() / "file", "");
+  EXPECT_THROW(RunFolder(scratch.path() / "file" / "run", false), IoError);
+}
+
+TEST(WantSpace, SaysWhatIsFreeAndWhatIsNeeded) {
+  const test::TemporaryFolder scratch;
+  EXPECT_NO_THROW(want_space(scratch.path(), Bytes{1}, "a byte"));
+  const std::string message = message_of<IoError>(
+      [&] { want_space(scratch.path(), Bytes{std::int64_t{1} << 60}, "the run folder"); });
+  EXPECT_NE(message.find("free, and the run folder will need 1048576 TiB"), std::string::npos)
+      << message;
+}
+
+TEST(Metrics, ThatCannotBeWrittenAreReportedAndEndNothing) {
+  Metrics metrics("/dev/full");
+  EXPECT_FALSE(metrics.failure());
+  metrics.add(Step{});
+  ASSERT_TRUE(metrics.failure());
+  EXPECT_NE(metrics.failure()->find("/dev/full"), std::string::npos);
+  metrics.add(Step{});
+}
+
+}  // namespace
+}  // namespace pipedream::train
