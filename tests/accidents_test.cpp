@@ -152,7 +152,9 @@ TEST(Accidents, PathsMayHaveAnyBytes) {
 }
 
 TEST(Accidents, ABatchLargerThanTheDataIsTold) {
-  const Answer answer = call(kTiny + "--batch 100000 --minibatches 2 --json");
+  const Answer answer = call(
+      "train --model mlp --inputs 8 --hidden 8 --layers 1 --workers 1 --no-evaluation "
+      "--profile-seconds 0.1 --batch 100000 --minibatches 2 --json");
   ASSERT_EQ(answer.code, 0) << answer.err;
   EXPECT_NE(answer.err.find("fewer than --batch 100000"), std::string::npos) << answer.err;
   const auto json = nlohmann::json::parse(answer.out);

@@ -284,5 +284,71 @@ TEST(CommandLine, ModelsTooLargeForTheMemoryAreRefusedWithAReason) {
   EXPECT_NE(answer.err.find("memory"), std::string::npos) << answer.err;
 }
 
+// Characters, not bytes: tables have some beyond ASCII.
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::size_t width = 0;
+  for (const char c : text) {
+    if (c == '\n')
+      width = 0;
+    else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80)
+      widest = std::max(widest, ++width);
+  }
+  return widest;
+}
+
+TEST(CommandLine, TablesFitATerminalOf120Columns) {
+  const std::string inputs =
+      "--profile " + kSmall + " --batch 64 --cluster " PD_SOURCE_DIR "/examples/clusters/";
+  for (const std::string cluster : {"a-4x4.toml", "two-workers.toml", "b-2x8.toml"})
+    for (const std::string command : {"plan --explain ", "compare ", "simulate "}) {
+      const Answer answer = call(command + inputs + cluster);
+      EXPECT_EQ(answer.code, 0) << answer.err;
+      EXPECT_LE(widest_line(answer.out), 120U) << answer.out;
+    }
+  for (const std::string command :
+       {"models", "cluster " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml"})
+    EXPECT_LE(widest_line(call(command).out), 120U) << command;
+}
+
+TEST(CommandLine, EveryTableThatMarksAChoiceSaysWhatTheMarkIs) {
+  const std::string inputs = "--profile " + kSmall +
+                             " --batch 64 --cluster " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml";
+  for (const std::string command : {"plan ", "compare "}) {
+    const std::string out = call(command + inputs).out;
+    EXPECT_NE(out.find("\n▶ the choice of --system auto\n"), std::string::npos) << out;
+  }
+}
+
+TEST(CommandLine, ClusterAndScheduleHaveJson) {
+  const auto cluster = nlohmann::json::parse(
+      call("cluster --json " PD_SOURCE_DIR "/examples/clusters/a-4x4.toml").out);
+  EXPECT_EQ(cluster.at("format"), "pipedream-cluster");
+  EXPECT_EQ(cluster.at("workers"), 16);
+  EXPECT_EQ(cluster.at("levels").size(), 2U);
+  EXPECT_EQ(cluster.at("devices").size(), 16U);
+  const auto schedule = nlohmann::json::parse(
+      call("schedule --json --system pipedream --stages 2 --microbatches 3").out);
+  EXPECT_EQ(schedule.at("format"), "pipedream-schedule");
+  EXPECT_EQ(schedule.at("workers").at(1).at("program"),
+            "F0@0 B0@0 U0>1 F1@1 B1@1 U1>2 F2@2 B2@2 U2>3");
+}
+
+TEST(CommandLine, HelpHasNoListsOfFlagsThatExcludeEachOther) {
+  for (const std::string command : {"train", "simulate", "compare", "schedule", "plan"})
+    EXPECT_EQ(call(command + " --help").out.find("Excludes"), std::string::npos) << command;
+}
+
+// The systems that an option is for are those of the list.
+TEST(CommandLine, PreferSaysWhatAutoMayChoose) {
+  const std::string inputs = "plan --json --profile " + kSmall +
+                             " --batch 64 --cluster " PD_SOURCE_DIR
+                             "/examples/clusters/a-4x4.toml --prefer ";
+  EXPECT_EQ(nlohmann::json::parse(call(inputs + "speed").out).at("system"), "pipedream");
+  EXPECT_EQ(nlohmann::json::parse(call(inputs + "balanced").out).at("system"), "pipedream");
+  EXPECT_EQ(nlohmann::json::parse(call(inputs + "exact").out).at("system"), "dapple");
+  expect_all({{inputs + "fast", 2, "--prefer: there is no 'fast'"}});
+}
+
 }  // namespace
 }  // namespace pipedream

@@ -38,6 +38,20 @@ Json to_json(const model::ZooEntry& entry, const model::Network& network) {
           {"options", std::move(options)}};
 }
 
+// "--batch 64 --image-size 224 …", broken so that the table fits a terminal.
+std::vector<std::string> option_lines(const model::ZooEntry& entry) {
+  constexpr std::size_t kWidest = 80;
+  std::vector<std::string> lines{"--batch " + std::to_string(entry.batch)};
+  for (const model::OptionSpec& option : entry.options) {
+    const std::string text = "--" + option.name + " " + brief_number(option.value);
+    if (lines.back().size() + 1 + text.size() > kWidest)
+      lines.push_back(text);
+    else
+      lines.back() += " " + text;
+  }
+  return lines;
+}
+
 void print_table() {
   report::Table table({{"model"},
                        {"parameters", report::Align::kRight},
@@ -45,12 +59,9 @@ void print_table() {
                        {"what it is; its options and their defaults"}});
   for (const model::ZooEntry& entry : model::zoo()) {
     const model::Network network = entry.make(model::Options(entry.options, {}), entry.batch);
-    std::string options = "--batch " + std::to_string(entry.batch);
-    for (const model::OptionSpec& option : entry.options)
-      options += " --" + option.name + " " + brief_number(option.value);
     table.add_row({entry.name, report::grouped(model::parameter_count(network)),
                    std::to_string(layer_count(network)), entry.about});
-    table.add_row({"", "", "", "  " + options});
+    for (const std::string& line : option_lines(entry)) table.add_row({"", "", "", "  " + line});
   }
   std::cout << table.text();
 }

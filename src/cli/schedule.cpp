@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/pictures.h"
@@ -36,6 +38,7 @@ struct ScheduleFlags : SimulationFlags, PictureFlags {
   std::string depth, warm_up, file;
   bool as_text = false;
   bool complete = false;
+  bool as_json = false;
 };
 
 std::vector<int> replicas_of(const ScheduleFlags& flags) {
@@ -84,14 +87,36 @@ std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishe
   return traits.flushes ? 1 : 3 * wishes.replicas.front();
 }
 
-void print_programs(const schedule::Schedule& schedule, const systems::UnitCase& unit,
-                    bool complete, bool with_stages) {
-  std::vector<schedule::Program> programs =
-      complete ? schedule::lower(schedule, unit.plan, unit.profile.graph)
-               : schedule::programs_of(schedule);
+// With `complete`, loads, sends and receives are among the ops.
+std::vector<schedule::Program> programs_of(const schedule::Schedule& schedule,
+                                           const systems::UnitCase& unit, bool complete) {
+  return complete ? schedule::lower(schedule, unit.plan, unit.profile.graph)
+                  : schedule::programs_of(schedule);
+}
+
+void print_programs(const std::vector<schedule::Program>& programs, bool with_stages) {
   for (const schedule::Program& program : programs)
     std::cout << "worker " << program.worker.value << ": "
               << schedule::to_text(program, with_stages) << "\n";
+}
+
+// Every program as text, and how busy the workers are (docs/formats.md#schedule).
+nlohmann::ordered_json schedule_json(const std::vector<schedule::Program>& programs,
+                                     const plan::Plan& plan, const timeline::Summary& summary,
+                                     bool with_stages) {
+  auto workers = nlohmann::ordered_json::array();
+  for (const schedule::Program& program : programs)
+    workers.push_back(
+        {{"worker", program.worker.value}, {"program", schedule::to_text(program, with_stages)}});
+  return {{"format", "pipedream-schedule"},
+          {"version", 1},
+          {"system", plan.system},
+          {"config", plan::config_text(plan)},
+          {"microbatches", plan.microbatches},
+          {"utilisation", summary.utilisation()},
+          {"units", static_cast<double>(summary.length.count()) /
+                        static_cast<double>(systems::kUnit.count())},
+          {"workers", workers}};
 }
 
 // How many workers the lines of a schedule speak of; 0 where that cannot be read.
@@ -141,18 +166,25 @@ void execute(const ScheduleFlags& flags) {
     throw CannotMeet("a schedule of more than " + report::grouped(kMostOpsShown) +
                      " forwards is too long to print; `simulate` takes any length");
   const bool with_stages = unit.plan.stages.size() > unit.cluster.devices.size();
-  if (flags.as_text || flags.complete)
-    return print_programs(own.schedule, unit, flags.complete, with_stages);
+  if ((flags.as_text || flags.complete) && !flags.as_json)
+    return print_programs(programs_of(own.schedule, unit, flags.complete), with_stages);
   const timeline::Timeline timeline =
       simulate::timeline_of(own.schedule, unit.plan, unit.profile, unit.cluster);
   timeline::Account account({.flushes = own.schedule.rules.traits.flushes});
   for (const timeline::Event& event : timeline.events) account.add(event);
+  const timeline::Summary summary = account.finish();
   const std::string what = flags.file.empty() ? wishes.system : flags.file;
-  const std::string line =
-      "busy " + report::percent(account.finish().utilisation()) + " of the time";
-  std::cout << what << " " << report::short_config(plan::config_text(unit.plan))
-            << ", a forward takes 1 unit, a backward " << wishes.backward << ", " << line << "\n\n"
-            << report::schedule_grid(timeline, systems::kUnit, with_stages);
+  const std::string line = "busy " + report::percent(summary.utilisation()) + " of the time";
+  if (flags.as_json)
+    std::cout << schedule_json(programs_of(own.schedule, unit, flags.complete), unit.plan, summary,
+                               with_stages)
+                     .dump(2)
+              << "\n";
+  else
+    std::cout << what << " " << report::short_config(plan::config_text(unit.plan))
+              << ", a forward takes 1 unit, a backward " << wishes.backward << ", " << line
+              << "\n\n"
+              << report::schedule_grid(timeline, systems::kUnit, with_stages);
   write_pictures(flags, timeline, what + " " + report::short_config(plan::config_text(unit.plan)),
                  line);
 }
@@ -200,6 +232,8 @@ void add_schedule(CLI::App& app) {
     own->excludes(command->get_option(name));
   command->add_flag("--text", flags->as_text, "Print the programs as text, with weight versions");
   command->add_flag("--complete", flags->complete, "The same with loads, sends and receives");
+  command->add_flag("--json", flags->as_json,
+                    "Print one JSON object: the programs, and how busy the workers are");
   add_picture_flags(*command, flags);
   for (const char* text : {"--text", "--complete"})
     for (const char* picture : {"--svg", "--trace"})

@@ -45,12 +45,18 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   const std::size_t letters =
       wanted.size() - std::min(wanted.find_first_not_of('-'), wanted.size());
   std::size_t fewest = letters / 2 + 1;
+  std::size_t longest_beginning = 0;  // of equals, the one that begins alike is meant
   for (const std::string& candidate : candidates) {
     const std::string offered = folded_name(candidate);
     const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" means "vgg16"
     const std::size_t needed = begun ? 0 : edits(wanted, offered);
-    if (needed < fewest) {
+    const auto [differs, _] =
+        std::mismatch(wanted.begin(), wanted.end(), offered.begin(), offered.end());
+    const auto beginning = static_cast<std::size_t>(differs - wanted.begin());
+    const bool as_near = needed == fewest && !best.empty() && beginning > longest_beginning;
+    if (needed < fewest || as_near) {
       fewest = needed;
+      longest_beginning = beginning;
       best = candidate;
     }
   }

@@ -1,6 +1,7 @@
 #include "report/cluster_table.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "report/table.h"
 
@@ -33,6 +34,27 @@ std::string cluster_table(const cluster::Cluster& cluster) {
   }
   return fmt::format("{}: {} worker{}\n\n{}\n{}", cluster.name, cluster.workers(),
                      cluster.workers() == 1 ? "" : "s", levels.text(), devices.text());
+}
+
+nlohmann::ordered_json cluster_json(const cluster::Cluster& cluster) {
+  using nlohmann::ordered_json;
+  ordered_json json{{"format", "pipedream-cluster"},
+                    {"version", 1},
+                    {"name", cluster.name},
+                    {"workers", cluster.workers()}};
+  auto levels = ordered_json::array();
+  for (const cluster::Level& level : cluster.levels)
+    levels.push_back({{"name", level.name},
+                      {"count", level.count},
+                      {"bytes_per_second", level.bandwidth.bytes_per_second},
+                      {"latency_seconds", to_seconds(level.latency)},
+                      {"shared", level.shared}});
+  json["levels"] = levels;
+  auto devices = ordered_json::array();
+  for (const cluster::Device& device : cluster.devices)
+    devices.push_back({{"memory_bytes", device.memory.count}, {"speed", device.speed}});
+  json["devices"] = devices;
+  return json;
 }
 
 }  // namespace pipedream::report

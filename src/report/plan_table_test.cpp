@@ -234,7 +234,7 @@ TEST(PlanTable, NamesWhatTakesLongestOnAStage) {
 
 TEST(CandidateTable, MarksTheChosenAndListsRefusals) {
   Planned data_parallel = three_and_one();
-  data_parallel.system = "dp-bsp";
+  data_parallel.system = data_parallel.plan.system = "dp-bsp";
   data_parallel.plan.stages = {{{LayerId{1}, LayerId{2}, LayerId{3}},
                                 {WorkerId{0}, WorkerId{1}, WorkerId{2}, WorkerId{3}},
                                 1,
@@ -250,16 +250,18 @@ TEST(CandidateTable, MarksTheChosenAndListsRefusals) {
   choice.candidates.push_back({&systems::find_system("mp"), plan::Refusal{"no reason", {}}});
   choice.best = 0;
   EXPECT_EQ(candidate_table(choice, tiny()),
-            "   system     plan  per minibatch             rate  × data parallel  largest memory  "
-            "minibatches per update\n"
-            "▶  pipedream  3-1           16 ms  2,000 samples/s             2.50         348 MiB  "
-            "                     3\n"
-            "   dp-bsp     4             40 ms    800 samples/s             1.00          63 MiB  "
-            "                     4\n"
+            "   system     plan  per minibatch             rate  × dp-bsp  updates behind  "
+            "largest memory  minibatches/update\n"
+            "▶  pipedream  3-1           16 ms  2,000 samples/s      2.50               2  "
+            "       348 MiB                   3\n"
+            "   dp-bsp     4             40 ms    800 samples/s      1.00            none  "
+            "        63 MiB                   4\n"
             "\n"
             "gpipe: no plan fits the memory: the best attempt misses by 2 KiB (2048 bytes) on "
             "stage 1\n"
-            "mp: no reason\n");
+            "mp: no reason\n"
+            "\n"
+            "▶ the choice of `system` auto\n");
 }
 
 TEST(CandidateTable, HasNoRatioWhereDataParallelismDoesNotFit) {
@@ -270,10 +272,12 @@ TEST(CandidateTable, HasNoRatioWhereDataParallelismDoesNotFit) {
   systems::Choice choice;
   choice.candidates.push_back({&systems::find_system("pipedream"), planned});
   EXPECT_EQ(candidate_table(choice, tiny()),
-            "   system     plan  per minibatch             rate  × data parallel  largest memory  "
-            "minibatches per update\n"
-            "   pipedream  3-1           16 ms  2,000 samples/s                –         348 MiB  "
-            "                     3\n");
+            "   system     plan  per minibatch             rate  × dp-bsp  updates behind  "
+            "largest memory  minibatches/update\n"
+            "   pipedream  3-1           16 ms  2,000 samples/s         –               2  "
+            "       348 MiB                   3\n"
+            "\n"
+            "▶ the choice of `system` auto\n");
 }
 
 TEST(RateText, CountsSamplesWhereTheBatchIsKnown) {
