@@ -6,12 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "runtime_cases_testing.h"
-#include "schedule/any_schedule_testing.h"
+#include "systems/every_system_testing.h"
 
 namespace pipedream::test {
 namespace {
-
-using schedule::System;
 
 // Linear layers, some with the weights of another, ReLU, sums and dropout over any earlier values,
 // mostly the last.
@@ -54,27 +52,38 @@ std::size_t any_stage(std::size_t least, std::size_t stages) {
   return any_of_range(least, std::min(stages - 1, least + any_index(3)) + 1);
 }
 
-Rule rule_of(System system, const plan::Plan& plan, const schedule::Schedule& schedule) {
+// The version that a stage uses for a minibatch, by the traits alone: so it holds for every system.
+Rule rule_of(const cost::Traits& traits, const plan::Plan& plan,
+             const schedule::Schedule& schedule) {
   const std::vector<int> depths = schedule.rules.in_flight;
   return [=](std::size_t s, std::int64_t t) -> std::int64_t {
     const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
-    if (system == System::kBulkSynchronous) return t / r;
-    if (system == System::kTwoBuffered) return t / r - 1;
-    if (system == System::kVerticalSync) return t - depths[0] + 1;
-    if (system != System::kPipedream) return t;
-    return r == 1 ? t - depths[s] + 1 : t / r - depths[s];
+    const std::int64_t round = traits.shares_items() ? t : t / r;
+    switch (traits.versions) {
+      case cost::WeightVersions::kOne:
+        return round;
+      case cost::WeightVersions::kTwo:
+        return round - 1;
+      case cost::WeightVersions::kVerticalSync:
+        return t - depths[0] + 1;
+      case cost::WeightVersions::kStashed:
+      case cost::WeightVersions::kUnstashed:
+        break;
+    }
+    return r == 1 ? t - depths[s] + 1 : round - depths[s];
   };
 }
 
 RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()) {
   schedule::Case any = schedule::any_case(
-      {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 8, .items = 12, .layers = 2});
-  if (any.system == System::kAsynchronous) any.system = System::kBulkSynchronous;
+      {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 8, .items = 12, .layers = 2},
+      systems::every_system());
+  RC_PRE(!any.system.traits.asynchronous);  // whose bits depend on timing
   plan::Plan& plan = any.pipeline.plan;
   const std::int64_t batch = any.extent.microbatches * any_of_range<std::int64_t>(1, 4);
   const model::Network network = any_network(batch);
   place_layers(network, plan, any_stage);
-  const schedule::Schedule schedule = schedule_of(any.system, plan, any.extent);
+  const schedule::Schedule schedule = any.system.schedule(plan, any.extent, any.system.traits);
   const auto seed = any_of_range<std::uint64_t>(0, 1000);
   const runtime::SampleFeed feed(network, any.extent, seed, 0,
                                  any_of_range<std::int64_t>(any.extent.last, batch + 1));
@@ -87,9 +96,10 @@ RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()
   for (const auto& [minibatch, loss] : run.losses) RC_ASSERT(std::isfinite(loss));
   for (const auto& program : schedule::lower(schedule, plan, network.graph))
     RC_ASSERT(run.ops(program.worker) == program.ops);
-  if (any.system == System::kNoStash) return;
-  Reference plain(network, plan, seed, schedule.rules.traits.replicas == schedule::Replicas::kShareItems);
-  plain.train(feed, any.extent, rule_of(any.system, plan, schedule));
+  if (any.system.traits.versions == cost::WeightVersions::kUnstashed) return;
+  Reference plain(network, plan, seed,
+                  schedule.rules.traits.replicas == schedule::Replicas::kShareItems);
+  plain.train(feed, any.extent, rule_of(any.system.traits, plan, schedule));
   RC_ASSERT(are_same(run.weights, plain.weights()));
 }
 

@@ -43,7 +43,7 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
   check_threads(flags.threads, flags.workers);
   const model::Network network = entry.make(options, flags.batch.value_or(entry.batch));
   const train::OptimiserKind optimiser = train::optimiser_kind(flags.optimiser);
-  Progress progress("profiling " + entry.name);
+  PhaseProgress progress;
   return train::profile_for_training(
       network,
       {.device = model::device_of_worker(model::device_named(flags.device), 0),
@@ -51,7 +51,10 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
        .threads = flags.threads,
        .seed = flags.seed,
        .budget = std::chrono::duration<double>(flags.seconds),
-       .progress = [&](double share, const std::string& what) { progress.show(share, what); },
+       .progress =
+           [&](double share, const std::string& phase) {
+             progress.bar("profiling " + entry.name + ", " + phase).show(share, "");
+           },
        .workers = flags.workers},
       {.kind = optimiser});
 }

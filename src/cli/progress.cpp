@@ -17,7 +17,7 @@ constexpr double kSmallestShare = 0.02;  // below it the time left would be a gu
 std::string time_left(double share, Seconds used) {
   if (share < kSmallestShare) return "";
   const double seconds = used.count() * (1 - share) / share;
-  return ", about " + report::grouped(std::llround(seconds)) + " s left";
+  return "about " + report::grouped(std::llround(seconds)) + " s left";
 }
 
 }  // namespace
@@ -35,9 +35,10 @@ void Progress::show(double share, const std::string& what, std::optional<Seconds
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000));
-  const std::string text = what + time_left(share, used.value_or(now - began_));
+  const std::string left = time_left(share, used.value_or(now - began_));
+  const std::string text = what.empty() || left.empty() ? what + left : what + ", " + left;
   if (!terminal_) {
-    log_info(title_ + ": " + report::percent(share) + ", " + text);
+    log_info(title_ + ": " + report::percent(share) + (text.empty() ? "" : ", ") + text);
     return;
   }
   const std::string filled = report::bar(share, kBarWidth);

@@ -33,4 +33,22 @@ class Progress {
   Clock::time_point next_;
 };
 
+// Work in phases, each of which has a bar with a name and a time left of its own.
+class PhaseProgress {
+ public:
+  // The bar of that title; a bar with another title ends.
+  Progress& bar(const std::string& title) {
+    if (!progress_ || title != title_) {
+      title_ = title;
+      progress_.emplace(title);
+    }
+    return *progress_;
+  }
+  void end() { progress_.reset(); }
+
+ private:
+  std::string title_;
+  std::optional<Progress> progress_;
+};
+
 }  // namespace pipedream::cli

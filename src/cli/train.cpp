@@ -175,16 +175,14 @@ void TrainCommand::prepare() {
   tell_crowd();
   tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before the network is profiled
-  std::optional<Progress> progress;
-  if (speaks() && flags_.profile.empty() && flags_.plan.empty())
-    progress.emplace("profiling " + entry_.name);
+  PhaseProgress progress;
   const train::PlanRequest plan = plan_request_of(flags_);
   const train::PreparationCase of{
-      network_, plan, request_, workers(), computing_, [&](double share, const std::string& what) {
-        if (progress) progress->show(share, what);
+      network_, plan, request_, workers(), computing_, [&](double share, const std::string& phase) {
+        progress.bar("profiling " + entry_.name + ", " + phase).show(share, "");
       }};
   preparation_ = world_ ? train::prepare_together(of, *world_) : train::prepare(of);
-  progress.reset();
+  progress.end();
   if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds if it can be used
   for (const std::string& note : preparation_.notes) say(note);
   request_.hosts = preparation_.hosts;

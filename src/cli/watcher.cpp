@@ -11,18 +11,10 @@ Watcher::Watcher(std::string model, std::string system,
   if (metrics) metrics_.emplace(*metrics);
 }
 
-Progress& Watcher::progress(const std::string& title) {
-  if (title != title_) {
-    title_ = title;
-    progress_.emplace(title);
-  }
-  return *progress_;
-}
-
 void Watcher::see(const train::Step& step) {
   if (metrics_) metrics_->add(step);
   const double speed = static_cast<double>(step.samples) / step.seconds.count();
-  progress("training " + model_ + " with " + system_)
+  progress_.bar("training " + model_ + " with " + system_)
       .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
             "loss " + report::four_digits(step.loss) + ", " + report::three_digits(speed) +
                 " samples/s",
@@ -30,7 +22,7 @@ void Watcher::see(const train::Step& step) {
 }
 
 void Watcher::see(const train::EvaluationStep& step) {
-  progress("evaluating " + model_ + " after epoch " + std::to_string(step.epoch + 1))
+  progress_.bar("evaluating " + model_ + " after epoch " + std::to_string(step.epoch + 1))
       .show(static_cast<double>(step.done) / static_cast<double>(step.minibatches), "held-out data",
             step.seconds);
 }
@@ -38,8 +30,7 @@ void Watcher::see(const train::EvaluationStep& step) {
 void Watcher::see(const train::Evaluation& evaluation) {
   if (metrics_) metrics_->add(evaluation);
   const runtime::Score& score = evaluation.score;
-  progress_.reset();
-  title_.clear();
+  progress_.end();
   log_info(model_ + ", epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
            report::four_digits(score.mean_loss()) +
            (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));

@@ -33,13 +33,9 @@ class Watcher {
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
   void see(const train::Evaluation& evaluation);
-  // The bar of that title; a bar with another one ends.
-  Progress& progress(const std::string& title);
-
   std::string model_;
   std::string system_;
-  std::string title_;
-  std::optional<Progress> progress_;
+  PhaseProgress progress_;
   std::optional<train::Metrics> metrics_;
 };
 

@@ -324,7 +324,8 @@ Nanos run_whole(WholeModel& model, const Values& inputs, std::int64_t minibatch,
   return whole.length();
 }
 
-std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs) {
+std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs,
+                                        const std::function<void(double)>& progress) {
   const graph::Graph& graph = model.network().graph;
   std::vector<LayerMemory> memory(graph.layers().size());
   Values values = inputs;
@@ -333,7 +334,9 @@ std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs)
         {static_cast<std::int64_t>(tensor.nbytes())}};
   std::vector<std::size_t> uses(graph.values().size());
   for (std::size_t v = 0; v < uses.size(); ++v) uses[v] = graph.values()[v].consumers.size();
+  std::size_t done = 0;
   for (const LayerId id : graph.order()) {
+    progress(static_cast<double>(done++) / static_cast<double>(graph.layers().size()));
     if (graph.layer(id).is_input) continue;
     memory[id.index()] = measure_memory(model, id, values);
     for (const ValueId input : graph.layer(id).inputs)

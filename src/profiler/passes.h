@@ -66,6 +66,8 @@ struct LayerMemory {
 };
 // Runs forward and backward of each layer on its own and returns the memory of each, indexed by
 // layer. Leaves no gradients behind.
-[[nodiscard]] std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs);
+// `progress` is told the share of the layers that are done.
+[[nodiscard]] std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs,
+                                                      const std::function<void(double)>& progress);
 
 }  // namespace pipedream::profiler

@@ -17,6 +17,10 @@
 namespace pipedream::profiler {
 namespace {
 
+// Phases, as progress names them.
+constexpr char kTiming[] = "timing layers";
+constexpr char kMeasuringMemory[] = "measuring memory";
+
 constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
 // Times are stable if the spread of the middle half of the passes is below this share of the
@@ -81,13 +85,13 @@ class Measurement {
 
   Measured run(Company& company) {
     began_ = std::chrono::steady_clock::now();
-    repeat(measured_.whole, has_parts(model_.network()) ? kWholeShare : 1, "pass",
+    repeat(measured_.whole, has_parts(model_.network()) ? kWholeShare : 1,
            [this](auto pass) { run_minibatch(pass); });
     if (has_parts(model_.network())) {
       // The other workers run parts too, so that caches and memory are as busy as they are when all
       // workers run microbatches.
       company.cut(samples_of_part(model_.network().batch));
-      repeat(measured_.part, 1, "part", [this](auto pass) { run_part(pass); });
+      repeat(measured_.part, 1, [this](auto pass) { run_part(pass); });
     }
     model_.clear_gradients();
     return std::move(measured_);
@@ -103,7 +107,7 @@ class Measurement {
   // Runs `pass` until the times in `series` are stable, or the share `until` of the budget is used
   // up.
   template <class Pass>
-  void repeat(Series& series, double until, const char* name, Pass pass) {
+  void repeat(Series& series, double until, Pass pass) {
     const Measured before = measured_;
     const double start = used();
     pass(0);
@@ -114,7 +118,7 @@ class Measurement {
     if (one_pass > kLongestWarmUp && options_.device.is_cpu()) return;
     measured_ = before;  // the first pass was the warm-up
     for (std::int64_t number = 1; series.sums.size() < kMostPasses; ++number) {
-      options_.progress(std::min(1.0, used()), std::string(name) + " " + std::to_string(number));
+      options_.progress(std::min(1.0, used()), kTiming);
       pass(number);
       if (series.stable() || used() + one_pass > until) break;
     }
@@ -152,7 +156,7 @@ Measured measure_in_company(WholeModel& model, const Update& update,
   const auto ledger = model::make_memory_ledger();
   Company company(model.network(), options, ledger);
   const model::MemoryMeter meter(ledger, options.device);
-  options.progress(0, "warm-up");
+  options.progress(0, kTiming);
   // The first time that a GPU's libraries meet a layer, they search for the fastest algorithm,
   // which takes much longer than a pass. So one pass of each kind runs before, and its times are
   // dropped.
@@ -208,19 +212,18 @@ void add_fixed_times(const Measured& measured, std::int64_t batch, profile::Prof
   }
 }
 
-void add_fixed_memory(WholeModel& model, const Values& inputs, profile::Profile& profile) {
+void add_fixed_memory(WholeModel& model, const Values& inputs,
+                      const std::function<void(double)>& progress, profile::Profile& profile) {
   const std::int64_t batch = model.network().batch;
   const std::vector<LayerMemory> part =
-      run_for_memory(model, first_samples(inputs, samples_of_part(batch)));
+      run_for_memory(model, first_samples(inputs, samples_of_part(batch)), progress);
   const double share = share_of_part(batch);
   for (std::size_t layer = 0; layer < profile.costs.size(); ++layer) {
     profile::LayerCost& cost = profile.costs[layer];
     if (!cost.working) continue;
-    const auto find_fixed = [&](profile::Working& working, Bytes of_part) {
-      working.fixed = fixed_bytes(working.all, of_part, share);
-    };
-    find_fixed(*cost.working, part[layer].working);
-    find_fixed(cost.forward_working, part[layer].forward_working);
+    profile::Working& forward = cost.forward_working;
+    cost.working->fixed = fixed_bytes(cost.working->all, part[layer].working, share);
+    forward.fixed = fixed_bytes(forward.all, part[layer].forward_working, share);
   }
 }
 
@@ -268,9 +271,11 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   const Update update = options.make_update ? options.make_update() : Update();
   if (update) prepare_updates(model, update);
   const Measured measured = measure_in_company(model, update, options);
-  options.progress(1, "measuring memory");
   const Values inputs = model.sample_inputs(0);
-  const std::vector<LayerMemory> memory = run_for_memory(model, inputs);
+  // A part of an eighth comes after the whole minibatch.
+  const double of_whole = has_parts(network) ? 1 / (1 + share_of_part(network.batch)) : 1;
+  const std::vector<LayerMemory> memory = run_for_memory(
+      model, inputs, [&](double share) { options.progress(share * of_whole, kMeasuringMemory); });
 
   profile::Profile profile;
   profile.model = network.name;
@@ -289,7 +294,10 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
                                            : cost_of(measured, memory[i], network, i));
   }
   add_fixed_times(measured, network.batch, profile);
-  if (has_parts(network)) add_fixed_memory(model, inputs, profile);
+  const auto tell_rest = [&](double share) {
+    options.progress(of_whole + share * (1 - of_whole), kMeasuringMemory);
+  };
+  if (has_parts(network)) add_fixed_memory(model, inputs, tell_rest, profile);
   return profile;
 }
 

@@ -25,10 +25,10 @@ struct ProfileOptions {
   // warm-up, and at least one more follows. Only on CPU, if the first takes more than twice the
   // budget, it is the one that counts.
   std::chrono::duration<double> budget{20};
-  // Called now and then, on the caller's thread, with the share of the work done (0 … 1) and what
-  // is being done.
-  std::function<void(double share, const std::string& what)> progress = [](double,
-                                                                           const std::string&) {};
+  // Called now and then, on the caller's thread. Profiling has phases, such as "timing layers" and
+  // "measuring memory", and `share` (0 … 1) is the part of the phase that is done.
+  std::function<void(double share, const std::string& phase)> progress = [](double,
+                                                                            const std::string&) {};
   // Makes the optimiser step that is timed as the layers' updates. If empty, these times are 0. The
   // profiler does not restore weights, so a step should do its usual work but hardly change them:
   // then the last pass still measures the same network. Called once for each of the `workers`

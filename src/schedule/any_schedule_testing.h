@@ -3,39 +3,55 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/property_testing.h"
 #include "graph/graph.h"
+#include "plan/dealing.h"
 #include "plan/plan.h"
-#include "schedule/asynchronous.h"
-#include "schedule/bulk_synchronous.h"
-#include "schedule/dapple.h"
-#include "schedule/gpipe.h"
-#include "schedule/interleaved.h"
-#include "schedule/lower.h"
-#include "schedule/model_parallel.h"
-#include "schedule/one_f_one_b.h"
 #include "schedule/schedule_testing.h"
-#include "schedule/two_buffered.h"
 
 namespace pipedream::schedule {
 
-enum class System {
-  kModelParallel,
-  kGpipe,
-  kDapple,
-  kBulkSynchronous,
-  kAsynchronous,
-  kPipedream,
-  kVerticalSync,
-  kNoStash,
-  kTwoBuffered,
-  kInterleaved,
+// A system as far as its schedules go.
+struct AnySystem {
+  std::string name;
+  cost::Traits traits;
+  Schedule (*schedule)(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits);
+  // Why it cannot run a plan; null if its traits say all.
+  std::optional<std::string> (*accepts)(const plan::Plan& plan) = nullptr;
 };
-inline constexpr int kSystems = 10;
+
+// The generators of this module, with the traits that the systems give them.
+[[nodiscard]] inline const std::vector<AnySystem>& known_systems() {
+  const auto pipedream_with = [](WeightVersions versions, Replicas replicas) {
+    cost::Traits traits = cost::kPipedream.traits;
+    traits.versions = versions;
+    traits.replicas = replicas;
+    return traits;
+  };
+  const auto equal_replicas = [](const plan::Plan& plan) -> std::optional<std::string> {
+    for (const plan::Stage& stage : plan.stages)
+      if (stage.workers.size() != plan.stages.front().workers.size()) return "differ";
+    return std::nullopt;
+  };
+  static const std::vector<AnySystem> systems{
+      {"mp", cost::kModelParallel.traits, model_parallel},
+      {"gpipe", cost::kGpipe.traits, gpipe},
+      {"dapple", cost::kDapple.traits, dapple},
+      {"dp-bsp", cost::kDataParallel.traits, bulk_synchronous},
+      {"dp-asp", cost::kAsynchronous.traits, asynchronous},
+      {"pipedream", cost::kPipedream.traits, one_f_one_b},
+      {"vertical sync", pipedream_with(WeightVersions::kVerticalSync, Replicas::kNone),
+       one_f_one_b},
+      {"no stash", pipedream_with(WeightVersions::kUnstashed, Replicas::kTakeTurns), one_f_one_b},
+      {"2bw", cost::kTwoBuffered.traits, two_buffered, equal_replicas},
+      {"interleaved", cost::kInterleaved.traits, interleaved}};
+  return systems;
+}
 
 // The largest sizes that any_case() draws.
 struct Sizes {
@@ -97,101 +113,90 @@ inline void set_any_depths(plan::Plan& plan, int most) {
 }
 
 struct Case {
-  System system = System::kModelParallel;
+  AnySystem system;
   Pipeline pipeline;
   Extent extent;
   Schedule schedule;
 };
 
-[[nodiscard]] inline Schedule schedule_of(System system, const plan::Plan& plan,
-                                          const Extent& extent) {
-  switch (system) {
-    case System::kModelParallel:
-      return model_parallel(plan, extent);
-    case System::kGpipe:
-      return gpipe(plan, extent);
-    case System::kDapple:
-      return dapple(plan, extent);
-    case System::kBulkSynchronous:
-      return bulk_synchronous(plan, extent);
-    case System::kAsynchronous:
-      return asynchronous(plan, extent);
-    case System::kPipedream:
-      return one_f_one_b(plan, extent);
-    case System::kVerticalSync:
-      return one_f_one_b(plan, extent, WeightVersions::kVerticalSync);
-    case System::kNoStash:
-      return one_f_one_b(plan, extent, WeightVersions::kUnstashed);
-    case System::kTwoBuffered:
-      return two_buffered(plan, extent);
-    case System::kInterleaved:
-      return interleaved(plan, extent);
-  }
-  return {};
+// The replicas of each stage: any that the system accepts.
+[[nodiscard]] inline std::vector<int> any_replicas(const AnySystem& system, int stages, int most) {
+  using test::any_of_range;
+  if (system.traits.replicas == Replicas::kNone)
+    return std::vector<int>(static_cast<std::size_t>(stages), 1);
+  std::vector<int> replicas;
+  for (int s = 0; s < stages; ++s) replicas.push_back(any_of_range(1, most + 1));
+  const bool accepted = system.accepts == nullptr || !system.accepts(plan_of(replicas));
+  if (!accepted || any_of_range(0, 4) == 0) replicas.assign(replicas.size(), replicas.front());
+  return replicas;
 }
 
-// Returns a random system, network, plan and extent that fulfil the requirements of the system's
-// generator, and the schedule.
-[[nodiscard]] inline Case any_case(const Sizes& sizes) {
+// Workers in another order than theirs.
+inline void turn_workers(plan::Plan& plan, int count) {
+  const int turn = test::any_of_range(0, count);
+  for (plan::Stage& stage : plan.stages)
+    for (WorkerId& worker : stage.workers) worker.value = (worker.value + turn) % count;
+}
+
+[[nodiscard]] inline plan::Plan any_plan(const AnySystem& system, const Sizes& sizes) {
+  using test::any_of_range;
+  const int stages = system.traits.one_stage ? 1 : any_of_range(1, sizes.stages + 1);
+  plan::Plan plan;
+  if (system.traits.several_stages_per_worker) {
+    const int chunks = any_of_range(1, std::min(4, stages + 1));
+    const int workers = stages / chunks;
+    for (const auto& of_stage : plan::deal_out(workers * chunks, workers))
+      plan.stages.push_back({{}, of_stage});
+    return plan;
+  }
+  plan = plan_of(any_replicas(system, stages, sizes.replicas));
+  turn_workers(plan, plan::worker_count(plan));
+  return plan;
+}
+
+// Puts the graph's layers into stages at random, in order; a stage may get none.
+inline void place_any_layers(const graph::Graph& graph, plan::Plan& plan) {
+  std::vector<std::size_t> homes;
+  for (std::size_t i = 0; i < graph.layers().size(); ++i)
+    homes.push_back(test::any_index(plan.stages.size()));
+  std::sort(homes.begin(), homes.end());
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    const LayerId layer = graph.order()[i];
+    if (!graph.layer(layer).is_input) plan.stages[homes[i]].layers.push_back(layer);
+  }
+}
+
+// Any schedule that the generator of one of the systems promises to be good for.
+[[nodiscard]] inline Case any_case(const Sizes& sizes,
+                                   const std::vector<AnySystem>& systems = known_systems()) {
   using test::any_of_range;
   Case any;
-  any.system = static_cast<System>(any_of_range(0, kSystems));
-  const auto is = [&](auto... systems) { return ((any.system == systems) || ...); };
+  any.system = systems[test::any_index(systems.size())];
+  const cost::Traits& traits = any.system.traits;
   plan::Plan& plan = any.pipeline.plan;
-
-  const bool one_stage = is(System::kBulkSynchronous, System::kAsynchronous);
-  const bool cut = is(System::kGpipe, System::kDapple, System::kTwoBuffered, System::kInterleaved);
-  const bool replicated =
-      one_stage || is(System::kDapple, System::kPipedream, System::kNoStash, System::kTwoBuffered);
-  int stages = one_stage ? 1 : any_of_range(1, sizes.stages + 1);
-  int workers = stages;  // used for kInterleaved only
-  if (is(System::kInterleaved)) {
-    const int chunks = any_of_range(1, std::min(4, stages + 1));
-    workers = stages / chunks;
-    stages = workers * chunks;
-  }
-  const int alike = any_of_range(1, sizes.replicas + 1);
-  int count = 0;
-  for (int s = 0; s < stages; ++s) {
-    plan::Stage stage;
-    const int replicas = !replicated ? 1
-                         : one_stage || is(System::kTwoBuffered)
-                             ? alike
-                             : any_of_range(1, sizes.replicas + 1);
-    for (int i = 0; i < replicas; ++i)
-      stage.workers.push_back(WorkerId{is(System::kInterleaved) ? s % workers : count++});
-    plan.stages.push_back(std::move(stage));
-  }
-  if (count > 0) {  // renumbers the workers cyclically
-    const int turn = any_of_range(0, count);
-    for (plan::Stage& stage : plan.stages)
-      for (WorkerId& worker : stage.workers) worker.value = (worker.value + turn) % count;
-  }
+  plan = any_plan(any.system, sizes);
 
   const int most = any_of_range(0, 2) == 0 ? std::min(6, sizes.microbatches) : sizes.microbatches;
-  any.extent.microbatches = cut ? any_of_range(1, most + 1) : 1;
+  any.extent.microbatches = traits.cuts_minibatches ? any_of_range(1, most + 1) : 1;
   any.extent.last = any_of_range(1, any.extent.microbatches + 1);
   any.extent.minibatches = any_of_range(
       1, std::min(sizes.minibatches, std::max(1, sizes.items / any.extent.microbatches)) + 1);
   plan.microbatches = any.extent.microbatches;
-  set_any_depths(plan, is(System::kTwoBuffered) ? any.extent.microbatches + 1 : 16);
-  if (cut || is(System::kPipedream, System::kVerticalSync, System::kNoStash)) {
+  constexpr int kDeepest = 16;
+  set_any_depths(plan, traits.versions == WeightVersions::kTwo
+                           ? cost::most_in_flight(traits, kDeepest, any.extent.microbatches)
+                           : kDeepest);
+  if (traits.recomputes) {
     const std::uint64_t recompute = any_few_bits(plan.stages.size());
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
       plan.stages[s].recompute = (recompute >> s & 1U) != 0;
   }
 
+  const int stages = static_cast<int>(plan.stages.size());
   const int least = any_of_range(0, 4) == 0 ? 1 : std::min(stages + 1, sizes.layers);
   any.pipeline.graph = any_graph(least, sizes.layers);
-  std::vector<std::size_t> homes;
-  for (std::size_t i = 0; i < any.pipeline.graph.layers().size(); ++i)
-    homes.push_back(test::any_index(plan.stages.size()));
-  std::sort(homes.begin(), homes.end());
-  for (std::size_t i = 0; i < homes.size(); ++i) {
-    const LayerId layer = any.pipeline.graph.order()[i];
-    if (!any.pipeline.graph.layer(layer).is_input) plan.stages[homes[i]].layers.push_back(layer);
-  }
-  any.schedule = schedule_of(any.system, plan, any.extent);
+  place_any_layers(any.pipeline.graph, plan);
+  any.schedule = any.system.schedule(plan, any.extent, traits);
   return any;
 }
 

@@ -21,7 +21,7 @@ namespace pipedream::schedule {
 
 inline void log(const Case& of, const std::vector<Program>& programs,
                 const std::vector<Violation>& violations) {
-  RC_LOG() << "system " << static_cast<int>(of.system) << "\n";
+  RC_LOG() << "system " << of.system.name << "\n";
   for (const Program& program : programs)
     RC_LOG() << "worker " << program.worker.value << ": " << to_text(program, true) << "\n";
   for (const Violation& v : violations)
@@ -30,8 +30,9 @@ inline void log(const Case& of, const std::vector<Program>& programs,
 
 // Expects that a random schedule is valid. By the validator's first rule it then also runs with
 // sends that block.
-inline void expect_any_schedule_valid(const Sizes& sizes) {
-  const Case any = any_case(sizes);
+inline void expect_any_schedule_valid(const Sizes& sizes,
+                                      const std::vector<AnySystem>& systems = known_systems()) {
+  const Case any = any_case(sizes, systems);
   const auto programs = lower(any.schedule, any.pipeline);
   const auto violations = validate(programs, any);
   if (!violations.empty()) log(any, programs, violations);

@@ -161,7 +161,7 @@ RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, (
 // All replicas of a stage have the same updates, which apply each minibatch once.
 RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibatches, ()) {
   const Case any = any_case(kSmall);
-  RC_PRE(any.system != System::kAsynchronous);
+  RC_PRE(!any.system.traits.asynchronous);
   std::map<StageId, std::vector<Update>> first;
   for (const Program& program : programs_of(any.schedule)) {
     std::map<StageId, std::vector<Update>> mine;
@@ -189,13 +189,12 @@ RC_GTEST_PROP(ScheduleProperty, NoStageKeepsMoreThanItsSystemPromises, ()) {
     for (const auto& [stage, of] : counter.stages()) {
       const Counts& peak = of.peak();
       const int depth = rules.in_flight[stage.index()];
-      const bool overlaps = any.system == System::kPipedream || any.system == System::kNoStash ||
-                            any.system == System::kTwoBuffered;
+      const cost::Traits& traits = any.system.traits;
       const bool replicated = any.pipeline.plan.stage(stage).workers.size() > 1;
       RC_ASSERT(peak.in_flight <= depth);
-      RC_ASSERT(peak.gradients <= (overlaps && replicated ? 2 : 1));
-      const int versions = any.system == System::kPipedream ? depth : rules.kept();
-      RC_ASSERT(peak.versions <= versions);
+      RC_ASSERT(peak.gradients <= (!traits.flushes && replicated ? 2 : 1));
+      const bool stashed = traits.versions == WeightVersions::kStashed;
+      RC_ASSERT(peak.versions <= (stashed ? depth : rules.kept()));
     }
   }
 }

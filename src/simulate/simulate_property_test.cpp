@@ -19,7 +19,6 @@ using schedule::Item;
 using schedule::Kind;
 using schedule::Op;
 using schedule::Recv;
-using schedule::System;
 using test::any_of_range;
 
 constexpr schedule::Sizes kSizes{
@@ -85,7 +84,7 @@ AnyRun any_run() {
   const int workers = plan::worker_count(any.from.pipeline.plan);
   any.with = {any.from.pipeline.plan, any_profile(any.from.pipeline.graph), any_cluster(workers)};
   any.conditions = any_conditions(workers);
-  RC_LOG() << "system " << static_cast<int>(any.from.system) << ", plan "
+  RC_LOG() << "system " << any.from.system.name << ", plan "
            << plan::config_text(any.with.plan) << ", " << any.from.extent.minibatches << " of "
            << any.from.extent.microbatches << "\n";
   return any;

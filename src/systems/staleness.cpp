@@ -39,7 +39,7 @@ std::optional<std::string> staleness_note(const plan::Plan& plan) {
          " computes gradients with weights that are up to " + std::to_string(most) +
          (most == 1 ? " update" : " updates") +
          " old: if the loss jumps or does not fall, take a smaller `learning_rate` or `momentum`, "
-         "`warm_up` it, or choose `prefer` exact (docs/systems.md)";
+         "or choose `prefer` exact (docs/systems.md#stale-weights)";
 }
 
 }  // namespace pipedream::systems

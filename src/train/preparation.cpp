@@ -9,6 +9,7 @@
 #include "model/device.h"
 #include "profile/profile_file.h"
 #include "systems/own_schedule.h"
+#include "systems/staleness.h"
 #include "train/profiling.h"
 #include "train/together.h"
 
@@ -221,6 +222,9 @@ Preparation prepare(const PreparationCase& of) {
   }
   systems::Decision decision = systems::plan_with(of.plan.system, model, cluster, of.plan.wishes);
   preparation.notes = systems::unmet_wishes(of.plan.wishes, decision.planned);
+  if (decision.choice)
+    if (auto note = systems::staleness_note(decision.planned.plan))
+      preparation.notes.push_back(*note);
   preparation.plans.push_back(prepared(of, *preparation.profile, cluster, decision.planned));
   preparation.choice = std::move(decision.choice);
   return preparation;

@@ -45,7 +45,10 @@ profile::Profile profile_for_training(const model::Network& network,
     };
   };
   profile::Profile profile = profiler::profile_network(network, options);
-  if (options.workers > 1) add_averaging(options, profile);
+  if (options.workers > 1) {
+    options.progress(0, "timing averaging");
+    add_averaging(options, profile);
+  }
   return profile;
 }
 

@@ -1,0 +1,93 @@
+// What every system in the list must hold: its schedules are valid, are what its traits promise,
+// and its predicted time is not far from what the simulator finds.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "plan/plan_testing.h"
+#include "schedule/schedule_properties_testing.h"
+#include "systems/every_system_testing.h"
+#include "systems/planning.h"
+#include "systems/simulation.h"
+
+namespace pipedream::systems {
+namespace {
+
+RC_GTEST_PROP(EverySystemProperty, SchedulesAreValid, ()) {
+  schedule::expect_any_schedule_valid(
+      {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 9, .items = 16, .layers = 8},
+      every_system());
+}
+
+// Plans of random networks on random clusters are accepted by their own system.
+RC_GTEST_PROP(EverySystemProperty, PlansAreAcceptedAndSimulated, ()) {
+  const plan::Limits limits{.layers = 6, .workers = 5};
+  const profile::Profile profile = plan::any_profile(limits);
+  const cluster::Cluster cluster = plan::any_cluster(limits);
+  const Model model(profile);
+  const System& system = all_systems()[test::any_index(all_systems().size())];
+  const Result result = plan_for(system, model, cluster, {});
+  const auto* planned = std::get_if<Planned>(&result);
+  RC_PRE(planned != nullptr);
+  RC_ASSERT(!why_refused(system, planned->plan));
+  SimulationWishes wishes;
+  wishes.conditions.loading = false;
+  const Simulated simulated = simulate_plan(planned->plan, profile, cluster, wishes);
+  RC_ASSERT(simulated.minibatches_per_second > 0);
+  // No time is predicted that the compute alone exceeds.
+  const cost::Traits& traits = system.traits;
+  const double least =
+      plan::Relaxation(plan::Predictor(model.cuts, cluster, setting_of(system, {})), false).bound();
+  RC_ASSERT(traits.asynchronous || planned->time().count() >= least * (1 - 1e-9));
+}
+
+// A chain of layers that take milliseconds, so that rounding to nanoseconds does not matter.
+profile::Profile any_chain() {
+  profile::Profile profile;
+  profile.batch = 64;
+  graph::Builder builder;
+  builder.add_input("data", {{"out", {}, Bytes{8}}});
+  profile.costs.emplace_back();
+  const auto any_time = [](int least) {
+    return std::chrono::milliseconds(test::any_of_range(least, 20));
+  };
+  for (int i = test::any_of_range(1, 9); i > 0; --i) {
+    const LayerId layer =
+        builder.add_layer("layer" + std::to_string(i), "", {{"out", {}, Bytes{8}}});
+    builder.add_edge(LayerId{layer.value - 1}, 0, layer);
+    profile.costs.push_back({.forward = any_time(1), .backward = any_time(1), .weights = Bytes{8}});
+  }
+  profile.graph = std::move(builder).build();
+  return profile;
+}
+
+// Where links take no time, what is left of a prediction is how a system fills, drains and loops.
+RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFree, ()) {
+  const profile::Profile profile = any_chain();
+  const int workers = test::any_of_range(1, 6);
+  const cluster::Cluster cluster{
+      "free",
+      {{.name = "room", .count = workers, .bandwidth = {1e18}}},
+      std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{1 << 30}, 1})};
+  const Model model(profile);
+  const System& system = all_systems()[test::any_index(all_systems().size())];
+  const Wishes asked{.straight = test::any_of_range(0, 2) == 0,
+                     .recompute = test::any_of_range(0, 2) == 0};
+  const Result result = plan_for(system, model, cluster, only_known(system, asked));
+  const auto& planned = std::get<Planned>(result);
+  SimulationWishes wishes;
+  wishes.conditions.loading = false;
+  const Simulated simulated = simulate_plan(planned.plan, profile, cluster, wishes);
+  const double ratio = 1 / simulated.minibatches_per_second / planned.time().count();
+  RC_LOG() << system.name << " " << plan::config_text(planned.plan) << ": simulated " << ratio
+           << " times the prediction\n";
+  // Exact, but for an estimate where a worker has several stages, and a lower bound where depths
+  // and a flush meet.
+  const cost::Traits& traits = system.traits;
+  const bool estimated = traits.several_stages_per_worker;
+  const bool bounded = traits.flushes && traits.has_depths();
+  RC_ASSERT(ratio > (estimated ? 0.75 : 1 - 1e-6));
+  RC_ASSERT(ratio < (estimated || bounded ? 1.33 : 1 + 1e-6));
+}
+
+}  // namespace
+}  // namespace pipedream::systems
