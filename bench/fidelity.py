@@ -37,9 +37,8 @@ MODELS = {
     "gpt": ["--hidden", "128", "--layers", "6", "--heads", "4", "--vocabulary", "1000",
             "--context", "64", "--batch", "8"],
 }
-CUTTING = ["dapple", "torchgpipe", "gpipe", "2bw", "interleaved"]  # minibatches into microbatches
-WHOLE = ["pipedream", "dp-bsp", "mp", "dp-asp"]
 MICROBATCHES = [4, 8]
+SYSTEMS = []  # (name, whether it cuts minibatches), as the program lists them
 LINKS = {"memory": None, "200Mbit/s": "200Mbit/s"}
 PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no link
 
@@ -55,7 +54,8 @@ IDLE = ["fill_drain", "imbalance", "transfer", "wait"]
 
 def all_cells():
     """(model, workers, link, system, microbatches), groups of one profile together."""
-    systems = [(s, 1) for s in WHOLE] + list(itertools.product(CUTTING, MICROBATCHES))
+    systems = [(s, 1) for s, cuts in SYSTEMS if not cuts]
+    systems += itertools.product([s for s, cuts in SYSTEMS if cuts], MICROBATCHES)
     return [(model, workers, link, system, microbatches) for model in MODELS
             for workers, link in PLACES for system, microbatches in systems]
 
@@ -432,6 +432,12 @@ def machine_of(program):
     return {"cores": os.cpu_count(), "processor": os.uname().machine, "torch": version}
 
 
+def systems_of(program):
+    """The systems that the program lists, and whether each cuts minibatches into microbatches."""
+    listed = subprocess.run([program, "systems", "--json"], check=True, capture_output=True).stdout
+    return [(s["name"], s["cuts_minibatches"]) for s in json.loads(listed)["systems"]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
@@ -443,6 +449,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--write", action="store_true", help="write docs/fidelity.md")
     args = parser.parse_args()
+    SYSTEMS.extend(systems_of(args.program))
     bench = Bench(args)
     try:
         bench.run()

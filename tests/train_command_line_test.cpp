@@ -176,7 +176,7 @@ TEST(TrainCommand, PrintsOneTableAndOneObject) {
 TEST(TrainCommand, SaysHowManyMicrobatchesThereAre) {
   const std::string gpipe = kMlp + "--workers 2 --system gpipe --microbatches 4 --minibatches 3 ";
   const Answer table = call(gpipe);
-  EXPECT_NE(table.out.find("3 minibatches of 4 microbatches trained"), std::string::npos)
+  EXPECT_NE(table.out.find("3 minibatches in 4 microbatches each trained"), std::string::npos)
       << table.out;
   EXPECT_EQ(json_of(call(gpipe + "--json")).at("microbatches"), 4);
 }

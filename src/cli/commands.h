@@ -6,6 +6,7 @@
 namespace pipedream::cli {
 
 void add_models(CLI::App& app);
+void add_systems(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_cluster(CLI::App& app);
 void add_plan(CLI::App& app);

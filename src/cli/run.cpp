@@ -110,6 +110,7 @@ class HelpFormatter : public CLI::Formatter {
 
 void add_commands(CLI::App& app) {
   add_models(app);
+  add_systems(app);
   add_profile(app);
   add_cluster(app);
   add_plan(app);

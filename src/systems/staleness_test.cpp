@@ -1,7 +1,12 @@
 #include "systems/staleness.h"
 
+#include <cmath>
+#include <map>
+
 #include <gtest/gtest.h>
 
+#include "core/file.h"
+#include "core/text.h"
 #include "systems/measured.h"
 #include "systems/simulation.h"
 #include "systems/unit_case.h"
@@ -54,6 +59,38 @@ TEST(StalenessNote, IsForStaleSystemsOnly) {
                    .replicas = system.traits.one_stage ? std::vector{2} : std::vector{1, 1},
                    .microbatches = 2});
     EXPECT_EQ(staleness_note(made.plan).has_value(), system.traits.is_stale()) << system.name;
+  }
+}
+
+// w(t+1) = w(t) + β·(w(t) − w(t−1)) − v·h·w(t−d): gradient descent with momentum on a parabola,
+// with gradients that are d updates old.
+bool converges(double momentum, int delay, double rate_times_curvature) {
+  constexpr int kUpdates = 40'000;
+  std::vector<double> weights(static_cast<std::size_t>(delay) + 2, 1);
+  for (int t = 0; t < kUpdates; ++t) {
+    const double now = weights.back();
+    const double before = weights[weights.size() - 2];
+    const double old = weights[weights.size() - 1 - static_cast<std::size_t>(delay)];
+    weights.push_back(now + momentum * (now - before) - rate_times_curvature * old);
+    weights.erase(weights.begin());
+    if (std::abs(weights.back()) > 1e6) return false;
+  }
+  return std::abs(weights.back()) < 1e-3;
+}
+
+// The table of docs/systems.md#stale-weights.
+TEST(StaleWeights, LimitTheLearningRateAsTheDocumentSays) {
+  const std::map<double, std::vector<double>> limits{
+      {0, {2, 1, 0.618, 0.445}}, {0.5, {3, 0.5, 0.281, 0.199}}, {0.9, {3.8, 0.1, 0.051, 0.035}}};
+  const std::string document = read_file(PD_SOURCE_DIR "/docs/systems.md");
+  for (const auto& [momentum, by_delay] : limits) {
+    std::string line = "| " + brief_number(momentum) + " |";
+    for (std::size_t delay = 0; delay < by_delay.size(); ++delay) {
+      line += " " + brief_number(by_delay[delay]) + " |";
+      EXPECT_TRUE(converges(momentum, static_cast<int>(delay), 0.98 * by_delay[delay])) << line;
+      EXPECT_FALSE(converges(momentum, static_cast<int>(delay), 1.02 * by_delay[delay])) << line;
+    }
+    EXPECT_NE(document.find(line), std::string::npos) << line;
   }
 }
 
