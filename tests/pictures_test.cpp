@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/file.h"
+#include "report/svg_testing.h"
 #include "report/timeline_svg.h"
 #include "report/trace.h"
 #include "schedule/asynchronous.h"
@@ -98,7 +99,7 @@ std::vector<Case> all_cases() {
           {"gpipe_recompute", "gpipe with recomputation on 3 workers", recomputing(straight(3, 4)),
            2, schedule::gpipe},
           {"dapple", "dapple on 3 workers", straight(3, 5), 2, schedule::dapple},
-          {"pipedream", "pipedream 1-1-1-1 on 4 workers", straight(4), 6, stashed},
+          {"pipedream", "pipedream on 4 workers", straight(4), 6, stashed},
           {"pipedream_2_1", "pipedream 2-1 on 3 workers", two_and_one(), 6, stashed},
           {"pipedream_vertical_sync", "pipedream with vertical sync on 3 workers", straight(3), 5,
            vertical},
@@ -178,10 +179,21 @@ TEST_P(Pictures, OfASimulatedRunAreAsTheyWere) {
   compare(GetParam().name + ".svg", picture_of(GetParam()));
 }
 
+TEST_P(Pictures, HaveALegendOfWhatOccursAndNothingElse) {
+  const auto elements = report::XmlReader::read(picture_of(GetParam()));
+  EXPECT_EQ(report::classes_in(elements, false), report::classes_in(elements, true));
+}
+
 TEST_P(Pictures, TracesOfASimulatedRunAreAsTheyWere) {
   const std::string trace = trace_of(GetParam());
   EXPECT_TRUE(nlohmann::json::accept(trace));
   compare(GetParam().name + ".trace.json", trace);
+}
+
+// Too long for one screen: its beginning, a stretch of its steady state and its end.
+TEST(PictureOfALongRun, IsAsItWas) {
+  compare("long_run.svg",
+          picture_of({"", "pipedream on 4 workers, a long run", straight(4), 100, stashed}));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEverySystem, Pictures, testing::ValuesIn(all_cases()),

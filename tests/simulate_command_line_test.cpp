@@ -69,6 +69,17 @@ TEST(SimulateCommand, RunsAScheduleOfTheUsersOwn) {
       << grid.out;
 }
 
+TEST(ScheduleCommand, ItsPictureCountsInUnits) {
+  const std::string svg = scratch("units.svg").string();
+  const Answer answer = call("schedule --stages 4 --svg " + svg);
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  const std::string picture = read_file(svg);
+  EXPECT_NE(picture.find(">pipedream 1×4<"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(">time, units<"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(" with weight version 0: 0 units to 1 unit (1 unit)<"), std::string::npos)
+      << picture;
+}
+
 TEST(CompareCommand, ShowsAllSystemsAndMarksTheChoice) {
   const Answer answer = call("compare" + kInputs);
   ASSERT_EQ(answer.code, 0) << answer.err;

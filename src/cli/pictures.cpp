@@ -7,7 +7,6 @@
 #include "cli/flags.h"
 #include "core/error.h"
 #include "core/file.h"
-#include "report/timeline_svg.h"
 #include "report/trace.h"
 
 namespace pipedream::cli {
@@ -47,14 +46,14 @@ void check_picture_files(const PictureFlags& flags) {
 }
 
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,
-                    const std::string& title, const std::string& subtitle) {
+                    const report::SvgOptions& options) {
   const auto write = [](const std::string& file, const std::string& content) {
     write_file_atomically(file, content);
     std::cerr << "written to " << file << "\n";
   };
-  if (!flags.svg.empty())
-    write(flags.svg, report::timeline_svg(timeline, {.title = title, .subtitle = subtitle}));
-  if (!flags.trace.empty()) write(flags.trace, report::trace_json(timeline, {.title = title}));
+  if (!flags.svg.empty()) write(flags.svg, report::timeline_svg(timeline, options));
+  if (!flags.trace.empty())
+    write(flags.trace, report::trace_json(timeline, {.title = options.title}));
 }
 
 }  // namespace pipedream::cli

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "report/timeline_svg.h"
 #include "timeline/timeline.h"
 
 namespace pipedream::cli {
@@ -22,8 +23,8 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
 // be written, and BadUsage where it would replace a file of another kind.
 void check_picture_files(const PictureFlags& flags);
 
-// Writes those that were asked for and says so on stderr.
+// Writes those that were asked for and says so on stderr. The trace has the title of `options`.
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,
-                    const std::string& title, const std::string& subtitle);
+                    const report::SvgOptions& options);
 
 }  // namespace pipedream::cli

@@ -185,8 +185,10 @@ void execute(const ScheduleFlags& flags) {
               << ", a forward takes 1 unit, a backward " << wishes.backward << ", " << line
               << "\n\n"
               << report::schedule_grid(timeline, systems::kUnit, with_stages);
-  write_pictures(flags, timeline, what + " " + report::short_config(plan::config_text(unit.plan)),
-                 line);
+  write_pictures(flags, timeline,
+                 {.title = what + " " + report::short_config(plan::config_text(unit.plan)),
+                  .subtitle = line,
+                  .unit = report::TimeUnit{systems::kUnit, "unit", "units"}});
 }
 
 // What a run of equal stages is like.

@@ -106,9 +106,9 @@ void execute(const SimulateFlags& flags) {
     std::cout << with_flags(report::simulation_table(simulated, plan, profile, cluster));
   }
   write_pictures(flags, simulated.timeline,
-                 profile.model + " on " + cluster.name + ": " + plan.system + " " +
-                     report::short_config(plan::config_text(plan)),
-                 report::simulation_line(simulated, profile));
+                 {.title = profile.model + " on " + cluster.name + ": " + plan.system + " " +
+                           report::short_config(plan::config_text(plan)),
+                  .subtitle = report::simulation_line(simulated, profile)});
 }
 
 }  // namespace

@@ -58,6 +58,13 @@ std::string_view entity(std::uint32_t value) {
   }
 }
 
+std::string points_text(const std::vector<Point>& points) {
+  std::string text;
+  for (const Point& point : points)
+    text += (text.empty() ? "" : " ") + pixels(point.x) + "," + pixels(point.y);
+  return text;
+}
+
 }  // namespace
 
 std::string escape_xml(std::string_view text) {
@@ -92,22 +99,39 @@ Tenths text_width(const std::string& text, int font) {
   return static_cast<Tenths>(width_of(text)) * font * 56 / 10;
 }
 
-Svg::Svg(Tenths width, Tenths height, std::string_view style_sheet) {
+Svg::Svg(Tenths width, Tenths height, std::string_view style_sheet, std::string_view patterns) {
   fmt::format_to(std::back_inserter(out_),
                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
                  "viewBox=\"0 0 {0} {1}\">\n<style>\n{2}</style>\n",
                  pixels(width), pixels(height), style_sheet);
+  if (!patterns.empty()) fmt::format_to(std::back_inserter(out_), "<defs>\n{}</defs>\n", patterns);
 }
 
-void Svg::rect(std::string_view css, const Rect& at, std::string_view title, int opacity) {
-  fmt::format_to(std::back_inserter(out_),
-                 "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", css,
-                 pixels(at.x), pixels(at.y), pixels(at.width), pixels(at.height));
-  if (opacity < 100) fmt::format_to(std::back_inserter(out_), " fill-opacity=\"0.{:02}\"", opacity);
+// Ends the element that was begun, with its tooltip.
+void Svg::close(std::string_view name, std::string_view title) {
   if (title.empty())
     out_ += "/>\n";
   else
-    out_ += "><title>" + escape_xml(title) + "</title></rect>\n";
+    fmt::format_to(std::back_inserter(out_), "><title>{}</title></{}>\n", escape_xml(title), name);
+}
+
+void Svg::rect(std::string_view css, const Rect& at, std::string_view title) {
+  fmt::format_to(std::back_inserter(out_),
+                 "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", css,
+                 pixels(at.x), pixels(at.y), pixels(at.width), pixels(at.height));
+  close("rect", title);
+}
+
+void Svg::polygon(std::string_view css, const std::vector<Point>& corners, std::string_view title) {
+  fmt::format_to(std::back_inserter(out_), "<polygon class=\"{}\" points=\"{}\"", css,
+                 points_text(corners));
+  close("polygon", title);
+}
+
+void Svg::line(std::string_view css, const std::vector<Point>& points) {
+  fmt::format_to(std::back_inserter(out_), "<polyline class=\"{}\" points=\"{}\"", css,
+                 points_text(points));
+  close("polyline", {});
 }
 
 void Svg::text(std::string_view css, Tenths x, Tenths y, std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pipedream::report {
 
@@ -28,14 +29,25 @@ struct Rect {
   Tenths height = 0;
 };
 
+struct Point {
+  Tenths x = 0;
+  Tenths y = 0;
+};
+
 // A picture under construction. Texts and titles are escaped here. `css` are classes of the style
 // sheet; class tN is a font of N pixels.
 class Svg {
  public:
-  Svg(Tenths width, Tenths height, std::string_view style_sheet);
+  // `patterns` is the text of the <pattern> elements that the style sheet refers to.
+  Svg(Tenths width, Tenths height, std::string_view style_sheet, std::string_view patterns = {});
 
-  // Adds a rectangle. `title`, unless empty, is its tooltip. `opacity` is in percent.
-  void rect(std::string_view css, const Rect& at, std::string_view title = {}, int opacity = 100);
+  // Adds a rectangle. `title`, unless empty, is its tooltip.
+  void rect(std::string_view css, const Rect& at, std::string_view title = {});
+  // Adds a closed shape. `title`, unless empty, is its tooltip.
+  void polygon(std::string_view css, const std::vector<Point>& corners,
+               std::string_view title = {});
+  // Adds a line through `points`.
+  void line(std::string_view css, const std::vector<Point>& points);
   // Adds a text. `y` is the position of its base line.
   void text(std::string_view css, Tenths x, Tenths y, std::string_view text);
   void begin_group(std::string_view css);
@@ -44,6 +56,8 @@ class Svg {
   [[nodiscard]] std::string finish() &&;
 
  private:
+  void close(std::string_view name, std::string_view title);
+
   std::string out_;
 };
 

@@ -37,8 +37,10 @@ TEST(Pixels, HaveADecimalOnlyWhereNeeded) {
 }
 
 TEST(Svg, IsADocumentOfWhatWasDrawn) {
-  Svg svg(1000, 505, ".a{fill:#fff}\n");
-  svg.rect("a", {10, 25, 300, 40}, "1 < 2", 7);
+  Svg svg(1000, 505, ".a{fill:#fff}\n", "<pattern id=\"p\"/>\n");
+  svg.rect("a", {10, 25, 300, 40}, "1 < 2");
+  svg.polygon("a", {{0, 0}, {15, 0}, {0, 20}}, "triangle");
+  svg.line("b", {{0, 0}, {15, 25}});
   svg.begin_group("t9");
   svg.text("", 5, 6, "x & y");
   svg.end_group();
@@ -46,8 +48,11 @@ TEST(Svg, IsADocumentOfWhatWasDrawn) {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"50.5\" "
             "viewBox=\"0 0 100 50.5\">\n"
             "<style>\n.a{fill:#fff}\n</style>\n"
-            "<rect class=\"a\" x=\"1\" y=\"2.5\" width=\"30\" height=\"4\" fill-opacity=\"0.07\">"
+            "<defs>\n<pattern id=\"p\"/>\n</defs>\n"
+            "<rect class=\"a\" x=\"1\" y=\"2.5\" width=\"30\" height=\"4\">"
             "<title>1 &lt; 2</title></rect>\n"
+            "<polygon class=\"a\" points=\"0,0 1.5,0 0,2\"><title>triangle</title></polygon>\n"
+            "<polyline class=\"b\" points=\"0,0 1.5,2.5\"/>\n"
             "<g class=\"t9\">\n<text x=\"0.5\" y=\"0.6\">x &amp; y</text>\n</g>\n</svg>\n");
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct Element {
   std::map<std::string, std::string> attributes;
   std::string text;   // its own text, with entities resolved
   std::string title;  // the text of its <title>
+  std::string group;  // the class of the innermost <g> around it
 
   [[nodiscard]] double number(const std::string& attribute) const {
     return std::strtod(attributes.at(attribute).c_str(), nullptr);
@@ -90,12 +92,13 @@ class XmlReader {
   }
   Element read_element() {
     expect("<");
-    Element element{std::string(take_until(" />\n")), {}, "", ""};
+    Element element{std::string(take_until(" />\n")), {}, "", "", group_};
     const std::size_t place = elements_.size();
     elements_.push_back(element);
     read_attributes(element);
     if (!take("/>")) {
       expect(">");
+      if (element.name == "g") group_ = element.css();
       while (!left_.starts_with("</")) {
         element.text += resolved(take_until("<"));
         if (left_.starts_with("</")) break;
@@ -103,12 +106,27 @@ class XmlReader {
         if (child.name == "title") element.title = child.text;
       }
       expect("</" + element.name + ">");
+      if (element.name == "g") group_ = element.group;
     }
     return elements_[place] = element;
   }
 
   std::string_view left_;
   std::vector<Element> elements_;
+  std::string group_;  // the class of the innermost <g> that is open
 };
+
+// Returns the classes of all boxes, marks and lines of a picture's chart, or of its legend. These
+// must be the same, whatever the picture shows.
+[[nodiscard]] inline std::set<std::string> classes_in(const std::vector<Element>& elements,
+                                                      bool of_legend) {
+  std::set<std::string> classes;
+  for (const Element& element : elements)
+    if ((element.name == "rect" || element.name == "polyline") &&
+        (element.group == "legend") == of_legend && element.css() != "page" &&
+        element.css() != "grid")
+      classes.insert(element.css());
+  return classes;
+}
 
 }  // namespace pipedream::report

@@ -12,19 +12,23 @@ namespace pipedream::report {
 // Maps times to horizontal positions. Immutable.
 class Scale {
  public:
-  // The window from `from` to `to` is `width` wide. Requires 0 ≤ `from` < `to`.
-  Scale(Nanos from, Nanos to, Tenths width);
+  // The window from `from` to `to` begins at `left` and is `width` wide. Requires 0 ≤ `from` <
+  // `to`.
+  Scale(Nanos from, Nanos to, Tenths width, Tenths left = 0);
 
   [[nodiscard]] Nanos from() const { return from_; }
   [[nodiscard]] Nanos to() const { return to_; }
   [[nodiscard]] Tenths width() const { return width_; }
-  // Returns the distance from the left edge. Requires a time within the window.
+  [[nodiscard]] Tenths left() const { return left_; }
+  [[nodiscard]] Tenths right() const { return left_ + width_; }
+  // Returns the position of a time. Requires a time within the window.
   [[nodiscard]] Tenths at(Nanos time) const;
 
  private:
   Nanos from_;
   Nanos to_;
   Tenths width_;
+  Tenths left_;
   int shift_ = 0;  // bits cut off from times, so that products with the width do not overflow
 };
 
@@ -32,10 +36,17 @@ struct Box {
   Tenths left = 0;
   Tenths right = 0;  // larger than `left`
   Look look = Look::kForward;
-  // Null for a box that stands for several events, which are too narrow to be told apart.
+  // Null for a box that stands for several events, which are too narrow to be told apart. Then
+  // `look` is that of the events which take most of the time.
   const timeline::Event* event = nullptr;
-  // In percent. For a box of several events, the share of its time that they take.
-  int opacity = 100;
+  bool odd = false;  // all of its events are about minibatches with odd numbers
+  Nanos start{0};    // beginning of its first event, within the window
+  Nanos end{0};      // end of its last event, within the window
+  Nanos busy{0};     // time that its events take
+  int events = 1;    // number of its events
+
+  // Returns `busy` as a share of the time from `start` to `end`, in tenths.
+  [[nodiscard]] int busy_tenths() const;
 };
 
 // Returns the boxes of a row's events within the window, from left to right. No two of them
@@ -50,9 +61,10 @@ struct Mark {
   Look look = Look::kUpdate;                   // look of the first event
   std::vector<const timeline::Event*> events;  // at least one
 };
-// Returns the marks of a row's events within the window. Waits have no marks. Returns no marks at
-// all if there are so many that they would hide the boxes.
+// Returns the marks of a row's events within the window. Waits have no marks.
 [[nodiscard]] std::vector<Mark> marks_of(const std::vector<const timeline::Event*>& row,
                                          const Scale& scale);
+// Returns whether the marks of a row are so close to each other that they would hide its boxes.
+[[nodiscard]] bool are_crowded(const std::vector<Mark>& marks);
 
 }  // namespace pipedream::report

@@ -32,6 +32,13 @@ TEST(Scale, MapsTheWindowToTheWidth) {
   EXPECT_EQ(scale.at(Nanos{200}), 1000);
 }
 
+TEST(Scale, MayBeginAnywhere) {
+  const Scale scale(Nanos{100}, Nanos{200}, 1000, 70);
+  EXPECT_EQ(scale.at(Nanos{100}), 70);
+  EXPECT_EQ(scale.at(Nanos{200}), 1070);
+  EXPECT_EQ(scale.right(), 1070);
+}
+
 TEST(Scale, TakesTheLongestTimes) {
   const Scale scale(Nanos{0}, Nanos::max(), 32000);
   EXPECT_EQ(scale.at(Nanos{0}), 0);
@@ -60,6 +67,15 @@ TEST(BoxesOf, AreCutToTheWindow) {
   EXPECT_EQ(boxes[1].right, 200);
 }
 
+TEST(BoxesOf, BeginWhereTheScaleBegins) {
+  const std::vector<Event> events = {event_of(Forward{}, 0, 15), event_of(Forward{}, 15, 30)};
+  const auto boxes = boxes_of(row_of_all(events), Scale(Nanos{10}, Nanos{20}, 200, 5000));
+  ASSERT_EQ(boxes.size(), 2U);
+  EXPECT_EQ(boxes[0].left, 5000);
+  EXPECT_EQ(boxes[1].left, 5100);
+  EXPECT_EQ(boxes[1].right, 5200);
+}
+
 TEST(BoxesOf, ShowTheRestOfWhatAnotherHides) {
   const std::vector<Event> events = {event_of(Forward{}, 0, 50), event_of(Forward{}, 10, 40),
                                      event_of(Forward{}, 20, 80)};
@@ -82,9 +98,30 @@ TEST(BoxesOf, MergeWhatIsTooNarrow) {
   ASSERT_EQ(boxes.size(), 1U);
   EXPECT_EQ(boxes[0].look, Look::kBackward) << "that takes most of the time";
   EXPECT_EQ(boxes[0].event, nullptr);
-  EXPECT_EQ(boxes[0].opacity, 50);
+  EXPECT_EQ(boxes[0].busy_tenths(), 5);
+  EXPECT_EQ(boxes[0].events, 20'000);
+  EXPECT_EQ(boxes[0].start, Nanos{0});
+  EXPECT_EQ(boxes[0].end, Nanos{9'999 * 600 + 400});
+  EXPECT_EQ(boxes[0].busy, Nanos{10'000 * 300});
   EXPECT_EQ(boxes[0].left, 0);
   EXPECT_EQ(boxes[0].right, 1000);
+}
+
+TEST(BoxesOf, AreOddWhereAllOfTheirMinibatchesAre) {
+  const auto odd = [](std::vector<std::int64_t> minibatches, Nanos::rep length) {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < minibatches.size(); ++i)
+      events.push_back(event_of(Forward{.item = {minibatches[i], 0}},
+                                static_cast<std::int64_t>(i) * length,
+                                static_cast<std::int64_t>(i + 1) * length));
+    std::vector<bool> are_odd;
+    for (const Box& box : boxes_of(row_of_all(events), Scale(Nanos{0}, Nanos{1000}, 1000)))
+      are_odd.push_back(box.odd);
+    return are_odd;
+  };
+  EXPECT_EQ(odd({2, 3}, 100), (std::vector<bool>{false, true}));
+  EXPECT_EQ(odd({3, 3, 5}, 3), (std::vector<bool>{true})) << "merged";
+  EXPECT_EQ(odd({3, 4, 5}, 3), (std::vector<bool>{false}));
 }
 
 TEST(BoxesOf, OneNarrowEventIsStillSeen) {
@@ -110,7 +147,7 @@ TEST(BoxesOf, NeverOverlapAndNeverEmpty) {
     for (const Box& box : boxes_of(row_of_all(events), Scale(Nanos{0}, Nanos{span}, 6400))) {
       EXPECT_GE(box.left, edge);
       EXPECT_GT(box.right, box.left);
-      EXPECT_TRUE(20 <= box.opacity && box.opacity <= 100);
+      EXPECT_TRUE(0 <= box.busy_tenths() && box.busy_tenths() <= 10);
       edge = box.right;
     }
     EXPECT_LE(edge, 6401) << "one of no width at the right edge";
@@ -127,11 +164,16 @@ TEST(MarksOf, AreForWhatTakesNoTime) {
   EXPECT_EQ(marks[1].events.size(), 2U) << "at the same place";
 }
 
-TEST(MarksOf, AreLeftOutWhereTheyWouldHideTheBoxes) {
+TEST(AreCrowded, SaysWhetherMarksWouldHideTheBoxes) {
   std::vector<Event> events;
   for (std::int64_t i = 0; i < 50; ++i) events.push_back(event_of(Update{}, i * 2, i * 2));
-  EXPECT_TRUE(marks_of(row_of_all(events), Scale(Nanos{0}, Nanos{100}, 1000)).empty());
-  EXPECT_EQ(marks_of(row_of_all(events), Scale(Nanos{0}, Nanos{100}, 3000)).size(), 50U);
+  const auto crowded = [&](Tenths width) {
+    return are_crowded(marks_of(row_of_all(events), Scale(Nanos{0}, Nanos{100}, width)));
+  };
+  EXPECT_TRUE(crowded(1000));
+  EXPECT_FALSE(crowded(10'000));
+  events.resize(4);
+  EXPECT_FALSE(crowded(1000)) << "so few never are";
 }
 
 }  // namespace

@@ -36,4 +36,14 @@ struct Lane {
 // Returns a lane for every worker that has an event, ascending by worker.
 [[nodiscard]] std::vector<Lane> lanes_of(const timeline::Timeline& timeline);
 
+// What a picture must know about a run as a whole.
+struct RunShape {
+  bool has_microbatches = false;  // minibatches are cut
+  bool is_pipeline = false;       // there are several stages
+  // No worker has an item in flight at any of its updates or fetches of weights, and the run goes
+  // on after the first of them.
+  bool flushes = false;
+};
+[[nodiscard]] RunShape shape_of(const std::vector<Lane>& lanes);
+
 }  // namespace pipedream::report

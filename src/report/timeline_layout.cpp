@@ -1,26 +1,24 @@
 #include "report/timeline_layout.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
+
+#include <fmt/format.h>
+
+#include "report/table.h"
 
 namespace pipedream::report {
 namespace {
 
 using timeline::Event;
 
-// All lengths are in pixels.
-constexpr double kNarrowestChart = 640;
-constexpr double kComfortableChart = 1200;
-constexpr double kWidestChart = 3200;
-constexpr double kHopeless = 8000;  // if numbers need more than this, an overview will do
-constexpr double kOverview = 1600;
-constexpr double kComfortableBox = 26;
-constexpr double kSmallestDigit = 5;
-constexpr double kMargins = 4;
+constexpr Tenths kTwoLines = 200;  // a lane of this height has a label of two lines
 
-bool is_seen(const Event& event, const Window& window) {
-  return event.start < event.end && event.start < window.to && event.end > window.from;
+std::string stage_text(const std::vector<StageId>& stages) {
+  std::string text = stages.size() > 1 ? "stages " : "stage ";
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(stages[i].value);
+  return stages.empty() ? "" : shortened(text, 20);
 }
 
 }  // namespace
@@ -32,34 +30,31 @@ LaneSizes lane_sizes(std::size_t workers) {
   return {60, 20, 20};
 }
 
-Tenths chart_width(const std::vector<Lane>& lanes, const Window& window) {
-  std::vector<Nanos> times;
-  std::int64_t largest = 0;
-  for (const Lane& lane : lanes)
-    for (const Event* event : lane.row(Row::kCompute)) {
-      const auto item = item_of(event->op);
-      if (!item || !is_seen(*event, window)) continue;
-      times.push_back(event->end - event->start);
-      largest = std::max(largest, item->minibatch);
-    }
-  if (times.empty()) return static_cast<Tenths>(kNarrowestChart * 10);
-  const auto low = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 10);
-  std::nth_element(times.begin(), low, times.end());
-  const double boxes = to_seconds(window.to - window.from) / to_seconds(*low);
-  const auto digits = static_cast<double>(std::to_string(largest).size());
-  const double comfortable =
-      std::clamp(boxes * kComfortableBox, kNarrowestChart, kComfortableChart);
-  const double wanted = boxes * (digits * kSmallestDigit + kMargins);
-  const double enough = wanted > kHopeless ? kOverview : std::min(wanted, kWidestChart);
-  return static_cast<Tenths>(std::lround(std::max(comfortable, enough) / 10)) * 100;
+std::vector<Line> label_of(const Lane& lane, const LaneSizes& sizes) {
+  const std::string worker = fmt::format("worker {}", lane.worker.value);
+  const std::string stages = stage_text(lane.stages);
+  if (stages.empty()) return {{worker, 11}};
+  if (sizes.compute >= kTwoLines) return {{worker, 11}, {stages, 9}};
+  return {{worker + ", " + stages, 9}};
 }
 
-std::vector<Row> strips_of(const std::vector<Lane>& lanes, const Window& window) {
+Tenths label_width(const std::vector<Lane>& lanes, const LaneSizes& sizes) {
+  Tenths widest = 300;
+  for (const Lane& lane : lanes)
+    for (const auto& [text, font] : label_of(lane, sizes))
+      widest = std::max(widest, text_width(text, font));
+  return widest;
+}
+
+std::vector<Row> strips_of(const std::vector<Lane>& lanes, const std::vector<Stretch>& stretches) {
+  const auto is_shown = [&](const Event* event) {
+    return std::any_of(stretches.begin(), stretches.end(),
+                       [&](const Stretch& stretch) { return stretch.shows(*event); });
+  };
   std::vector<Row> strips;
   for (const Row row : {Row::kSend, Row::kReceive, Row::kAverage, Row::kLoad})
     if (std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-          return std::any_of(lane.row(row).begin(), lane.row(row).end(),
-                             [&](const Event* event) { return is_seen(*event, window); });
+          return std::any_of(lane.row(row).begin(), lane.row(row).end(), is_shown);
         }))
       strips.push_back(row);
   return strips;

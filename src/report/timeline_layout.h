@@ -6,14 +6,9 @@
 
 #include "report/svg.h"
 #include "report/timeline_lanes.h"
+#include "report/timeline_stretches.h"
 
 namespace pipedream::report {
-
-// The time that a picture shows. 0 ≤ `from` < `to`.
-struct Window {
-  Nanos from{0};
-  Nanos to{1};
-};
 
 // Heights within a lane.
 struct LaneSizes {
@@ -24,11 +19,19 @@ struct LaneSizes {
 // Returns larger sizes for fewer workers.
 [[nodiscard]] LaneSizes lane_sizes(std::size_t workers);
 
-// Returns the width at which nearly all numbers fit into their boxes, within limits.
-[[nodiscard]] Tenths chart_width(const std::vector<Lane>& lanes, const Window& window);
+// A line of a label.
+struct Line {
+  std::string text;
+  int font = 0;  // size in pixels
+};
+// Returns the label to the left of a lane: the worker and its stages, in one line or two.
+[[nodiscard]] std::vector<Line> label_of(const Lane& lane, const LaneSizes& sizes);
+// Returns the width of the widest label, at least 30 pixels.
+[[nodiscard]] Tenths label_width(const std::vector<Lane>& lanes, const LaneSizes& sizes);
 
-// Returns the rows below compute in which any event takes time within the window.
-[[nodiscard]] std::vector<Row> strips_of(const std::vector<Lane>& lanes, const Window& window);
+// Returns the rows below compute in which any event takes time in one of the stretches.
+[[nodiscard]] std::vector<Row> strips_of(const std::vector<Lane>& lanes,
+                                         const std::vector<Stretch>& stretches);
 
 // Returns `text` broken into lines of at most `width`. A word that is wider has a line of its own.
 // Empty text has no lines.

@@ -10,10 +10,10 @@ namespace pipedream::report {
 
 // A swatch and its label.
 struct LegendEntry {
-  enum class Swatch { kNone, kBox, kPair, kMark, kBand } swatch = Swatch::kNone;
-  // Class of the swatch. kPair shows the classes `css` and `css` + "o". For kBand it is the number
-  // on the band instead.
-  std::string css;
+  // kBox: a box of each class. kMark: a mark. kBars: boxes of rising heights. kBand: a band on an
+  // idle lane. kTear: the edges of a break.
+  enum class Swatch { kNone, kBox, kMark, kBars, kBand, kTear } swatch = Swatch::kNone;
+  std::vector<std::string> css;  // classes of the swatch, for kBox, kMark and kBars
   std::string label;
 };
 
@@ -24,6 +24,7 @@ class Legend {
   Legend(std::vector<LegendEntry> entries, Tenths width);
 
   [[nodiscard]] Tenths height() const;
+  // Draws a group of the class "legend".
   void draw(Svg& svg, Tenths left, Tenths top) const;
 
  private:
@@ -34,5 +35,8 @@ class Legend {
   };
   std::vector<Placed> placed_;
 };
+
+// Returns the points of a jagged line from `top` down to `bottom`, around `x`.
+[[nodiscard]] std::vector<Point> jagged(Tenths x, Tenths top, Tenths bottom);
 
 }  // namespace pipedream::report

@@ -8,19 +8,19 @@ namespace pipedream::report {
 namespace {
 
 constexpr Style kStyles[kLooks] = {
-    {"f", "#56b4e9", "#b0dcf5", "forward"},
-    {"b", "#2aa882", "#96d8c2", "backward"},
-    {"bi", "#2aa882", "#96d8c2", "backward: input gradient"},
-    {"bw", "#b9e08a", "#dcf0c4", "backward: weight gradient"},
-    {"c", "#f0e442", "#f8f2a6", "recomputation"},
-    {"a", "#c4c4c4", "#c4c4c4", "wait for weights"},
-    {"u", "#111", "#111", "update"},
-    {"g", "#d55e00", "#d55e00", "weights fetched"},
-    {"s", "#e69f00", "#e69f00", "send"},
-    {"r", "#f6cf80", "#f6cf80", "receive"},
-    {"x", "#cc79a7", "#cc79a7", "averaging"},
-    {"p", "#cc79a7", "#cc79a7", "push"},
-    {"l", "#8c8c8c", "#8c8c8c", "loading"},
+    {"f", "#56b4e9", false, true, "forward"},
+    {"b", "#2aa882", false, true, "backward"},
+    {"bi", "#9acd4e", false, true, "backward: input gradient"},
+    {"bw", "#9acd4e", true, true, "backward: weight gradient"},
+    {"c", "#f0e442", false, true, "recomputation"},
+    {"a", "#e9e9e9", true, false, "wait for weights"},
+    {"u", "#111111", false, false, "update"},
+    {"g", "#d55e00", false, false, "weights fetched"},
+    {"s", "#e69f00", false, true, "send"},
+    {"r", "#a98bd6", false, true, "receive"},
+    {"x", "#cc79a7", false, false, "averaging"},
+    {"p", "#cc79a7", true, true, "push"},
+    {"l", "#7f8fd9", false, true, "loading"},
 };
 
 Look look_of_part(schedule::Part part) {
@@ -33,6 +33,34 @@ Look look_of_part(schedule::Part part) {
       break;
   }
   return Look::kBackward;
+}
+
+// Returns a colour of which `percent` are replaced by a grey: 0 is black, 255 white.
+std::string mixed(const std::string& colour, int grey, int percent) {
+  std::string text = "#";
+  for (std::size_t i = 1; i < colour.size(); i += 2) {
+    const int part = std::stoi(colour.substr(i, 2), nullptr, 16);
+    text += fmt::format("{:02x}", (part * (100 - percent) + grey * percent) / 100);
+  }
+  return text;
+}
+
+std::string colour_of(const Style& style, bool is_pale) {
+  return is_pale ? mixed(style.colour, 255, 50) : style.colour;
+}
+
+std::string fill_of(const Style& style, bool is_pale) {
+  return style.striped ? fmt::format("url(#{}{})", style.css, is_pale ? "o" : "")
+                       : colour_of(style, is_pale);
+}
+
+std::string pattern_of(const Style& style, bool is_pale) {
+  const std::string colour = colour_of(style, is_pale);
+  return fmt::format(
+      "<pattern id=\"{}{}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><path fill=\"{}\" d=\"M0 0h5v5H0z\"/>"
+      "<path fill=\"{}\" d=\"M0 0h2v5H0z\"/></pattern>\n",
+      style.css, is_pale ? "o" : "", colour, mixed(colour, 0, 20));
 }
 
 }  // namespace
@@ -59,13 +87,24 @@ std::string style_sheet() {
       "pointer-events:none}\n"
       ".n{text-anchor:middle}.e{text-anchor:end}.q{fill:#555}.h{font-weight:bold}.w "
       "text,text.w{fill:#fff}\n"
-      ".page{fill:#fff}.idle{fill:#e9e9e9}.strip{fill:#f5f5f5}.grid{fill:#cfcfcf}"
-      ".band{fill:#000;fill-opacity:.5}\n";
+      ".page{fill:#fff}.idle{fill:#e9e9e9}.grid{fill:#cfcfcf}.band{fill:#555}"
+      ".tear{fill:none;stroke:#777}\n";
   for (int font = 6; font <= 16; ++font) out += fmt::format(".t{0}{{font-size:{0}px}}", font);
   out += "\n";
-  for (const Style& style : kStyles)
-    out += fmt::format(".{0}{{fill:{1}}}.{0}o{{fill:{2}}}", style.css, style.colour, style.second);
+  for (const Style& style : kStyles) {
+    out += fmt::format(".{}{{fill:{}}}", style.css, fill_of(style, false));
+    if (style.has_pale) out += fmt::format(".{}o{{fill:{}}}", style.css, fill_of(style, true));
+  }
   return out + "\n";
+}
+
+std::string patterns() {
+  std::string out;
+  for (const Style& style : kStyles) {
+    if (style.striped) out += pattern_of(style, false);
+    if (style.striped && style.has_pale) out += pattern_of(style, true);
+  }
+  return out;
 }
 
 }  // namespace pipedream::report

@@ -27,18 +27,22 @@ inline constexpr std::size_t kLooks = 13;
 
 [[nodiscard]] Look look_of(const schedule::Op& op);
 
-// Colours after Okabe and Ito, who chose them so that the colour-blind can tell them apart.
+// How boxes and marks of a look are filled. Most colours are after Okabe and Ito, who chose them so
+// that the colour-blind can tell them apart. No colour is a paler shade of another, because
+// paleness has a meaning of its own: where minibatches are cut, it marks those with odd numbers.
 struct Style {
-  const char* css;  // class in the style sheet
-  const char* colour;
-  // Colour of every other minibatch, where boxes are microbatches. Its class is `css` + "o".
-  const char* second;
-  const char* label;  // name in the legend
+  const char* css;     // class in the style sheet
+  const char* colour;  // "#" and six hexadecimal digits
+  bool striped;        // stripes of a darker colour
+  bool has_pale;       // the class `css` + "o" is the same, half mixed with white
+  const char* label;   // name in the legend
 };
 [[nodiscard]] const Style& style_of(Look look);
 
 // Returns classes for fonts of 6 … 16 pixels, for all looks, and for the other parts of a picture:
-// page, idle, strip, grid, band.
+// page, idle, grid, band, tear.
 [[nodiscard]] std::string style_sheet();
+// Returns the patterns that the style sheet refers to.
+[[nodiscard]] std::string patterns();
 
 }  // namespace pipedream::report

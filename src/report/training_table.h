@@ -36,7 +36,7 @@ struct TrainingRun {
 [[nodiscard]] std::string training_table(const TrainingRun& run);
 // Returns the object that `train --json` prints (docs/formats.md).
 [[nodiscard]] nlohmann::ordered_json training_json(const TrainingRun& run);
-// Returns the title of a picture, as in "mlp: gpipe 1-1, measured".
+// Returns the title of a picture, as in "mlp: gpipe 1-1, measured" or "mlp: gpipe 1×8, measured".
 [[nodiscard]] std::string training_title(const TrainingRun& run);
 // Returns the line under a picture's title, as in "123 samples/s; busy …", with the minibatches
 // that the picture shows.

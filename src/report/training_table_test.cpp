@@ -70,7 +70,10 @@ TEST(TrainingTable, SaysWhichMinibatchesItsTimesAreOf) {
 }
 
 TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
-  EXPECT_EQ(training_title(run_of("pipedream", 100)), "tiny: pipedream 1-1, measured");
+  TrainingRun run = run_of("pipedream", 100);
+  EXPECT_EQ(training_title(run), "tiny: pipedream 1-1, measured");
+  run.plan.stages.resize(8, run.plan.stages.back());
+  EXPECT_EQ(training_title(run), "tiny: pipedream 1×8, measured");
 }
 
 // The second worker runs a replica of both stages.
