@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <chrono>
 
 #include "cluster/cluster_file.h"
 #include "cluster/local.h"
 #include "core/file.h"
+#include "core/nearest.h"
+#include "core/text.h"
 #include "library/handles.h"
 #include "model/device.h"
 #include "report/plan_table.h"
@@ -12,8 +15,18 @@ namespace pipedream {
 inline namespace v1 {
 namespace {
 
+// The meaning of PlanOptions::prefer. Throws BadUsage, with the nearest name, for any other text.
+systems::Prefer prefer_named(const std::string& name) {
+  const std::vector<std::string>& names = systems::prefer_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw BadUsage("`prefer`: there is no '" + printable(name) + "'" + suggestion(name, names));
+  return static_cast<systems::Prefer>(found - names.begin());
+}
+
 systems::Wishes wishes_of(const PlanOptions& options) {
   systems::Wishes wishes;
+  wishes.prefer = prefer_named(options.prefer);
   if (options.memory) wishes.memory = Bytes{*options.memory};
   wishes.optimiser_copies = systems::optimiser_copies(options.optimiser);
   wishes.straight = options.straight;

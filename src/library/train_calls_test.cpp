@@ -87,6 +87,10 @@ TEST(LibraryTraining, RefusesOptionsThatMakeNoSense) {
   expect_refused([&] { (void)plan(measured, 0); }, "wanted 1 to");
   expect_refused([&] { (void)plan(measured, 2, {.system = "pipedraem"}); },
                  "did you mean 'pipedream'?");
+  expect_refused([&] { (void)plan(measured, 2, {.prefer = "sped"}); },
+                 "`prefer`: there is no 'sped' (did you mean 'speed'?)");
+  expect_refused([&] { (void)plan(measured, 2, {.system = "mp", .prefer = ""}); },
+                 "`prefer`: there is no ''");
   expect_refused([&] { (void)profile(network, {.seconds = -1}); }, "seconds above 0");
   expect_refused([&] { (void)profile(network, {.device = "gpu"}); }, "no device 'gpu'");
   expect_refused([&] { (void)plan(measured, 2, {.system = "gpipe", .split = {9}}); }, "`split`");
