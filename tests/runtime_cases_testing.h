@@ -144,7 +144,8 @@ struct Case {
     return runtime::run_schedule(job(), schedule, extent, feed);
   }
   [[nodiscard]] Reference reference() const {
-    return {network,   plan,  kSeed, schedule.rules.traits.replicas == schedule::Replicas::kShareItems,
+    return {network,   plan,
+            kSeed,     schedule.rules.traits.replicas == schedule::Replicas::kShareItems,
             averaging, device};
   }
   [[nodiscard]] Plain plain(const Rule& rule) const {

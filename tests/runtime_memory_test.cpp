@@ -6,8 +6,8 @@
 
 #include "cluster/local.h"
 #include "model/zoo.h"
-#include "systems/simulation.h"
 #include "systems/choice.h"
+#include "systems/simulation.h"
 #include "train/data_set.h"
 #include "train/optimiser_options.h"
 #include "train/profiling.h"

@@ -122,7 +122,8 @@ TEST(RuntimeEvaluation, EveryWordOfASentenceIsAPrediction) {
   const plan::Plan plan = cut_straight(network, "pipedream", 3);
   const schedule::Extent extent{2, 1, 1};
   const runtime::SampleFeed feed(network, extent, kSeed);
-  const schedule::Schedule forwards = schedule::evaluation(plan, extent, schedule::Replicas::kTakeTurns);
+  const schedule::Schedule forwards =
+      schedule::evaluation(plan, extent, schedule::Replicas::kTakeTurns);
   const runtime::Job job = make_job(network, plan);
   runtime::Score found;
   runtime::run_on_threads(3, {}, [&](const runtime::Seat& seat) {

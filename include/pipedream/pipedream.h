@@ -1,19 +1,43 @@
-// pipedream as a library: pipeline-parallel training of a network of your own, planned by itself.
+// The C++ interface of pipedream: pipeline-parallel training of torch::nn networks. A program
+// includes only this file. docs/library.md of the project is its manual: it explains installation,
+// the rules for layers, threads and processes.
+//
+// A program describes its network, measures what each layer costs, makes a plan from that, and
+// trains by the plan:
 //
 //   pipedream::Builder net("mlp");
 //   pipedream::Value x = net.input("x", {16});
-//   x = net.add("fc1", [] { return torch::nn::Linear(16, 64); }, {x});
-//   x = net.add("relu", torch::relu, {x});
-//   …
+//   pipedream::Value label = net.input("label", {}, torch::kLong, /*bound=*/10);
+//   pipedream::Value y = net.add("fc1", [] { return torch::nn::Linear(16, 64); }, {x});
+//   y = net.add("relu", torch::relu, {y});
+//   y = net.add("fc2", [] { return torch::nn::Linear(64, 10); }, {y});
+//   auto cross_entropy = [](torch::Tensor scores, torch::Tensor classes) {
+//     return torch::cross_entropy_loss(scores, classes);
+//   };
+//   pipedream::Value loss = net.add("loss", cross_entropy, {y, label});
 //   pipedream::Network network = net.build(loss, /*batch=*/32);
+//
 //   pipedream::Profile profile = pipedream::profile(network);
 //   pipedream::Plan plan = pipedream::plan(profile, /*workers=*/2);
+//   pipedream::Data data{pipedream::in_memory({{"x", images}, {"label", labels}})};
 //   pipedream::Result result = pipedream::train(network, plan, data);
 //
-// docs/library.md of the project explains it: what a layer may do, threads, processes, how to
-// install and link. Everything throws the exceptions of <pipedream/errors.h> and nothing else.
+// These words have the same meaning everywhere in this file (docs/glossary.md has more of them):
+//   layer          a module or function of the network, which plans never split
+//   worker         a thread or process that trains a part of the network, on CPU cores or a GPU
+//   stage          the layers that run together on one worker, or on several workers: its replicas
+//   replica        one of several workers that run the same stage. As in data parallelism, replicas
+//                  work on different samples and average their gradients
+//   minibatch      the samples from which a plain training loop computes one update; a batch
+//   microbatch     a slice of a minibatch. A pipeline works on several microbatches at once
+//   system         a way to train with stages and replicas, such as "gpipe" (docs/systems.md)
+//   stale weights  gradients are computed with older weights than those that they are applied to
+//
+// Functions throw exceptions of <pipedream/errors.h> and no others: BadUsage if an argument makes
+// no sense, and what their comments say.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,11 +45,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <pipedream/detail.h>
 #include <pipedream/errors.h>
 
 #include <torch/torch.h>
@@ -33,156 +56,20 @@
 namespace pipedream {
 inline namespace v1 {
 
+// Several tensors, such as all inputs of a layer.
 using Tensors = std::vector<torch::Tensor>;
-// Parameters and buffers by name: that of the layer, a dot, that in the module ("fc1.weight").
+// The parameters and buffers of a network by name. A name is the name of the layer, a dot, and the
+// name of the tensor in the layer's module: "fc1.weight".
 using Weights = std::map<std::string, torch::Tensor>;
-
-// ---- how a layer of any kind is called; nothing here is for users ------------------------------
-namespace detail {
-
-// One layer of one worker.
-struct Computation {
-  std::shared_ptr<torch::nn::Module> module;  // null: it has no weights
-  std::function<Tensors(const Tensors&)> forward;
-};
-// Makes a new one each time.
-using Recipe = std::function<Computation()>;
-
-inline constexpr std::size_t kMostArguments = 8;
-
-// Tensors, lists of them, and tuples of either, as one list.
-inline void append(Tensors& list, const torch::Tensor& result) { list.push_back(result); }
-inline void append(Tensors& list, const Tensors& results) {
-  list.insert(list.end(), results.begin(), results.end());
-}
-template <class Tuple>
-requires requires { std::tuple_size<Tuple>::value; }
-void append(Tensors& list, const Tuple& results) {
-  std::apply([&list](const auto&... each) { (append(list, each), ...); }, results);
-}
-
-template <std::size_t>
-using Argument = const torch::Tensor&;
-template <class Function, std::size_t... I>
-constexpr bool takes(std::index_sequence<I...>) {
-  return std::is_invocable_v<Function&, Argument<I>...>;
-}
-template <class Function, std::size_t... N>
-constexpr bool takes_any(std::index_sequence<N...>) {
-  return (takes<Function>(std::make_index_sequence<N + 1>{}) || ...);
-}
-
-// A function of one torch::TensorList. It could be called with a single tensor too, which a list of
-// one is made of: so it is asked what it was declared with. (Of an overloaded or generic function
-// that cannot be told.)
-template <class>
-struct IsOfList : std::false_type {};
-template <class Result, class Taken>
-struct IsOfList<Result(Taken)> : std::is_same<std::remove_cvref_t<Taken>, torch::TensorList> {};
-template <class Result, class Taken>
-struct IsOfList<Result (*)(Taken)> : IsOfList<Result(Taken)> {};
-template <class Class, class Result, class Taken>
-struct IsOfList<Result (Class::*)(Taken)> : IsOfList<Result(Taken)> {};
-template <class Class, class Result, class Taken>
-struct IsOfList<Result (Class::*)(Taken) const> : IsOfList<Result(Taken)> {};
-template <class Class, class Result, class Taken>
-struct IsOfList<Result (Class::*)(Taken) noexcept> : IsOfList<Result(Taken)> {};
-template <class Class, class Result, class Taken>
-struct IsOfList<Result (Class::*)(Taken) const noexcept> : IsOfList<Result(Taken)> {};
-template <class Function>
-constexpr bool takes_list() {
-  if constexpr (requires { Function::kTakesList; })
-    return Function::kTakesList;
-  else if constexpr (requires { &Function::operator(); })
-    return IsOfList<decltype(&Function::operator())>::value;
-  else
-    return IsOfList<Function>::value;
-}
-template <class Module>
-constexpr bool forward_takes_list() {
-  if constexpr (requires { &Module::forward; })
-    return IsOfList<decltype(&Module::forward)>::value;
-  else
-    return false;
-}
-
-template <class Function, std::size_t... I>
-Tensors call_with(Function& function, const Tensors& inputs, std::index_sequence<I...>) {
-  Tensors results;
-  append(results, function(inputs[I]...));
-  return results;
-}
-
-// Calls with one argument per input; a function that takes no tensors, with the list of them.
-template <std::size_t N = 1, class Function>
-Tensors call(Function& function, const Tensors& inputs) {
-  if constexpr (takes_list<Function>() ||
-                !takes_any<Function>(std::make_index_sequence<kMostArguments>{})) {
-    static_assert(std::is_invocable_v<Function&, const Tensors&>,
-                  "a layer takes torch::Tensors, at most 8, or one std::vector or "
-                  "torch::TensorList of them");
-    Tensors results;
-    append(results, function(inputs));
-    return results;
-  } else if constexpr (N > kMostArguments) {
-    throw BadUsage("it does not take " + std::to_string(inputs.size()) + " inputs");
-  } else {
-    if constexpr (takes<Function>(std::make_index_sequence<N>{}))
-      if (inputs.size() == N) return call_with(function, inputs, std::make_index_sequence<N>{});
-    return call<N + 1>(function, inputs);
-  }
-}
-
-template <class Module>
-struct Forward {
-  static constexpr bool kTakesList = forward_takes_list<Module>();
-  Module& module;
-  template <class... T>
-  requires requires(Module& of, const T&... x) { of.forward(x...); }
-  decltype(auto) operator()(const T&... x) { return module.forward(x...); }
-};
-
-template <class Module>
-Computation computation_of(std::shared_ptr<Module> module) {
-  static_assert(std::is_base_of_v<torch::nn::Module, Module>,
-                "a layer's factory returns a torch::nn module");
-  return {module, [module](const Tensors& inputs) {
-            Forward<Module> forward{*module};
-            return call(forward, inputs);
-          }};
-}
-inline Computation computation_of(torch::nn::AnyModule any) {
-  const auto shared = std::make_shared<torch::nn::AnyModule>(std::move(any));
-  return {shared->ptr(), [shared](const Tensors& inputs) {
-            Forward<torch::nn::AnyModule> forward{*shared};
-            return call(forward, inputs);
-          }};
-}
-template <class Module>
-Computation computation_of(const torch::nn::ModuleHolder<Module>& holder) {
-  return computation_of(holder.ptr());
-}
-
-template <class Layer>
-Recipe recipe_of(Layer layer) {
-  if constexpr (std::is_invocable_v<Layer&>)
-    return [layer]() mutable { return computation_of(layer()); };
-  else
-    return [layer] {
-      return Computation{
-          nullptr, [own = layer](const Tensors& inputs) mutable { return call(own, inputs); }};
-    };
-}
-
-}  // namespace detail
 
 // ---- networks ----------------------------------------------------------------------------------
 
-// What flows between layers: an input of the network, one output of a layer, or a weight that
-// layers share. Belongs to the Builder it came from; may be used by any number of its layers.
+// A tensor of a network that is being built, as an argument for further layers: an input of the
+// network, an output of a layer, or a parameter that layers share. Only the Builder that returned
+// the value accepts it. Any number of layers may use it.
 class Value {
  public:
-  Value() = default;
+  Value() = default;  // a value of no Builder, to be assigned to
 
  private:
   friend class Builder;
@@ -192,31 +79,40 @@ class Value {
   bool is_weight_ = false;
 };
 
-// A network: which layers there are and how to make them. It holds no weights; every worker makes
-// the layers of its own stages. Immutable; copies are cheap, and may be used from any thread.
+// The description of a network: its layers, how to make them, and how they are connected. Training
+// does not change it: each worker makes the layers of its own stages, and train() returns the
+// trained weights. Immutable, cheap to copy, and safe to use from any thread.
 class Network {
  public:
-  struct Impl;  // pipedream's own
+  // Internal.
+  struct Impl;
   explicit Network(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] std::int64_t batch() const;               // samples of a minibatch
-  [[nodiscard]] std::int64_t parameter_count() const;     // numbers that are learnt
-  [[nodiscard]] std::vector<std::string> layers() const;  // names, in order, without the inputs
+  // The number of samples in a minibatch, as it was given to Builder::build.
+  [[nodiscard]] std::int64_t batch() const;
+  // The number of elements of all trained parameters. A shared parameter counts once.
+  [[nodiscard]] std::int64_t parameter_count() const;
+  // The names of all layers in the order in which they were added. Inputs are not among them.
+  [[nodiscard]] std::vector<std::string> layers() const;
 
-  // What training begins with: a function of the seed alone, whatever the plan.
+  // Returns the parameters and buffers that training with this seed starts from. They are the same
+  // for every plan.
   [[nodiscard]] Weights initial_weights(std::uint64_t seed = 0) const;
-  // The same network beginning with these weights, for a pretrained one or to train on; those that
-  // are not named begin as before. Throws BadUsage for a name or shape that the network lacks.
+  // Returns a network that starts training from copies of these tensors, for example of pretrained
+  // weights or of the weights of an earlier Result. Tensors that are not in `weights` start as
+  // before. Throws BadUsage if `weights` has a name that the network does not have, or a tensor
+  // whose shape differs from the network's.
   [[nodiscard]] Network with_weights(const Weights& weights) const;
 
+  // Internal.
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
-// Writes a network down, layer by layer. Used from one thread.
+// Makes a Network, layer by layer. Not thread-safe: use it from one thread.
 class Builder {
  public:
   explicit Builder(std::string name);
@@ -224,37 +120,48 @@ class Builder {
   Builder(Builder&&) noexcept;
   Builder& operator=(Builder&&) noexcept;
 
-  // What the network reads from the data: `shape` is that of one sample. Whole numbers (labels,
-  // words) lie in [0, bound), which must be said; torch::kBool needs none.
+  // Adds an input of the network, which training reads from the data set: features, labels, masks.
+  // `shape` is the shape of one sample, without the dimension of the batch; {} means one number per
+  // sample. For integer types, `bound` is required: all values must be in [0, bound). For
+  // floating-point types and torch::kBool, `bound` is ignored. Throws BadUsage if the name is taken
+  // or `bound` is missing.
   Value input(const std::string& name, std::vector<std::int64_t> shape,
               torch::ScalarType type = torch::kFloat, std::int64_t bound = 0);
 
-  // The next layer: the smallest unit that plans place. `layer` is either
-  //  - a factory: called without arguments it returns a new torch::nn module (a holder such as
-  //    torch::nn::Linear or your own TORCH_MODULE, a torch::nn::AnyModule, or a std::shared_ptr of
-  //    a class derived from torch::nn::Module), or
-  //  - a function of tensors, without weights.
-  // A module's forward and a function take one torch::Tensor per input, or one std::vector or
-  // torch::TensorList of them; they return a torch::Tensor, a std::vector of them, or a std::tuple.
-  // Samples lie along dimension 0 of all inputs and outputs. Returns the first output.
+  // Adds a layer that reads `inputs`, and returns its first output. `layer` is either
+  //  - a factory: a function without arguments that returns a new torch::nn module in each call.
+  //    The module is a holder such as torch::nn::Linear or your own TORCH_MODULE, a
+  //    torch::nn::AnyModule, or a std::shared_ptr of a class derived from torch::nn::Module; or
+  //  - a function of tensors. It has no weights.
+  // The module's forward, or the function, takes one torch::Tensor per input, at most eight, or all
+  // inputs as one std::vector or torch::TensorList. It returns a torch::Tensor, or a std::vector or
+  // std::tuple of them. Dimension 0 of inputs and outputs is the batch: it has one entry for each
+  // sample, and the layer must accept any number of samples. Three kinds of tensors may lack this
+  // dimension: the loss, values of weight(), and outputs that no layer reads.
   //
-  // The layer is made twice and run once each, on two and on three samples. Throws BadUsage, naming
-  // it, for a name that is taken, a value of another builder, shapes that do not fit, or a layer
-  // that writes into its inputs.
+  // To find the shapes of the outputs, add() makes the layer twice, and runs one copy on two
+  // samples and the other on three. Throws BadUsage, with the layer's name, if the name is taken,
+  // if an input belongs to another Builder, if the layer fails on these inputs, or if it breaks a
+  // rule of docs/library.md, for example by writing into its inputs.
   template <class Layer>
   Value add(const std::string& name, Layer layer, const std::vector<Value>& inputs) {
     return add_layer(name, detail::recipe_of(std::move(layer)), inputs);
   }
 
-  // Another output of the layer that `of` is an output of; the first is 0.
+  // Returns output `number`, counted from 0, of a layer with several outputs. `of` is what add()
+  // returned for the layer. Throws BadUsage if the layer has no such output.
   [[nodiscard]] Value output(const Value& of, std::size_t number) const;
 
-  // A parameter of that layer's module ("weight"), as an input of other layers: then all learn one
-  // tensor, wherever they run.
+  // Returns a parameter of a layer as a value that other layers can read (tied weights). `of` is
+  // what add() returned for the layer, and `parameter` is the parameter's name in the module, such
+  // as "weight". All layers that use it train one tensor, even if they run on different workers.
+  // Throws BadUsage if the module has no trained parameter of that name.
   [[nodiscard]] Value weight(const Value& of, const std::string& parameter);
 
-  // The network for minibatches of so many samples. `loss` is a number (no dimensions), the mean
-  // over the samples of the minibatch.
+  // Returns the network of all inputs and layers added so far. `loss` must be a Float scalar: the
+  // mean over the samples that its layer reads. `batch` is the number of samples in a minibatch.
+  // (docs/systems.md says for each system how many samples an update has.) Throws BadUsage if an
+  // input or layer is not used, if no parameter is trained, or if two tensors have the same name.
   [[nodiscard]] Network build(const Value& loss, std::int64_t batch) const;
 
  private:
@@ -265,27 +172,35 @@ class Builder {
 
 // ---- processes ---------------------------------------------------------------------------------
 
-// Lets the process keep memory that it frees, which libtorch's allocator would hand back to the
-// system and soon take again, which costs training on CPUs time. Call it first thing in main() with
-// its arguments, because on Arm the program begins again with another environment; docs/library.md
-// has the settings.
+// Makes the memory allocator keep freed memory in this process instead of returning it to the
+// operating system. Training on CPUs is faster then, because every minibatch needs the same amounts
+// of memory again. `arguments` is argv of main(). Call this function first in main(), because on
+// 64-bit Arm it may restart the program with another environment variable. docs/library.md lists
+// the settings that it changes.
 void keep_memory(char** arguments);
 
-// The processes that mpirun started, of which this is one; plainly started, a world of one. To
-// train on them, make one first thing in main(), give it to profile() and train(), and let all
-// processes do the same. Once per program, from one thread; outlives what uses it.
+// The processes that mpirun has started, one of which is this process. In a program that was
+// started without mpirun, a World is this process alone.
+//
+// To train on several processes, make a World at the beginning of main(), after keep_memory(), and
+// pass it to profile() and train(). All processes must make the same calls in the same order. Make
+// at most one World per process, use it from one thread, and let it outlive these calls.
 class World {
  public:
-  // Throws CannotMeet where mpirun started the program and pipedream was built without MPI.
+  // Starts MPI if mpirun has started this process. Throws CannotMeet if MPI cannot start, for
+  // example because pipedream was built without it, and WorkerLost if the first MPI calls fail.
   World();
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  [[nodiscard]] int rank() const;  // the first is 0: the one that should speak
+  // The number of this process, from 0. Process 0 gets the results of training.
+  [[nodiscard]] int rank() const;
+  // The number of processes.
   [[nodiscard]] int size() const;
 
-  struct Impl;  // pipedream's own
+  // Internal.
+  struct Impl;
   [[nodiscard]] Impl& impl() const { return *impl_; }
 
  private:
@@ -294,195 +209,328 @@ class World {
 
 // ---- profiles ----------------------------------------------------------------------------------
 
-// What running each layer costs. Immutable.
+// What each layer of a network costs on one device: the time of its forward, its backward and its
+// optimizer step, its memory, and the size of its outputs. Immutable, cheap to copy, and safe to
+// use from any thread.
 class Profile {
  public:
-  struct Impl;  // pipedream's own
+  // Internal.
+  struct Impl;
   explicit Profile(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-  // As `pipedream profile -o` writes it. Throw IoError, and BadFile for what is no profile.
+  // Writes a profile file (JSON, docs/formats.md), as `pipedream profile -o` does. Throws IoError.
   void save(const std::filesystem::path& file) const;
+  // Reads a profile file, or a profile in PipeDream's graph text (docs/formats.md). Throws IoError
+  // if the file cannot be read, and BadFile if its content is not a profile.
   [[nodiscard]] static Profile load(const std::filesystem::path& file);
 
-  [[nodiscard]] std::string table() const;  // for people
+  // Returns the costs of all layers as a table for people to read.
+  [[nodiscard]] std::string table() const;
+
+  // Internal.
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
+// How profile() measures.
 struct ProfileOptions {
-  double seconds = 5;  // measure for about this long
-  // Measure in the company of so many workers of this machine, as training will compute; no more
-  // than there are cores.
+  // How long to measure, in seconds. Large networks may take longer: at least one pass is run.
+  double seconds = 5;
+  // The number of workers that will train on this machine at once. While one worker is measured,
+  // the others run the same network, because cores share caches and memory bandwidth. At most as
+  // many workers run as have `threads` cores each. On a GPU, one worker is measured alone.
   int workers = 1;
-  int threads = 1;                     // that a worker computes with
-  std::string optimiser = "momentum";  // whose updates are timed: sgd, momentum, adam, adamw
-  std::string device = "cpu";          // or "cuda:0"
-  std::string precision = "fp32";      // or "bf16": products in bfloat16, weights in float
-  std::uint64_t seed = 0;              // of weights and made-up inputs
-  // Called now and then with the share done and what is being done.
+  // CPU threads that each worker computes with (libtorch's intra-op threads).
+  int threads = 1;
+  // The optimizer whose steps are measured: "sgd", "momentum", "adam" or "adamw". Should be the
+  // optimizer of the training.
+  std::string optimiser = "momentum";
+  // "cpu", or a GPU such as "cuda:0".
+  std::string device = "cpu";
+  // "fp32", or "bf16": matrix products and convolutions are computed in bfloat16 by autocast, and
+  // weights stay Float.
+  std::string precision = "fp32";
+  // Seed of the initial weights, of the random inputs and of dropout.
+  std::uint64_t seed = 0;
+  // Called now and then on the thread that called profile(). `what` is the current phase, such as
+  // "timing layers", and `share` is the finished part of this phase, from 0 to 1.
   std::function<void(double share, const std::string& what)> progress{};
-  World* world = nullptr;  // the first process measures, all get its profile
+  // If set, all processes of the world must call profile(). The first process measures, and all
+  // processes return its profile.
+  World* world = nullptr;
 };
 
-// Runs the network on made-up inputs and measures. Sets libtorch's threads for the whole process.
+// Measures the layers of the network on random inputs of its batch size. Sets libtorch's number of
+// threads for the whole process, so no other training or profiling should run at the same time.
+// Throws BadUsage for an unknown name or a number out of range, CannotMeet if the machine lacks the
+// device or the memory, and Error if the code of a layer fails.
 [[nodiscard]] Profile profile(const Network& network, const ProfileOptions& options = {});
 
 // ---- plans -------------------------------------------------------------------------------------
 
-// The machines to plan for. Immutable.
+// The workers to plan for: how many there are, their memory and speed, and the links between them.
+// Immutable, cheap to copy, and safe to use from any thread.
 class Cluster {
  public:
-  struct Impl;  // pipedream's own
+  // Internal.
+  struct Impl;
   explicit Cluster(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-  // A cluster file (docs/formats.md). Throws IoError and BadFile.
+  // Reads a cluster file (TOML, docs/formats.md). Throws IoError if the file cannot be read, and
+  // BadFile if its content is not a cluster.
   [[nodiscard]] static Cluster load(const std::filesystem::path& file);
-  // So many workers that share this machine.
+  // Returns `workers` workers on this machine. Each has an equal share of the machine's memory, and
+  // the links between them are as fast as memory copies.
   [[nodiscard]] static Cluster this_machine(int workers);
 
+  // The number of workers.
   [[nodiscard]] int workers() const;
+
+  // Internal.
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
-// Which layers run on which workers, and what is predicted of that. Immutable.
+// Which layers run on which workers and by which system, with the predicted speed and memory.
+// Immutable, cheap to copy, and safe to use from any thread.
 class Plan {
  public:
-  struct Impl;  // pipedream's own
+  // Internal.
+  struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-  // As `pipedream plan -o` writes it. Throw IoError, and BadFile for what is no plan for this
-  // network.
+  // Writes a plan file (JSON, docs/formats.md), as `pipedream plan -o` does. Throws IoError.
   void save(const std::filesystem::path& file) const;
+  // Reads a plan file for `network`. Throws IoError if the file cannot be read, and BadFile if its
+  // content is not a plan for the layers of `network`.
   [[nodiscard]] static Plan load(const std::filesystem::path& file, const Network& network);
 
-  [[nodiscard]] std::string table() const;          // for people
-  [[nodiscard]] const std::string& system() const;  // "pipedream", "gpipe", …
-  [[nodiscard]] std::string config() const;         // the replicas of each stage: "2-1"
-  [[nodiscard]] int workers() const;                // that train
-  [[nodiscard]] std::optional<double> samples_per_second() const;  // predicted
+  // Returns the stages and the prediction as a table for people to read.
+  [[nodiscard]] std::string table() const;
+  // The name of the system: "pipedream", "gpipe", …
+  [[nodiscard]] const std::string& system() const;
+  // The number of replicas of each stage: "2-1" is a stage on two workers, then a stage on one.
+  [[nodiscard]] std::string config() const;
+  // The number of workers that the plan uses. The cluster may have more.
+  [[nodiscard]] int workers() const;
+  // The predicted speed of training. Not set if the plan comes from a profile file without a batch
+  // size.
+  [[nodiscard]] std::optional<double> samples_per_second() const;
+
+  // Internal.
   [[nodiscard]] const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
-// What is wished for; the flags of `pipedream plan` have the same names and meanings. Throws
-// BadUsage where a wish means nothing to the system named.
+// What plan() looks for. `pipedream plan` has flags of the same names and meanings, except that
+// --no-recompute is `recompute = false` here. `pipedream help plan` lists the systems that have
+// each option. If `system` names a system, plan() throws BadUsage for an option that this system
+// does not have. If `system` is "auto", systems that cannot meet `straight`, `stages` or `split`
+// are not considered, and each system ignores other options that it does not have.
 struct PlanOptions {
-  std::string system = "auto";  // the fastest that fits, or one by name
+  // The system to train with: "mp", "gpipe", "torchgpipe", "dapple", "interleaved", "pipedream",
+  // "2bw", "dp-bsp" or "dp-asp" (docs/systems.md). With "auto", every system makes a plan, and
+  // plan() chooses by predicted speed among the plans that fit the memory. `prefer` says whether it
+  // may choose a system with stale weights (pipedream, 2bw). "auto" never chooses interleaved or
+  // dp-asp.
+  std::string system = "auto";
+  // The optimizer of the training: "sgd", "momentum", "adam" or "adamw". The plan counts the memory
+  // of the optimizer state.
   std::string optimiser = "momentum";
-  std::optional<std::int64_t> memory{};  // bytes that a worker may use at most
-  bool straight = false;                 // no replicated stages
-  bool recompute = true;                 // where the system can
-  std::optional<int> microbatches{};     // that a minibatch is cut into
+  // The most bytes of memory that a worker may use. Has no effect where it is more than the
+  // worker's memory in the cluster.
+  std::optional<std::int64_t> memory{};
+  // If true, stages have no replicas.
+  bool straight = false;
+  // Whether stages may recompute activations in the backward pass instead of keeping them
+  // (activation checkpointing). Only some systems can.
+  bool recompute = true;
+  // The number of microbatches per minibatch. If not set, the planner chooses it.
+  std::optional<int> microbatches{};
+  // The number of stages. If not set, the planner chooses it.
   std::optional<int> stages{};
-  std::vector<int> split{};  // layers before each cut
+  // For each cut between two stages, the number of layers before it, in the order of
+  // Network::layers(). {3, 7} makes three stages: the first three layers, the next four, and the
+  // rest. If empty, the planner chooses the cuts.
+  std::vector<int> split{};
+  // Which system plan() chooses if `system` is "auto":
+  //  - "exact": the fastest system without stale weights;
+  //  - "balanced": the same, unless the fastest system with stale weights is predicted to be at
+  //    least 25 % faster, or no other system has a plan that fits the memory;
+  //  - "speed": the fastest system, with or without stale weights.
+  // Systems within 1 % of the fastest count as equally fast. Of these, plan() chooses the one that
+  // changes training least. If `system` is not "auto", `prefer` has no effect.
+  std::string prefer = "balanced";
 };
 
-// Throws CannotMeet, with the reasons, where no plan fits. The same arguments give the same plan.
+// Makes a plan to train the profiled network on `cluster`. The same arguments give the same plan.
+// Throws BadUsage for an unknown name, a number out of range, or an option that the named system
+// does not have. Throws CannotMeet, with the reasons, if there is no plan, for example because none
+// fits the memory.
 [[nodiscard]] Plan plan(const Profile& profile, const Cluster& cluster,
                         const PlanOptions& options = {});
-// So many workers that share this machine, or the GPU of it that the profile was measured on.
+// Makes a plan for `workers` workers on this machine. They share the memory of the machine or, if
+// the profile was measured on a GPU, the memory of that GPU. Throws as the function above, and
+// CannotMeet if this machine does not have that GPU.
 [[nodiscard]] Plan plan(const Profile& profile, int workers, const PlanOptions& options = {});
 
 // ---- training ----------------------------------------------------------------------------------
 
-// Samples by number, from 0.
+// A data set. Its samples are numbered from 0 to `count` - 1.
 struct Samples {
   std::int64_t count = 0;
-  // What the network's input of that name reads for these samples, in this order along dimension
-  // 0. Called from the threads of all workers at once; must depend on its arguments alone.
+  // Returns the values of one input of the network for some samples. `input` is the name of the
+  // input, and `samples` are the numbers of the samples. The result has the input's type; its
+  // dimension 0 has one entry per sample, in the order of `samples`. Must return the same values
+  // for the same arguments. All workers call it from their own threads, at the same time.
   std::function<torch::Tensor(const std::string& input, const std::vector<std::int64_t>& samples)>
       load{};
 };
 
-// Samples that lie in memory: per input of the network one tensor, samples along dimension 0.
+// Returns a data set in memory. `inputs` has one tensor for each input of the network, by the name
+// of the input; dimension 0 has one entry per sample. Throws BadUsage if the tensors do not have
+// the same number of samples.
 [[nodiscard]] Samples in_memory(std::map<std::string, torch::Tensor> inputs);
 
 struct Data {
+  // The samples to train on. Every epoch has them in another order, which depends on the seed.
   Samples training;
-  Samples held_out{};  // evaluated after each epoch; none where count is 0
+  // The samples to evaluate after every epoch. They are never trained on. If `held_out.count` is 0,
+  // there is no evaluation.
+  Samples held_out{};
 };
 
+// The optimizer, with the update rules of torch.optim. Its `kind` should be that of
+// ProfileOptions::optimiser and PlanOptions::optimiser, so that predictions are right.
 struct Optimiser {
-  std::string kind = "momentum";          // sgd, momentum, adam, adamw, as torch.optim has them
-  std::optional<double> learning_rate{};  // 0.01; adam and adamw: 0.001
-  double momentum = 0.9;
-  double weight_decay = 0;
-  double beta1 = 0.9;  // this and what follows: of adam and adamw
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  // "sgd" (without momentum), "momentum" (SGD with momentum), "adam" or "adamw".
+  std::string kind = "momentum";
+  // If not set: 0.01 for "sgd" and "momentum", 0.001 for "adam" and "adamw".
+  std::optional<double> learning_rate{};
+  double momentum = 0.9;    // only for "momentum"
+  double weight_decay = 0;  // for all kinds; torch's own default for AdamW is 0.01
+  double beta1 = 0.9;       // only for "adam" and "adamw"
+  double beta2 = 0.999;     // only for "adam" and "adamw"
+  double epsilon = 1e-8;    // only for "adam" and "adamw"
 };
 
-// A minibatch was trained.
+// The progress of training after a minibatch, for TrainOptions::on_step. Minibatches are counted in
+// units of Network::batch() samples. A system whose replicas share minibatches (dapple) trains
+// several units in one step.
 struct Step {
-  std::int64_t minibatch = 0;    // from 0, through all epochs
-  std::int64_t minibatches = 0;  // in all
-  double loss = 0;
-  double seconds = 0;  // since training began
+  std::int64_t minibatch = 0;    // number of the last trained minibatch, from 0 through all epochs
+  std::int64_t minibatches = 0;  // number of minibatches to train in all epochs
+  double loss = 0;               // mean over the samples of this step
+  double seconds = 0;            // since training began, including evaluations
 };
 
-// The held-out samples were evaluated at the end of an epoch.
+// The result of evaluating the held-out samples after an epoch.
 struct Evaluation {
   std::int64_t epoch = 0;  // from 0
-  double loss = 0;
-  // Where the loss reads scores [N, classes] and labels [N]; where it reads [N, T, classes] and
-  // [N, T], the perplexity instead.
+  double loss = 0;         // mean over the held-out samples
+  // The share of labels that are predicted correctly, from 0 to 1. A prediction is the class with
+  // the largest score. Set only if the layer of the loss reads exactly two values: scores of shape
+  // [N, …, classes], and integer labels of shape [N, …].
   std::optional<double> accuracy{};
+  // exp(loss). Set only if `accuracy` is set and samples have several labels each, as in language
+  // models: scores of shape [N, T, classes], and labels of shape [N, T].
   std::optional<double> perplexity{};
 };
 
+// How train() trains.
 struct TrainOptions {
-  std::int64_t epochs = 1;  // passes over the training samples, unless
-  // so many minibatches of the network's batch are to be trained. Where the replicas of the first
-  // stage share each minibatch (dapple), as many times fewer of as many times the samples.
+  // Passes over the training samples. Ignored if `minibatches` is set.
+  std::int64_t epochs = 1;
+  // Minibatches to train, counted in units of Network::batch() samples. A system whose first-stage
+  // replicas share a minibatch (dapple) runs fewer, larger ones, so the number of samples is the
+  // same for all systems.
   std::optional<std::int64_t> minibatches{};
   Optimiser optimiser{};
-  std::optional<double> clip{};  // the largest norm of all gradients; for systems that flush
-  std::uint64_t seed = 0;        // of initial weights, the order of samples and dropout
-  int threads = 1;               // that each worker computes with
-  // "cpu"; "cuda": each worker has the machine's next GPU; "cuda:0": that one for all. Empty: as
-  // the plan's profile was measured; so with the precision, "fp32" or "bf16".
+  // If set, the gradients of an update are scaled so that their norm, over all parameters of the
+  // network, is at most `clip` (as torch.nn.utils.clip_grad_norm_ does). train() throws CannotMeet
+  // if the plan's system has stale weights (pipedream, 2bw, dp-asp).
+  std::optional<double> clip{};
+  // Seed of the initial weights, of the order of samples and of dropout.
+  std::uint64_t seed = 0;
+  // CPU threads that each worker computes with (libtorch's intra-op threads).
+  int threads = 1;
+  // "cpu"; "cuda": the workers of a machine take its GPUs in turn; or a GPU such as "cuda:0", which
+  // all workers then share. If empty, "cpu" or "cuda", as the profile of the plan was measured.
   std::string device{};
+  // "fp32", or "bf16": matrix products and convolutions are computed in bfloat16 by autocast, and
+  // weights stay Float. If empty, the precision that the profile of the plan was measured with.
   std::string precision{};
-  bool vertical_sync = false;  // these two: of the system pipedream
+  // Only for the system "pipedream", without replicas: every stage uses the weight version that the
+  // first stage used for the minibatch (PipeDream paper, section 3.3).
+  bool vertical_sync = false;
+  // Only for the system "pipedream": no old weight versions are kept (no weight stashing). A
+  // backward pass then uses newer weights than its forward pass did, so its gradient is wrong. For
+  // experiments only.
   bool no_stash = false;
-  double patience = 600;  // seconds after which a worker that is waited for counts as lost
-  // Where workers then write what they did last; empty: nowhere.
+  // The most seconds that a worker waits for another worker. After that, train() throws WorkerLost.
+  double patience = 600;
+  // If a worker has waited for longer than `patience`, each worker writes its last operations to a
+  // file in this folder. If empty, no files are written.
   std::filesystem::path stall_folder{};
-  // Called in the first process, by one thread at a time, while training goes on. What they throw
-  // ends it.
+  // Called after each minibatch, while training goes on. The call may come from another thread than
+  // the one that called train(), but never at the same time as `on_evaluation`. Under mpirun, only
+  // the first process calls it. If it throws, training ends, and train() throws an Error with the
+  // message.
   std::function<void(const Step&)> on_step{};
+  // Called after each evaluation of the held-out samples. The call may come from another thread
+  // than the one that called train(), but never at the same time as `on_step`. Under mpirun, only
+  // the first process calls it. If it throws, training ends, and train() throws an Error with the
+  // message.
   std::function<void(const Evaluation&)> on_evaluation{};
-  World* world = nullptr;  // each of its processes is a worker; none: workers are threads
+  // If set, and if mpirun has started this process, each process of the world is one worker, and
+  // all processes must call train(). Otherwise the workers are threads of this process.
+  World* world = nullptr;
 };
 
-// What came out; under mpirun the first process has it, and the others an empty one.
+// What train() returns. Under mpirun, only the first process gets the results; all others get a
+// default-constructed Result.
 struct Result {
-  Weights weights;  // on the CPU
+  // All parameters and buffers of the network, on the CPU.
+  Weights weights;
+  // Minibatches that were trained, counted in units of Network::batch() samples.
   std::int64_t minibatches = 0;
-  double loss = 0;                     // of the last minibatch
-  std::optional<Evaluation> held_out;  // the last
-  double samples_per_second = 0;       // in the last epoch; 0 where it was too short to tell
-  double seconds = 0;                  // in all
-  std::vector<std::int64_t> memory;    // by worker: the most bytes that libtorch held
-  std::string table;                   // predicted and measured, for people
+  // The loss of the last minibatch.
+  double loss = 0;
+  // The last evaluation. Not set if there are no held-out samples.
+  std::optional<Evaluation> held_out;
+  // The speed of training, measured in the last epoch after a warm-up. 0 if there were too few
+  // minibatches to measure it.
+  double samples_per_second = 0;
+  // The duration of training, including evaluations.
+  double seconds = 0;
+  // For each worker, the most bytes that libtorch's allocator gave it at one time.
+  std::vector<std::int64_t> memory;
+  // Predicted and measured speed and memory as a table for people to read.
+  std::string table;
 };
 
-// Trains the network by the plan, on threads of this machine or the processes of a world, and
-// returns when all workers have ended. The first failure of any ends all and is thrown: BadUsage
-// or CannotMeet before anything runs, TrainingStopped, WorkerLost, or Error with worker, op and
-// layer.
+// Trains the network by the plan, and returns when all workers have ended. If a worker fails, all
+// workers end, and the first failure is thrown. Throws
+//  - BadUsage if network, plan, data and options do not fit together. This is checked before any
+//    worker starts, except for samples after the first one;
+//  - CannotMeet if the system, the devices or the memory cannot do what is asked for;
+//  - TrainingStopped if the loss is not finite;
+//  - WorkerLost if a worker waited for another worker for longer than `options.patience`;
+//  - Error if the code of a layer, of Samples::load or of a callback fails. If it is a layer, the
+//    message names the worker, the operation and the layer.
 [[nodiscard]] Result train(const Network& network, const Plan& plan, const Data& data,
                            const TrainOptions& options = {});
 
-// Weights as safetensors, which Python reads too. Throw IoError and BadFile.
+// Writes tensors to a safetensors file, which Python programs can read. Throws IoError.
 void save_weights(const std::filesystem::path& file, const Weights& weights);
+// Reads the tensors of a safetensors file to the CPU. Throws IoError if the file cannot be read,
+// and BadFile if its content is not that of a safetensors file.
 [[nodiscard]] Weights load_weights(const std::filesystem::path& file);
 
 }  // namespace v1

@@ -84,9 +84,8 @@ AnyRun any_run() {
   const int workers = plan::worker_count(any.from.pipeline.plan);
   any.with = {any.from.pipeline.plan, any_profile(any.from.pipeline.graph), any_cluster(workers)};
   any.conditions = any_conditions(workers);
-  RC_LOG() << "system " << any.from.system.name << ", plan "
-           << plan::config_text(any.with.plan) << ", " << any.from.extent.minibatches << " of "
-           << any.from.extent.microbatches << "\n";
+  RC_LOG() << "system " << any.from.system.name << ", plan " << plan::config_text(any.with.plan)
+           << ", " << any.from.extent.minibatches << " of " << any.from.extent.microbatches << "\n";
   return any;
 }
 
