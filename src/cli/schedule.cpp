@@ -191,6 +191,15 @@ void execute(const ScheduleFlags& flags) {
                   .unit = report::TimeUnit{systems::kUnit, "unit", "units"}});
 }
 
+// "dapple": the systems of these traits.
+template <class Has>
+std::string names_with(Has has) {
+  std::vector<std::string> names;
+  for (const systems::System& system : systems::all_systems())
+    if (has(system.traits)) names.push_back(system.name);
+  return joined(names);
+}
+
 // What a run of equal stages is like.
 void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
   systems::UnitWishes& unit = flags.unit;
@@ -210,9 +219,14 @@ void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
   command.add_option("--depth", flags.depth,
                      "Items in flight: auto, noam (the paper's) or a number [auto]");
   command
-      .add_option("--warm-up", flags.warm_up, "dapple: A, S−i forwards first, or B, 2(S−i)−1 [A]")
+      .add_option("--warm-up", flags.warm_up, names_with([](const cost::Traits& t) {
+                                                return t.flushes && t.has_depths();
+                                              }) + ": A, S−i forwards first, or B, 2(S−i)−1 [A]")
       ->excludes("--depth");
-  command.add_option("--chunks", unit.chunks, "interleaved: stages per worker [2]")
+  command
+      .add_option("--chunks", unit.chunks, names_with([](const cost::Traits& t) {
+                                             return t.several_stages_per_worker;
+                                           }) + ": stages per worker [2]")
       ->check(range<int>(1, kMostStages, kWholeNumber));
   command.add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");
   command.add_option("--backward", unit.backward, "Time of a backward, in forwards [2]")

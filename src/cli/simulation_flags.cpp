@@ -65,9 +65,11 @@ void add_condition_flags(CLI::App& command, const std::shared_ptr<SimulationFlag
 
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags) {
   command.add_flag("--vertical-sync", flags->vertical_sync,
-                   "Every stage uses the weights that the first one used (pipedream)");
+                   "Every stage uses the weights that the first one used (" +
+                       systems::who_knows(systems::Option::kVerticalSync) + ")");
   command.add_flag("--no-stash", flags->no_stash,
-                   "Keep no old weights: forward and backward differ (pipedream, for study)");
+                   "Keep no old weights: forward and backward differ (" +
+                       systems::who_knows(systems::Option::kNoStash) + ", for study)");
 }
 
 void take_over(const WeightFlags& flags, systems::ScheduleOptions& options) {

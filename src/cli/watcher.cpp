@@ -13,7 +13,7 @@ Watcher::Watcher(std::string model, std::string system,
 
 void Watcher::see(const train::Step& step) {
   if (metrics_) metrics_->add(step);
-  const double speed = static_cast<double>(step.samples) / step.seconds.count();
+  const double speed = static_cast<double>(step.samples) / step.training_seconds.count();
   progress_.bar("training " + model_ + " with " + system_)
       .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
             "loss " + report::four_digits(step.loss) + ", " + report::three_digits(speed) +

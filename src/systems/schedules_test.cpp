@@ -132,7 +132,7 @@ TEST(ScheduleFor, OnlyInterleavedPipelinesHaveTwoStagesOnAWorker) {
     if (system.traits.several_stages_per_worker || system.traits.one_stage) continue;
     EXPECT_EQ(refusal(dealt(system.name, {0, 1, 0, 1})),
               "a plan 1-1-1-1 for " + system.name +
-                  ": worker 0 has two stages; only interleaved pipelines know that");
+                  ": worker 0 has two stages, and this system gives a worker one");
   }
 }
 

@@ -75,7 +75,7 @@ Reason wrong_workers(const cost::Traits& traits, const plan::Plan& plan) {
     for (const WorkerId worker : stage.workers)
       if (!seen.insert(worker).second)
         return "worker " + std::to_string(worker.value) +
-               " has two stages; only interleaved pipelines know that";
+               " has two stages, and this system gives a worker one";
   return std::nullopt;
 }
 
