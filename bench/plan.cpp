@@ -116,7 +116,8 @@ void hierarchical(benchmark::State& state, const profile::Profile& profile, cost
   const auto began = std::chrono::steady_clock::now();
   for (auto unused : state) {
     const plan::Cuts cuts(profile);
-    const plan::Predictor predictor(cuts, cluster, {});
+    const plan::Predictor predictor(cuts, cluster,
+                                    systems::setting_of(systems::find_system("pipedream"), {}));
     benchmark::DoNotOptimize(plan::plan_hierarchical(
         predictor, {.variant = variant, .fewer_workers = false, .limit_memory = false}));
   }
@@ -131,7 +132,8 @@ void general(benchmark::State& state, const profile::Profile& profile,
   plan::Outcome outcome;
   for (auto unused : state) {
     const plan::Cuts cuts(profile);
-    const plan::Predictor predictor(cuts, cluster, {});
+    const plan::Predictor predictor(cuts, cluster,
+                                    systems::setting_of(systems::find_system("pipedream"), {}));
     outcome = plan::plan_general(predictor);
   }
   note(state, outcome);

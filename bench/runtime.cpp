@@ -103,7 +103,8 @@ double run(const model::Network& network, const plan::Plan& plan, const train::D
   train::Recipe recipe{.batch = network.batch, .minibatches = kMinibatches, .evaluate = false};
   recipe.weights.no_stash = no_stash;
   job.replicas = train::check_recipe(recipe, job);
-  const train::Outcome outcome = train::train_on_threads(recipe, job, data, {}, std::nullopt);
+  const train::TrainingOutcome outcome =
+      train::train_on_threads(recipe, job, data, {}, std::nullopt);
   return static_cast<double>(network.batch) / outcome.measured.samples_per_second;
 }
 

@@ -1,6 +1,6 @@
 // Plain training of any network on one thread: what the runtime's results are compared with, bit
 // for bit. It knows no schedules, workers or messages, only which version of a stage's weights a
-// minibatch uses and which replicas have a part in it (SYSTEMS: update rules); it keeps every
+// minibatch uses and which replicas have a part in it (docs/systems.md); it keeps every
 // version there ever was. Only *_test.cpp files include this.
 #pragma once
 
@@ -74,7 +74,7 @@ class Reference {
   // Of the plan it looks at each stage's layers and its number of replicas. These take minibatches
   // in turn or share every item, `together`.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
-            bool together = false, const runtime::Averaging& averaging = {},
+            bool together = false, const runtime::AveragingOptions& averaging = {},
             at::Device device = at::kCPU)
       : network_(network),
         plan_(plan),
@@ -399,7 +399,7 @@ class Reference {
   plan::Plan plan_;
   std::uint64_t seed_;
   bool together_;
-  runtime::Averaging averaging_;
+  runtime::AveragingOptions averaging_;
   at::Device device_;
   runtime::GradientOrder order_;
   std::vector<std::vector<std::unique_ptr<model::Layer>>> layers_;  // by layer and replica

@@ -162,7 +162,7 @@ struct Case {
   schedule::Schedule schedule;
   runtime::SampleFeed feed;
   // Buckets so small that the small networks have several.
-  runtime::Averaging averaging{.buckets = {Bytes{256}, Bytes{1024}}};
+  runtime::AveragingOptions averaging{.buckets = {Bytes{256}, Bytes{1024}}};
   at::Device device{at::kCPU};  // of all workers
 };
 

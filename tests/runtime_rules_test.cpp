@@ -1,5 +1,5 @@
 // Every system on straight pipelines gives, bit for bit, the weights that its update rule gives in
-// a plain loop on one thread (SYSTEMS: update rules).
+// a plain loop on one thread (docs/systems.md).
 #include <gtest/gtest.h>
 
 #include <ATen/ops/cross_entropy_loss.h>
@@ -242,9 +242,9 @@ std::string in_two_parts(const schedule::Schedule& schedule, bool late) {
     for (const schedule::Op& op : program.ops) {
       if (const auto* backward = std::get_if<schedule::Backward>(&op)) {
         schedule::Backward part = *backward;
-        part.part = schedule::Part::kInput;
+        part.part = schedule::BackwardPart::kInput;
         put(part);
-        part.part = schedule::Part::kWeight;
+        part.part = schedule::BackwardPart::kWeight;
         waiting.push_back(part);
         if (late) continue;
       } else if (!std::holds_alternative<schedule::Update>(op)) {

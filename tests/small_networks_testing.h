@@ -133,7 +133,7 @@ template <class T>
   return layers;
 }
 
-// d_S = 1, d_i = ⌈r_{i+1}·d_{i+1} / r_i⌉ + 1 (SYSTEMS: 1F1B facts).
+// d_S = 1, d_i = ⌈r_{i+1}·d_{i+1} / r_i⌉ + 1 (cost/depths.h).
 inline void set_depths(plan::Plan& plan) {
   int behind = 0;
   for (std::size_t s = plan.stages.size(); s-- > 0;) {

@@ -66,8 +66,8 @@ runtime::Job make_job(const model::Network& network, const plan::Plan& plan) {
   return job;
 }
 
-// SYSTEMS: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), with negative versions meaning 0, here with
-// momentum. Plain libtorch, one thread, the whole history of weights kept.
+// Weight stashing: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), with negative versions meaning 0,
+// here with momentum. Plain libtorch, one thread, the whole history of weights kept.
 std::map<std::string, at::Tensor> reference(const model::Network& network, std::int64_t stages) {
   std::vector<std::vector<at::Tensor>> history;  // by version; weight and bias of each linear layer
   std::vector<at::Tensor> velocity(2 * kLinearLayers);

@@ -53,7 +53,7 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
        .budget = std::chrono::duration<double>(flags.seconds),
        .progress =
            [&](double share, const std::string& phase) {
-             progress.bar("profiling " + entry.name + ", " + phase).show(share, "");
+             progress.bar("profiling " + entry.name + ", " + phase, kQuietPhase).show(share, "");
            },
        .workers = flags.workers},
       {.kind = optimiser});

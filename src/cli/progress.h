@@ -33,14 +33,17 @@ class Progress {
   Clock::time_point next_;
 };
 
+// Most phases of profiling a small network are over by then.
+inline constexpr Seconds kQuietPhase{1};
+
 // Work in phases, each of which has a bar with a name and a time left of its own.
 class PhaseProgress {
  public:
-  // The bar of that title; a bar with another title ends.
-  Progress& bar(const std::string& title) {
+  // The bar of that title; a bar with another title ends. `quiet` as Progress has it.
+  Progress& bar(const std::string& title, Seconds quiet = Seconds(0)) {
     if (!progress_ || title != title_) {
       title_ = title;
-      progress_.emplace(title);
+      progress_.emplace(title, quiet);
     }
     return *progress_;
   }

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@
 #include "cli/watcher.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/log.h"
 #include "core/machine.h"
 #include "core/text.h"
 #include "model/device.h"
@@ -52,8 +54,9 @@ class TrainCommand {
   [[nodiscard]] runtime::Computing computing_for_planning() const;
   void prepare();
   void choose_length();
-  [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan, train::Outcome& outcome);
-  [[nodiscard]] std::optional<train::Outcome> run_session(const train::Session& session);
+  [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan,
+                                          train::TrainingOutcome& outcome);
+  [[nodiscard]] std::optional<train::TrainingOutcome> run_session(const train::Session& session);
   void write_inputs(const train::PreparedPlan& plan) const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
@@ -176,10 +179,14 @@ void TrainCommand::prepare() {
   tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before the network is profiled
   PhaseProgress progress;
+  bool told = false;
   const train::PlanRequest plan = plan_request_of(flags_);
   const train::PreparationCase of{
       network_, plan, request_, workers(), computing_, [&](double share, const std::string& phase) {
-        progress.bar("profiling " + entry_.name + ", " + phase).show(share, "");
+        if (!std::exchange(told, true))
+          log_info("profiling " + entry_.name + " for about " +
+                   brief_number(flags_.profile_seconds) + " s");
+        progress.bar("profiling " + entry_.name + ", " + phase, kQuietPhase).show(share, "");
       }};
   preparation_ = world_ ? train::prepare_together(of, *world_) : train::prepare(of);
   progress.end();
@@ -188,7 +195,7 @@ void TrainCommand::prepare() {
   request_.hosts = preparation_.hosts;
 }
 
-std::optional<train::Outcome> TrainCommand::run_session(const train::Session& session) {
+std::optional<train::TrainingOutcome> TrainCommand::run_session(const train::Session& session) {
   std::optional<std::filesystem::path> metrics;
   if (folder_) metrics = folder_->file(train::kMetricsFile);
   Watcher watcher(entry_.name, session.plan().system, metrics);
@@ -199,14 +206,15 @@ std::optional<train::Outcome> TrainCommand::run_session(const train::Session& se
   return outcome;
 }
 
-report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan, train::Outcome& outcome) {
+report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
+                                        train::TrainingOutcome& outcome) {
   std::optional<systems::OwnSchedule> own;
   if (!flags_.schedule.empty())
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
   const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
   if (speaks()) tell_idle(session.plan());
   if (folder_) write_inputs(plan);  // a run that fails has them too
-  outcome = run_session(session).value_or(train::Outcome{});
+  outcome = run_session(session).value_or(train::TrainingOutcome{});
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
   if (flags_.forgets_prediction) run.stage_memory.clear();
   return run;
@@ -330,7 +338,7 @@ void TrainCommand::run() {
               << std::flush;
   std::vector<report::TrainingRun> runs;
   for (const train::PreparedPlan& plan : preparation_.plans) {
-    train::Outcome outcome;
+    train::TrainingOutcome outcome;
     if (trains_every_system()) tell_turn(runs.size(), plan.file.plan);
     runs.push_back(train(plan, outcome));
     if (trains_every_system() || !speaks()) continue;

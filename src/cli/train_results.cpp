@@ -42,7 +42,7 @@ class Writer {
 }  // namespace
 
 void write_results(const TrainFlags& flags, const train::RunFolder* folder,
-                   const report::TrainingRun& run, const train::Outcome& outcome,
+                   const report::TrainingRun& run, const train::TrainingOutcome& outcome,
                    const model::WeightsMetadata& metadata) {
   Writer writer;
   const auto write_weights = [&](const std::filesystem::path& file) {

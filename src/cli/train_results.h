@@ -14,7 +14,7 @@ namespace pipedream::cli {
 // written does not keep the rest from being written. `folder` may be null. Says on stderr where
 // everything is. Throws IoError at the end if something could not be written.
 void write_results(const TrainFlags& flags, const train::RunFolder* folder,
-                   const report::TrainingRun& run, const train::Outcome& outcome,
+                   const report::TrainingRun& run, const train::TrainingOutcome& outcome,
                    const model::WeightsMetadata& metadata);
 
 }  // namespace pipedream::cli

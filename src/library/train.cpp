@@ -71,7 +71,7 @@ train::Observer observer_of(const TrainOptions& options, std::optional<Evaluatio
   return observer;
 }
 
-Result result_of(const train::Session& session, train::Outcome outcome,
+Result result_of(const train::Session& session, train::TrainingOutcome outcome,
                  const std::optional<Evaluation>& last) {
   const systems::Measured& measured = outcome.measured;
   Result result;

@@ -24,7 +24,7 @@ Flushing flushing_of(const Lane& lane) {
     if (forward && renewed) flushing = Flushing::kAlways;
     if (forward) ++in_flight;
     const auto* backward = std::get_if<schedule::Backward>(&op);
-    if (backward != nullptr && backward->part != schedule::Part::kInput) --in_flight;
+    if (backward != nullptr && backward->part != schedule::BackwardPart::kInput) --in_flight;
     if (!std::holds_alternative<schedule::Update>(op) &&
         !std::holds_alternative<schedule::Pull>(op))
       continue;

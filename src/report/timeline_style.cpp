@@ -23,13 +23,13 @@ constexpr Style kStyles[kLooks] = {
     {"l", "#7f8fd9", false, true, "loading"},
 };
 
-Look look_of_part(schedule::Part part) {
+Look look_of_part(schedule::BackwardPart part) {
   switch (part) {
-    case schedule::Part::kInput:
+    case schedule::BackwardPart::kInput:
       return Look::kInputGradient;
-    case schedule::Part::kWeight:
+    case schedule::BackwardPart::kWeight:
       return Look::kWeightGradient;
-    case schedule::Part::kFull:
+    case schedule::BackwardPart::kFull:
       break;
   }
   return Look::kBackward;

@@ -12,10 +12,10 @@ namespace pipedream::report {
 namespace {
 
 using schedule::Backward;
+using schedule::BackwardPart;
 using schedule::Forward;
 using schedule::Item;
 using schedule::Kind;
-using schedule::Part;
 using schedule::Recv;
 using schedule::Send;
 using schedule::Update;
@@ -224,8 +224,8 @@ const std::vector<std::pair<schedule::Op, std::string>>& all_kinds() {
   static const std::vector<std::pair<schedule::Op, std::string>> kKinds = {
       {Forward{}, "forward"},
       {Backward{}, "backward"},
-      {Backward{.part = Part::kInput}, "backward: input gradient"},
-      {Backward{.part = Part::kWeight}, "backward: weight gradient"},
+      {Backward{.part = BackwardPart::kInput}, "backward: input gradient"},
+      {Backward{.part = BackwardPart::kWeight}, "backward: weight gradient"},
       {schedule::Recompute{}, "recomputation"},
       {schedule::Await{}, "wait for weights"},
       {Update{}, "update"},

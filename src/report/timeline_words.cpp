@@ -59,13 +59,13 @@ class Words {
   }
 
  private:
-  static const char* name_of(schedule::Part part) {
+  static const char* name_of(schedule::BackwardPart part) {
     switch (part) {
-      case schedule::Part::kInput:
+      case schedule::BackwardPart::kInput:
         return "backward, input gradient only,";
-      case schedule::Part::kWeight:
+      case schedule::BackwardPart::kWeight:
         return "backward, weight gradient only,";
-      case schedule::Part::kFull:
+      case schedule::BackwardPart::kFull:
         break;
     }
     return "backward";

@@ -18,10 +18,10 @@ TEST(WordsOf, EveryOp) {
        "recomputation of minibatch 3, microbatch 1, stage 0, with weight version 2"},
       {Backward{{0}, kItem, {2}},
        "backward of minibatch 3, microbatch 1, stage 0, with weight version 2"},
-      {Backward{{0}, kItem, {2}, Part::kInput},
+      {Backward{{0}, kItem, {2}, BackwardPart::kInput},
        "backward, input gradient only, of minibatch 3, microbatch 1, stage 0, with weight version "
        "2"},
-      {Backward{{0}, kItem, {2}, Part::kWeight},
+      {Backward{{0}, kItem, {2}, BackwardPart::kWeight},
        "backward, weight gradient only, of minibatch 3, microbatch 1, stage 0, with weight version "
        "2"},
       {Send{{5}, {1}, kItem, Kind::kActivation, {4}},

@@ -48,7 +48,7 @@ struct Job {
   std::function<std::unique_ptr<Optimiser>()> make_optimiser;
   // How replicas all-reduce weight gradients. Asynchronous data parallelism (dp-asp) uses only the
   // bucket sizes, for the gradients that workers push.
-  Averaging averaging;
+  AveragingOptions averaging;
   // If set, gradients are scaled so that the norm of all gradients of an update, over all stages,
   // is at most this.
   std::optional<double> clip_norm;

@@ -18,8 +18,9 @@ Nanos overlap_of(Deadline begin, Deadline end, Deadline from, Deadline to) {
 }  // namespace
 
 ReplicaGradients::ReplicaGradients(transport::Transport& channel, transport::Sum device_sums,
-                                   const schedule::Routes& routes, const Averaging& averaging,
-                                   const HostCopies& copies, std::chrono::milliseconds patience)
+                                   const schedule::Routes& routes,
+                                   const AveragingOptions& averaging, const HostCopies& copies,
+                                   std::chrono::milliseconds patience)
     : channel_(channel),
       device_sums_(averaging.way.exchange == Exchange::kRing ? std::move(device_sums)
                                                              : transport::Sum{}),

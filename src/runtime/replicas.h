@@ -17,7 +17,7 @@ namespace pipedream::runtime {
 class Stage;
 
 // The settings of an all-reduce among replicas.
-struct Averaging {
+struct AveragingOptions {
   transport::Way way;   // which exchange is used, and the workers' hosts
   BucketSizes buckets;  // when a bucket is full
 };
@@ -28,8 +28,8 @@ struct Averaging {
 // used_up(). Several all-reduces may be under way at once.
 //
 // A bucket on a device is copied to the host and summed there, in the order of summation of
-// `Averaging::way` (transport/all_reduce.h). If `device_sums` is given and the exchange is a ring,
-// buckets are summed in device memory instead, in the order of summation of `device_sums`.
+// `AveragingOptions::way` (transport/all_reduce.h). If `device_sums` is given and the exchange is a
+// ring, buckets are summed in device memory instead, in the order of summation of `device_sums`.
 //
 // Owned by one worker and used from its thread; autograd may call in from another thread while the
 // worker's thread waits for autograd. A thread of its own does the sums (transport::Reducer). What
@@ -38,7 +38,7 @@ class ReplicaGradients {
  public:
   // `channel` carries the all-reduces and nothing else. `patience` is the longest wait for a sum.
   ReplicaGradients(transport::Transport& channel, transport::Sum device_sums,
-                   const schedule::Routes& routes, const Averaging& averaging,
+                   const schedule::Routes& routes, const AveragingOptions& averaging,
                    const HostCopies& copies, std::chrono::milliseconds patience);
 
   // Adds a replicated stage of this worker. From now on its gradients are collected in buckets
@@ -95,7 +95,7 @@ class ReplicaGradients {
   transport::Transport& channel_;
   transport::Sum device_sums_;
   const schedule::Routes& routes_;
-  Averaging averaging_;
+  AveragingOptions averaging_;
   const HostCopies& copies_;
   std::chrono::milliseconds patience_;
   std::map<StageId, std::unique_ptr<GradientBuckets>> buckets_;

@@ -289,22 +289,22 @@ Values Stage::backward(const schedule::Backward& op, const Gradients& gradients,
   // Convolutions read the parameter again when they run backward, so it must point at the weights
   // of the forward.
   weights_->activate(op.weights);
-  if (op.part != schedule::Part::kWeight) find_roots(gradients, loss_weight, kept);
+  if (op.part != schedule::BackwardPart::kWeight) find_roots(gradients, loss_weight, kept);
   Values results;
-  if (op.part == schedule::Part::kInput) {
+  if (op.part == schedule::BackwardPart::kInput) {
     model::Tensors leaves;
     for (const auto& [name, leaf] : kept.leaves) leaves.push_back(leaf);
     const auto wanted = edges_of(leaves);
     if (!wanted.empty()) run_autograd(kept.roots, kept.root_gradients, true, wanted);
-  } else if (op.part == schedule::Part::kWeight) {
+  } else if (op.part == schedule::BackwardPart::kWeight) {
     const auto wanted = edges_of(weights_->parameters());
     if (!wanted.empty()) run_autograd(kept.roots, kept.root_gradients, false, wanted);
   } else {
     run_autograd(kept.roots, kept.root_gradients, false);
   }
-  if (op.part != schedule::Part::kWeight)
+  if (op.part != schedule::BackwardPart::kWeight)
     for (const ValueId taken : taken_) results[taken] = gradient_of(taken, kept);
-  if (op.part != schedule::Part::kInput) {
+  if (op.part != schedule::BackwardPart::kInput) {
     in_flight_.erase(found);
     weights_->release(op.weights);
   }

@@ -194,7 +194,7 @@ void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
 Range Worker::share(StageId stage, const Item& item) const {
   const std::int64_t samples = segment_->feed.samples(item);
   if (job_.replicas != Replicas::kShareItems) return {0, samples};
-  const Part& part = parts_.at(stage);
+  const StageReplica& part = parts_.at(stage);
   return even_part(samples, part.replica, part.replicas);
 }
 
@@ -303,7 +303,7 @@ Gradients Worker::take_gradients(StageId stage, const Item& item) {
 }
 
 void Worker::run(const schedule::Backward& backward) {
-  const bool second = backward.part == schedule::Part::kWeight;
+  const bool second = backward.part == schedule::BackwardPart::kWeight;
   const Gradients gradients = second ? Gradients{} : take_gradients(backward.stage, backward.item);
   const Recorder::Moment start = recorder_.moment();
   Values made;
@@ -359,7 +359,7 @@ void Worker::run(const schedule::Pull& pull) {
 void Worker::run(const schedule::Update& update) {
   const Recorder::Moment start = recorder_.moment();
   Stage& stage = stages_.at(update.stage);
-  const Part& part = parts_.at(update.stage);
+  const StageReplica& part = parts_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
   model::Tensors gradients;
   double divisor = 1;

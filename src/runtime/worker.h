@@ -103,7 +103,7 @@ class Worker {
 
  private:
   // What this worker has for one of its stages besides the Stage itself.
-  struct Part {
+  struct StageReplica {
     int replica = 0;   // this worker's index in the stage's replica group
     int replicas = 1;  // size of the replica group
     std::unique_ptr<Optimiser> optimiser;
@@ -191,7 +191,7 @@ class Worker {
   WeightVersion clipped_{0};  // `to` of the last update for which `clip_factor_` was computed
   double clip_factor_ = 1;
   std::map<StageId, Stage> stages_;
-  std::map<StageId, Part> parts_;
+  std::map<StageId, StageReplica> parts_;
   ReplicaGradients replicas_;
   // For each Reduce that has no Await yet: the index of its event in the recorder.
   std::map<std::pair<StageId, WeightVersion>, std::size_t> reduces_;

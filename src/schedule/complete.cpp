@@ -6,7 +6,7 @@ Complete::Complete(const Schedule& schedule, const Routes& routes) : routes_(rou
   for (const Generator& generator : schedule.generators) programs_.push_back({&generator, 0, {}});
 }
 
-void Complete::produce(Program& program) {
+void Complete::produce(ProgramState& program) {
   scratch_.clear();
   program.generator->append(program.piece++, scratch_);
   for (const Op& op : scratch_) {
@@ -24,7 +24,8 @@ void Complete::produce(Program& program) {
   }
 }
 
-void Complete::add_transfers(Program& program, StageId stage, Item item, Kind kind, bool made) {
+void Complete::add_transfers(ProgramState& program, StageId stage, Item item, Kind kind,
+                             bool made) {
   const WorkerId worker = program.generator->worker;
   const int replica = *routes_.replica(stage, worker);
   for (const std::size_t t : made ? routes_.made(stage, kind) : routes_.taken(stage, kind)) {

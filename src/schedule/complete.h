@@ -24,23 +24,23 @@ class Complete final : public OpSource {
     return programs_[program].generator->worker;
   }
   [[nodiscard]] const Op* peek(std::size_t program, std::size_t ahead = 0) override {
-    Program& of = programs_[program];
+    ProgramState& of = programs_[program];
     while (of.out.size() <= ahead && of.piece < of.generator->pieces) produce(of);
     return of.out.size() > ahead ? &of.out[ahead] : nullptr;
   }
   void pop(std::size_t program) override { programs_[program].out.pop(); }
 
  private:
-  struct Program {
+  struct ProgramState {
     const Generator* generator;
     std::int64_t piece = 0;  // the next piece to produce
     Fifo<Op> out;            // produced and not popped
   };
-  void produce(Program& program);
-  void add_transfers(Program& program, StageId stage, Item item, Kind kind, bool made);
+  void produce(ProgramState& program);
+  void add_transfers(ProgramState& program, StageId stage, Item item, Kind kind, bool made);
 
   const Routes& routes_;
-  std::vector<Program> programs_;
+  std::vector<ProgramState> programs_;
   std::vector<Op> scratch_;
 };
 

@@ -103,9 +103,9 @@ TEST(WorkerCounter, CountsEachStageByItselfAndABackwardOnceItIsWhole) {
     counter.add(Forward{StageId{stage}, {0, 0}, {0}});
     counter.add(Load{StageId{stage}, {1, 0}});
   }
-  counter.add(Backward{StageId{1}, {0, 0}, {0}, Part::kInput});
+  counter.add(Backward{StageId{1}, {0, 0}, {0}, BackwardPart::kInput});
   counter.add(Forward{StageId{1}, {1, 0}, {0}});
-  counter.add(Backward{StageId{1}, {0, 0}, {0}, Part::kWeight});
+  counter.add(Backward{StageId{1}, {0, 0}, {0}, BackwardPart::kWeight});
   counter.add(Forward{StageId{1}, {2, 0}, {0}});
   ASSERT_EQ(counter.stages().size(), 2U);
   EXPECT_EQ(counter.stages()[0].counter.peak(), (Counts{1, 0, 1}));

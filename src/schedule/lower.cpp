@@ -108,7 +108,7 @@ bool Lowering::advance(std::size_t which) {
   }
   const std::size_t p = island.now.back();
   island.now.pop_back();
-  Program& program = programs_[p];
+  ProgramState& program = programs_[p];
   while (program.in.empty() && program.piece < program.generator->pieces)
     program.generator->append(program.piece++, program.in.block());
   if (program.in.empty()) return true;
@@ -123,10 +123,10 @@ bool Lowering::advance(std::size_t which) {
 }
 
 bool Lowering::is_ready(std::size_t p, const Op& op) {
-  Program& program = programs_[p];
+  ProgramState& program = programs_[p];
   if (const auto* await = std::get_if<Await>(&op)) {
     (void)checked_replica(p, await->stage, op);
-    Fifo<Averaging>& averaging = averaging_[await->stage.index()];
+    Fifo<BegunAveraging>& averaging = averaging_[await->stage.index()];
     for (std::size_t i = 0; i < averaging.size(); ++i)
       if (averaging[i].update == await->update &&
           averaging[i].members == routes_.replicas(await->stage)) {
@@ -182,7 +182,7 @@ void Lowering::place(std::size_t p, const Op& op) {
   const auto* reduce = std::get_if<Reduce>(&op);
   if (reduce == nullptr) return;
   (void)checked_replica(p, reduce->stage, op);
-  Fifo<Averaging>& averaging = averaging_[reduce->stage.index()];
+  Fifo<BegunAveraging>& averaging = averaging_[reduce->stage.index()];
   const int all = routes_.replicas(reduce->stage);
   std::size_t i = 0;
   while (i < averaging.size() && averaging[i].update != reduce->update) ++i;
@@ -225,7 +225,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
       }
       if (i == arrived.size()) arrived.push({item, 0});
       ++arrived[i].parts;
-      const Program& taking = programs_[receiver];
+      const ProgramState& taking = programs_[receiver];
       if (taking.waits == Waits::kValue && taking.inbox == box && taking.item == item)
         wake(receiver);
     });
@@ -233,7 +233,7 @@ void Lowering::hand_over(std::size_t p, const Op& op, const Work& work) {
 }
 
 // Describes what the program waits for in vain, for a message, such as the op "1:B0".
-std::string Lowering::awaited_by(const Program& program) const {
+std::string Lowering::awaited_by(const ProgramState& program) const {
   if (program.waits == Waits::kAverage)
     return "all replicas to average for version " + std::to_string(program.await.update.value);
   const auto next = std::upper_bound(first_inbox_.begin(), first_inbox_.end(), program.inbox);
@@ -247,7 +247,7 @@ std::string Lowering::awaited_by(const Program& program) const {
 
 void Lowering::refuse_unfinished(const Island& island) const {
   for (const std::size_t p : island.members) {
-    const Program& program = programs_[p];
+    const ProgramState& program = programs_[p];
     if (program.waits == Waits::kNo) continue;
     throw BadValue("worker " + std::to_string(program.worker.value) + " would wait for ever at " +
                    to_text(program.in[0], true) + " (op " + std::to_string(program.placed) +

@@ -40,7 +40,7 @@ class Lowering final : public OpSource {
   // no program has, if a worker that must take a value has no program, or if a program runs an op
   // that the plan does not give to its worker.
   [[nodiscard]] const Op* peek(std::size_t program, std::size_t ahead = 0) override {
-    Program& of = programs_[program];
+    ProgramState& of = programs_[program];
     while (of.out.size() <= ahead)
       if (!advance(of.island)) return nullptr;
     return &of.out[ahead];
@@ -55,7 +55,7 @@ class Lowering final : public OpSource {
  private:
   // What a program's next op waits for: nothing, a value or gradient, or an averaging.
   enum class Waits { kNo, kValue, kAverage };
-  struct Program {
+  struct ProgramState {
     WorkerId worker;
     const Generator* generator;
     std::int64_t piece = 0;   // the next piece to produce
@@ -82,7 +82,7 @@ class Lowering final : public OpSource {
     int parts;  // parts made so far
   };
   // An averaging that replicas of a stage have begun.
-  struct Averaging {
+  struct BegunAveraging {
     WeightVersion update;
     int members;  // replicas that have begun it
     int left;     // replicas that have not passed its Await
@@ -102,16 +102,16 @@ class Lowering final : public OpSource {
   }
   // Returns in how many parts `replica` of the taking stage gets an item's value or gradient.
   [[nodiscard]] int parts_wanted(const graph::Transfer& transfer, Kind kind, int replica) const;
-  [[nodiscard]] std::string awaited_by(const Program& program) const;
+  [[nodiscard]] std::string awaited_by(const ProgramState& program) const;
   [[noreturn]] void refuse_unfinished(const Island& island) const;
 
   const Routes& routes_;
-  std::vector<Program> programs_;
+  std::vector<ProgramState> programs_;
   std::vector<std::size_t> by_worker_;  // index into programs_
   std::vector<Island> islands_;
-  std::vector<std::size_t> first_inbox_;    // inbox of replica 0, by transfer and kind
-  std::vector<Fifo<Arrived>> inboxes_;      // by transfer, kind and replica of the taking stage
-  std::vector<Fifo<Averaging>> averaging_;  // by stage
+  std::vector<std::size_t> first_inbox_;  // inbox of replica 0, by transfer and kind
+  std::vector<Fifo<Arrived>> inboxes_;    // by transfer, kind and replica of the taking stage
+  std::vector<Fifo<BegunAveraging>> averaging_;  // by stage
 };
 
 // The complete program of one worker, one op at a time. For a worker that knows the whole schedule

@@ -244,11 +244,13 @@ class NaiveInterpreter {
     Life& life = life_of(worker, copy, backward.stage, backward.item);
     demand_version(copy, backward.weights);
     demand(!rules_.stashes() || life.weights == backward.weights, "other weights than its forward");
-    if (backward.part != Part::kWeight) {
+    if (backward.part != BackwardPart::kWeight) {
       take(worker, backward.stage, backward.item, Kind::kGradient);
       make(worker, backward.stage, backward.item, Kind::kGradient);
     }
-    life.history += backward.part == Part::kFull ? "B" : backward.part == Part::kInput ? "b" : "w";
+    life.history += backward.part == BackwardPart::kFull    ? "B"
+                    : backward.part == BackwardPart::kInput ? "b"
+                                                            : "w";
   }
   // Averages all gradients that were accumulated since the last averaging.
   void run(WorkerId, Copy& copy, const Reduce& reduce) {

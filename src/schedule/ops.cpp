@@ -12,7 +12,9 @@ std::string text(Item item) {
 
 std::string text(WeightVersion version) { return "@" + std::to_string(version.value); }
 
-char letter(Part part) { return part == Part::kFull ? 'B' : part == Part::kInput ? 'b' : 'w'; }
+char letter(BackwardPart part) {
+  return part == BackwardPart::kFull ? 'B' : part == BackwardPart::kInput ? 'b' : 'w';
+}
 
 std::string transfer(char end, char arrow, ValueId value, Item item, Kind kind, WorkerId peer) {
   return std::string{end} + (kind == Kind::kActivation ? 'A' : 'G') + std::to_string(value.value) +
@@ -26,7 +28,7 @@ std::optional<Work> work_of(const Op& op) {
   if (const auto* c = std::get_if<Recompute>(&op))
     return Work{c->stage, c->item, Kind::kGradient, true, false};
   if (const auto* b = std::get_if<Backward>(&op)) {
-    const bool crosses = b->part != Part::kWeight;
+    const bool crosses = b->part != BackwardPart::kWeight;
     return Work{b->stage, b->item, Kind::kGradient, crosses, crosses};
   }
   return std::nullopt;

@@ -47,13 +47,13 @@ struct Recompute {
 
 // A backward computes both gradients (kFull), or is split into two ops: first the gradient of the
 // stage's inputs (kInput), then the gradient of its weights (kWeight).
-enum class Part { kFull, kInput, kWeight };
+enum class BackwardPart { kFull, kInput, kWeight };
 
 struct Backward {
   StageId stage;
   Item item;
   WeightVersion weights;
-  Part part = Part::kFull;
+  BackwardPart part = BackwardPart::kFull;
   friend bool operator==(const Backward&, const Backward&) = default;
 };
 

@@ -15,8 +15,8 @@ TEST(OpText, NamesMinibatchAndVersionOfAForward) {
 
 TEST(OpText, HasALetterForEachPartOfABackward) {
   EXPECT_EQ(to_text(Backward{kStage, kWhole, WeightVersion{1}}), "B3@1");
-  EXPECT_EQ(to_text(Backward{kStage, kWhole, WeightVersion{1}, Part::kInput}), "b3@1");
-  EXPECT_EQ(to_text(Backward{kStage, kWhole, WeightVersion{1}, Part::kWeight}), "w3@1");
+  EXPECT_EQ(to_text(Backward{kStage, kWhole, WeightVersion{1}, BackwardPart::kInput}), "b3@1");
+  EXPECT_EQ(to_text(Backward{kStage, kWhole, WeightVersion{1}, BackwardPart::kWeight}), "w3@1");
 }
 
 TEST(OpText, NamesBothVersionsOfAnUpdate) {

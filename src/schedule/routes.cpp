@@ -20,7 +20,7 @@ Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Replicas kind)
   for (const graph::Value& value : graph.values())
     if (graph.layer(value.producer).is_input)
       for (const LayerId user : value.consumers) loads[stage_of[user.index()].index()] = true;
-  std::vector<std::vector<Part>> parts(static_cast<std::size_t>(plan::worker_count(plan)));
+  std::vector<std::vector<WorkerStage>> parts(static_cast<std::size_t>(plan::worker_count(plan)));
   for (std::size_t s = 0; s < stages; ++s) {
     const auto& workers = plan.stages[s].workers;
     rows_.push_back({ends_.size(), ends_.size() + into[s].size(), workers_.size(),
@@ -32,7 +32,7 @@ Routes::Routes(const plan::Plan& plan, const graph::Graph& graph, Replicas kind)
       parts[workers[r].index()].push_back({id_at<StageId>(s), static_cast<int>(r)});
   }
   rows_.push_back({ends_.size(), ends_.size(), workers_.size(), 0, false});
-  for (const std::vector<Part>& of_worker : parts) {
+  for (const std::vector<WorkerStage>& of_worker : parts) {
     first_part_.push_back(parts_.size());
     parts_.insert(parts_.end(), of_worker.begin(), of_worker.end());
   }

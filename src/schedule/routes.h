@@ -98,7 +98,7 @@ class Routes {
     int replicas;
     bool loads;  // reads something from the data set
   };
-  struct Part {  // a stage that a worker runs, and which of its replicas the worker is
+  struct WorkerStage {  // a stage that a worker runs, and which of its replicas the worker is
     StageId stage;
     int replica;
   };
@@ -118,7 +118,7 @@ class Routes {
   std::vector<std::size_t> ends_;        // indices into transfers_, by stage: into it, out of it
   std::vector<WorkerId> workers_;        // by stage and replica
   std::vector<std::size_t> first_part_;  // index into parts_, by worker; one more marks the end
-  std::vector<Part> parts_;              // by worker
+  std::vector<WorkerStage> parts_;       // by worker
 };
 
 }  // namespace pipedream::schedule

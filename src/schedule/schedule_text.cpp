@@ -240,9 +240,9 @@ class Reader {
       case 'C':
         return Recompute{stage, item, weights};
       case 'b':
-        return Backward{stage, item, weights, Part::kInput};
+        return Backward{stage, item, weights, BackwardPart::kInput};
       case 'w':
-        return Backward{stage, item, weights, Part::kWeight};
+        return Backward{stage, item, weights, BackwardPart::kWeight};
       default:
         return Backward{stage, item, weights};
     }
@@ -268,7 +268,7 @@ class Reader {
 
 bool completes(const Op& op) {
   const auto* backward = std::get_if<Backward>(&op);
-  return backward != nullptr && backward->part != Part::kInput;
+  return backward != nullptr && backward->part != BackwardPart::kInput;
 }
 
 template <class... Kinds>
@@ -282,7 +282,7 @@ void add_recomputations(const plan::Plan& plan, std::vector<Op>& ops) {
   std::vector<Op> all;
   for (const Op& op : ops) {
     const auto* backward = std::get_if<Backward>(&op);
-    if (backward != nullptr && backward->part != Part::kWeight &&
+    if (backward != nullptr && backward->part != BackwardPart::kWeight &&
         plan.stage(backward->stage).recompute)
       all.push_back(Recompute{backward->stage, backward->item, backward->weights});
     all.push_back(op);

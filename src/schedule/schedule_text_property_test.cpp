@@ -55,9 +55,9 @@ Op any_op(StageId stage) {
     case 2:
       return Backward{stage, any_item(), any_version()};
     case 3:
-      return Backward{stage, any_item(), any_version(), Part::kInput};
+      return Backward{stage, any_item(), any_version(), BackwardPart::kInput};
     case 4:
-      return Backward{stage, any_item(), any_version(), Part::kWeight};
+      return Backward{stage, any_item(), any_version(), BackwardPart::kWeight};
     case 5:
       return Reduce{stage, any_version()};
     case 6:

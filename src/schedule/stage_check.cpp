@@ -113,7 +113,7 @@ void StageCheck::run(const Recompute& recompute, Shelf& shelf, Problems& problem
 }
 
 void StageCheck::run(const Backward& backward, Shelf& shelf, Problems& problems) {
-  const bool second = backward.part == Part::kWeight;
+  const bool second = backward.part == BackwardPart::kWeight;
   if (!second) take(backward.item, Kind::kGradient, false, shelf, problems);
   Life* life = living(backward.item, problems);
   if (life == nullptr) return;
@@ -134,7 +134,7 @@ void StageCheck::run(const Backward& backward, Shelf& shelf, Problems& problems)
     problems.push_back("the newest version is " + number(newest_));
   if (!second) make(backward.item, Kind::kGradient, shelf);
   if (life->state >= State::kBackward) return;
-  if (backward.part == Part::kInput) {
+  if (backward.part == BackwardPart::kInput) {
     life->state = State::kInput;
     return;
   }

@@ -22,7 +22,7 @@ Op recompute(std::int64_t minibatch, std::int64_t version = 0) {
 Op backward(std::int64_t minibatch, std::int64_t version = 0, int stage = 0) {
   return Backward{StageId{stage}, {minibatch, 0}, {version}};
 }
-Op part(Part which, std::int64_t minibatch) {
+Op part(BackwardPart which, std::int64_t minibatch) {
   return Backward{StageId{0}, {minibatch, 0}, {0}, which};
 }
 Op reduce(std::int64_t update) { return Reduce{StageId{0}, {update}}; }
@@ -316,8 +316,8 @@ TEST(ValidateItems, FindsAForwardThatRunsTwice) {
 }
 
 TEST(ValidateItems, ABackwardMayBeSplitIntoItsInputAndItsWeightPart) {
-  const auto input = part(Part::kInput, 0);
-  const auto weight = part(Part::kWeight, 0);
+  const auto input = part(BackwardPart::kInput, 0);
+  const auto weight = part(BackwardPart::kWeight, 0);
   EXPECT_EQ(violations(Ops{forward(0), input, weight, update(0)}), Texts{});
   EXPECT_EQ(
       violations(Ops{forward(0), weight, input, update(0)}),
@@ -597,8 +597,8 @@ TEST(ValidateInFlight, FindsMoreItemsThanTheRulesSay) {
   EXPECT_EQ(violations(ops, Rules{.in_flight = {1}}),
             (Texts{"worker 0, op 1: 0:F1@0: 2 items in flight, at most 1 are allowed",
                    "worker 0, op 2: 0:F2@0: 3 items in flight, at most 1 are allowed"}));
-  EXPECT_EQ(violations(Ops{forward(0), part(Part::kInput, 0), forward(1), part(Part::kWeight, 0),
-                           update(0), backward(1), update(1)},
+  EXPECT_EQ(violations(Ops{forward(0), part(BackwardPart::kInput, 0), forward(1),
+                           part(BackwardPart::kWeight, 0), update(0), backward(1), update(1)},
                        Rules{.in_flight = {1}}),
             Texts{"worker 0, op 2: 0:F1@0: 2 items in flight, at most 1 are allowed"})
       << "until its weight part";

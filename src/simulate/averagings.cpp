@@ -32,7 +32,7 @@ Averagings::Averagings(const schedule::Routes& routes, const profile::Profile& p
   }
 }
 
-std::size_t Averagings::index_of(Fifo<Averaging>& averagings, WeightVersion update) {
+std::size_t Averagings::index_of(Fifo<GroupAveraging>& averagings, WeightVersion update) {
   std::size_t i = 0;
   while (i < averagings.size() && averagings[i].update != update) ++i;
   return i;
@@ -43,7 +43,7 @@ void Averagings::join(StageId stage, WeightVersion update, Nanos begin, Nanos du
   const std::size_t i = index_of(group.averagings, update);
   if (i == group.averagings.size())
     group.averagings.push({.update = update, .ready = std::vector<Nanos>(group.buckets.size())});
-  Averaging& averaging = group.averagings[i];
+  GroupAveraging& averaging = group.averagings[i];
   const std::vector<Nanos> released = release_times(group.buckets, begin, duration);
   for (std::size_t b = 0; b < released.size(); ++b)
     averaging.ready[b] = std::max(averaging.ready[b], released[b]);
@@ -58,7 +58,7 @@ std::optional<Averagings::Done> Averagings::bucket_averaged(const Lanes::Finishe
   Group& group = groups_[stage.index()];
   std::size_t i = 0;
   while (group.averagings[i].done) ++i;
-  Averaging& averaging = group.averagings[i];
+  GroupAveraging& averaging = group.averagings[i];
   if (averaging.buckets_done == 0) averaging.began = job.started;
   if (++averaging.buckets_done < group.buckets.size()) return std::nullopt;
   averaging.done = true;
@@ -66,7 +66,7 @@ std::optional<Averagings::Done> Averagings::bucket_averaged(const Lanes::Finishe
 }
 
 std::optional<Nanos> Averagings::take(StageId stage, WeightVersion update) {
-  Fifo<Averaging>& averagings = groups_[stage.index()].averagings;
+  Fifo<GroupAveraging>& averagings = groups_[stage.index()].averagings;
   const std::size_t i = index_of(averagings, update);
   if (i == averagings.size() || !averagings[i].done) return std::nullopt;
   const Nanos ready = averagings[i].ready.back();

@@ -48,7 +48,7 @@ class Averagings {
   [[nodiscard]] std::optional<Nanos> take(StageId stage, WeightVersion update);
 
  private:
-  struct Averaging {
+  struct GroupAveraging {
     WeightVersion update;
     std::vector<Nanos> ready;  // by bucket: when the slowest replica so far has its gradients
     int members = 0;           // replicas that have joined
@@ -61,9 +61,9 @@ class Averagings {
     LaneId lane = 0;
     std::vector<Path> paths;  // that a bucket takes one after another
     std::vector<cost::Bucket> buckets;
-    Fifo<Averaging> averagings;  // begun, and not taken by all replicas
+    Fifo<GroupAveraging> averagings;  // begun, and not taken by all replicas
   };
-  [[nodiscard]] static std::size_t index_of(Fifo<Averaging>& averagings, WeightVersion update);
+  [[nodiscard]] static std::size_t index_of(Fifo<GroupAveraging>& averagings, WeightVersion update);
 
   const schedule::Routes& routes_;
   Lanes& lanes_;

@@ -31,11 +31,11 @@ Nanos duration_of(const ItemTimes& times, const Op& op) {
   const auto* backward = std::get_if<Backward>(&op);
   if (backward == nullptr) return times.forward;  // or the same again
   switch (backward->part) {
-    case schedule::Part::kFull:
+    case schedule::BackwardPart::kFull:
       return times.backward;
-    case schedule::Part::kInput:
+    case schedule::BackwardPart::kInput:
       return times.backward / 2;
-    case schedule::Part::kWeight:
+    case schedule::BackwardPart::kWeight:
       return times.backward - times.backward / 2;
   }
   return times.backward;
@@ -259,7 +259,7 @@ bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
                             jitter_of(conditions_, worker.id, stage, item, draw_of(op)));
   const Nanos end = start + duration;
   const auto* backward = std::get_if<Backward>(&op);
-  if (backward != nullptr && backward->part != schedule::Part::kInput) {
+  if (backward != nullptr && backward->part != schedule::BackwardPart::kInput) {
     if (worker.stages.size() > 1) note_moment(worker, stage);
     release_gradients(w, run, start, duration, now);
   }
@@ -277,7 +277,7 @@ void Engine::note_moment(Worker& worker, StageId running) {
   Moment now;
   for (const StageRun& run : worker.stages) {
     if (run.stage == running) {
-      now.runs = now.stages.size();
+      now.running_stage = now.stages.size();
       now.accumulates = run.counter.accumulates();
     }
     now.stages.push_back(run.counter.now());

@@ -43,8 +43,8 @@ struct LinkTraffic {
 // What the stages of one worker keep when one of them begins a backward, or the weight part of a
 // split backward.
 struct Moment {
-  std::size_t runs = 0;      // index into `stages` of the stage that begins the backward
-  bool accumulates = false;  // the backward adds to gradients that earlier items have left
+  std::size_t running_stage = 0;  // index into `stages` of the stage that begins the backward
+  bool accumulates = false;       // the backward adds to gradients that earlier items have left
   std::vector<schedule::Counts> stages;  // counts of each stage of the worker, ascending by stage
   friend bool operator==(const Moment&, const Moment&) = default;
 };

@@ -16,10 +16,10 @@ namespace pipedream::simulate {
 namespace {
 
 using schedule::Backward;
+using schedule::BackwardPart;
 using schedule::Forward;
 using schedule::Item;
 using schedule::Op;
-using schedule::Part;
 using schedule::Pipeline;
 using schedule::plan_of;
 using schedule::Program;
@@ -163,13 +163,14 @@ TEST(Simulate, RecomputingBeginsWhenTheGradientIsThere) {
 // The input gradient takes half of a backward. The stage before does not wait for the other half.
 TEST(Simulate, ASplitBackwardSendsItsGradientAfterItsFirstHalf) {
   const Case with = equal_stages(2, {10, 21});
-  const auto op = [](int stage, Part part) {
+  const auto op = [](int stage, BackwardPart part) {
     return Op(Backward{StageId{stage}, {0, 0}, {0}, part});
   };
   const auto written = schedule::schedule_of(
-      {{WorkerId{0}, {Forward{StageId{0}, {0, 0}, {0}}, op(0, Part::kFull)}},
+      {{WorkerId{0}, {Forward{StageId{0}, {0, 0}, {0}}, op(0, BackwardPart::kFull)}},
        {WorkerId{1},
-        {Forward{StageId{1}, {0, 0}, {0}}, op(1, Part::kInput), op(1, Part::kWeight)}}});
+        {Forward{StageId{1}, {0, 0}, {0}}, op(1, BackwardPart::kInput),
+         op(1, BackwardPart::kWeight)}}});
   EXPECT_EQ(texts_of(run(written, with).timeline),
             (Texts{"F0@0 0–10, B0@0 30–51 | SA0#0>1 10–10, RG0#0<1 30–30",
                    "F0@0 10–20, b0@0 20–30, w0@0 30–41 | RA0#0<0 10–10, SG0#0>0 30–30"}));

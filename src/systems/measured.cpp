@@ -16,7 +16,7 @@ std::vector<Staleness> staleness_of(const std::vector<timeline::Event>& events,
   std::vector<std::int64_t> counted(stages);
   for (const timeline::Event& event : events) {
     if (const auto* backward = std::get_if<schedule::Backward>(&event.op)) {
-      if (backward->part == schedule::Part::kInput) continue;
+      if (backward->part == schedule::BackwardPart::kInput) continue;
       backwards[{event.worker, backward->stage}].push_back(
           {backward->item.minibatch, backward->weights});
     }

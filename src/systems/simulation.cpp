@@ -48,7 +48,7 @@ class WorkerMemory {
       const bool has_buckets = plan_.stage(stage).workers.size() > 1;
       schedule::Counts counts = moment.stages[i];
       if (has_buckets) counts.gradients = peak.gradients;  // they stay
-      if (i != moment.runs) {
+      if (i != moment.running_stage) {
         all += cost::resting_memory(sizes_[stage.index()], kept(stage, counts, 0), rule_of(stage))
                    .total();
         continue;

@@ -189,7 +189,7 @@ TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {
   EXPECT_NEAR(found.minibatches_per_second * kUnits, 1 / 9.0, 1e-12);
 }
 
-// SYSTEMS §1: (S−1)/(M+S−1) of the time.
+// A pipeline that fills and drains is idle for (S−1)/(M+S−1) of the time.
 TEST(SimulatePlan, UtilisationIsWhatIsNotIdle) {
   EXPECT_NEAR(simulated({.system = "gpipe", .replicas = {1, 1, 1, 1}, .microbatches = 16})
                   .summary.utilisation(),

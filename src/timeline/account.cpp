@@ -75,7 +75,7 @@ void Account::account_gap(Worker& worker, const Event& event) {
 // backward, the weight part is the last.
 void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
-  if (backward.stage != StageId{0} || backward.part == schedule::Part::kInput) return;
+  if (backward.stage != StageId{0} || backward.part == schedule::BackwardPart::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
   if (rule_.one_by_one) return complete_alone(worker, item.minibatch, end);
   ++completed_;

@@ -7,17 +7,17 @@ namespace {
 
 using schedule::Await;
 using schedule::Backward;
+using schedule::BackwardPart;
 using schedule::Forward;
 using schedule::Item;
 using schedule::Load;
 using schedule::Op;
-using schedule::Part;
 using schedule::Recompute;
 using schedule::Reduce;
 using schedule::Update;
 
 Op forward(Item item, int stage = 0) { return Forward{StageId{stage}, item, {0}}; }
-Op backward(Item item, int stage = 0, Part part = Part::kFull) {
+Op backward(Item item, int stage = 0, BackwardPart part = BackwardPart::kFull) {
   return Backward{StageId{stage}, item, {0}, part};
 }
 Op update(int stage = 0) { return Update{StageId{stage}, {0}, {1}, 0, 0}; }
@@ -202,8 +202,8 @@ TEST(Rate, OfARunThatIsAllWarmUpIsZero) {
 TEST(Rate, AMinibatchIsDoneWithItsLastBackwardOnAllPartsOfTheFirstStage) {
   std::vector<Event> events;
   const auto add = [&](int worker, Item item, int end, int stage = 0) {
-    events.push_back(event(worker, backward(item, stage, Part::kInput), end - 4, end - 2));
-    events.push_back(event(worker, backward(item, stage, Part::kWeight), end - 2, end));
+    events.push_back(event(worker, backward(item, stage, BackwardPart::kInput), end - 4, end - 2));
+    events.push_back(event(worker, backward(item, stage, BackwardPart::kWeight), end - 2, end));
   };
   add(2, {0, 1}, 500, 1);  // stage 1 does not count
   add(0, {0, 0}, 10);

@@ -77,7 +77,7 @@ runtime::Job Session::make_job(const Request& request) const {
   return job;
 }
 
-std::optional<Outcome> Session::run(const Data& data, const Observer& observer) const {
+std::optional<TrainingOutcome> Session::run(const Data& data, const Observer& observer) const {
   if (world_ == nullptr) return train_on_threads(recipe_, job_, data, observer, link_);
   return train_as_process(*world_, recipe_, job_, data, observer, link_);
 }

@@ -58,7 +58,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Trains. Only the process of worker 0 has an outcome. Whatever failed first is thrown.
-  [[nodiscard]] std::optional<Outcome> run(const Data& data, const Observer& observer) const;
+  [[nodiscard]] std::optional<TrainingOutcome> run(const Data& data,
+                                                   const Observer& observer) const;
 
   // With the microbatches of the user's own schedule, if there is one.
   [[nodiscard]] const plan::Plan& plan() const { return file_.plan; }

@@ -18,14 +18,14 @@ using Words = std::vector<std::int64_t>;
 
 // Which of the two data sets. Both number their samples from 0. The part is in the random key, so
 // that samples of the same number have different random numbers.
-enum class Part { kTraining, kHeldOut };
+enum class Split { kTraining, kHeldOut };
 
 // What the data sets of all tasks have in common.
 class Synthetic : public DataSet {
  public:
-  Synthetic(Part part, std::uint64_t seed) : part_(part), seed_(seed) {}
+  Synthetic(Split part, std::uint64_t seed) : part_(part), seed_(seed) {}
   std::int64_t samples() const override {
-    return part_ == Part::kTraining ? kSyntheticTraining : kSyntheticHeldOut;
+    return part_ == Split::kTraining ? kSyntheticTraining : kSyntheticHeldOut;
   }
 
  protected:
@@ -37,7 +37,7 @@ class Synthetic : public DataSet {
   }
 
  private:
-  Part part_;
+  Split part_;
   std::uint64_t seed_;
 };
 
@@ -54,7 +54,7 @@ void copy_shifted(std::span<const std::int64_t> words, std::span<std::int64_t> s
 
 class Classes final : public Synthetic {
  public:
-  Classes(const Classification& task, Part part, std::uint64_t seed)
+  Classes(const Classification& task, Split part, std::uint64_t seed)
       : Synthetic(part, seed),
         labels_(task.labels.name),
         classes_(std::min(task.labels.bound, kSyntheticClasses)),
@@ -77,7 +77,7 @@ class Classes final : public Synthetic {
 
 class Texts final : public Synthetic {
  public:
-  Texts(const LanguageModel& task, Part part, std::uint64_t seed)
+  Texts(const LanguageModel& task, Split part, std::uint64_t seed)
       : Synthetic(part, seed),
         labels_(task.labels.name),
         sentences_(std::min({task.tokens.bound, task.labels.bound, kSyntheticWords}), seed) {}
@@ -98,7 +98,7 @@ class Texts final : public Synthetic {
 
 class Translations final : public Synthetic {
  public:
-  Translations(const Translation& task, Part part, std::uint64_t seed)
+  Translations(const Translation& task, Split part, std::uint64_t seed)
       : Synthetic(part, seed),
         source_(task.source),
         target_(task.target.name),
@@ -132,7 +132,7 @@ class Translations final : public Synthetic {
 
 class Captions final : public Synthetic {
  public:
-  Captions(const Captioning& task, Part part, std::uint64_t seed)
+  Captions(const Captioning& task, Split part, std::uint64_t seed)
       : Synthetic(part, seed),
         frames_(task.frames.name),
         words_(task.words.name),
@@ -168,7 +168,7 @@ class Captions final : public Synthetic {
   std::vector<Words> captions_;  // by topic
 };
 
-std::unique_ptr<const DataSet> make(const Task& task, Part part, std::uint64_t seed) {
+std::unique_ptr<const DataSet> make(const Task& task, Split part, std::uint64_t seed) {
   using Made = std::unique_ptr<const DataSet>;
   return std::visit(
       Match{
@@ -190,7 +190,7 @@ Data open_synthetic(const model::Network& network, std::uint64_t seed) {
                      "': " + inputs_text(network) +
                      ". It is made for classifiers, language models, "
                      "translation and captioning: choose other data, or another network");
-  return {make(*task, Part::kTraining, seed), make(*task, Part::kHeldOut, seed)};
+  return {make(*task, Split::kTraining, seed), make(*task, Split::kHeldOut, seed)};
 }
 
 }  // namespace pipedream::train

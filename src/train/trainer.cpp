@@ -166,12 +166,12 @@ class TrainingWorker {
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
 
   // Worker 0 has the outcome.
-  std::optional<Outcome> run() {
+  std::optional<TrainingOutcome> run() {
     for (std::int64_t epoch = 0; epoch < course_.epochs(); ++epoch) {
       train(epoch);
       if (recipe_.evaluate) evaluate(epoch);
     }
-    Outcome outcome;
+    TrainingOutcome outcome;
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
     outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
@@ -185,7 +185,7 @@ class TrainingWorker {
   void evaluate(std::int64_t epoch);
   void tell_loss(const runtime::Loss& loss) const;
   void note_loss(const runtime::Loss& loss);
-  void finish(Outcome& outcome) const;
+  void finish(TrainingOutcome& outcome) const;
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
 
   const Recipe& recipe_;
@@ -263,7 +263,7 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
   observer_.evaluation(*last_);
 }
 
-void TrainingWorker::finish(Outcome& outcome) const {
+void TrainingWorker::finish(TrainingOutcome& outcome) const {
   systems::Measured& measured = outcome.measured;
   Bytes sent;
   for (const runtime::WorkerResult& result : outcome.workers) {
@@ -345,9 +345,10 @@ schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
   return schedule.rules.traits.replicas;
 }
 
-Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,
-                         const Observer& observer, const std::optional<transport::Links>& link) {
-  std::optional<Outcome> outcome;
+TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,
+                                 const Observer& observer,
+                                 const std::optional<transport::Links>& link) {
+  std::optional<TrainingOutcome> outcome;
   const auto ledger = model::make_memory_ledger();
   runtime::run_on_threads(plan::worker_count(job.plan), link, [&](const runtime::Seat& seat) {
     auto own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
@@ -356,11 +357,11 @@ Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Da
   return std::move(outcome.value());
 }
 
-std::optional<Outcome> train_as_process(transport::MpiWorld& world, const Recipe& recipe,
-                                        const runtime::Job& job, const Data& data,
-                                        const Observer& observer,
-                                        const std::optional<transport::Links>& link) {
-  std::optional<Outcome> outcome;
+std::optional<TrainingOutcome> train_as_process(transport::MpiWorld& world, const Recipe& recipe,
+                                                const runtime::Job& job, const Data& data,
+                                                const Observer& observer,
+                                                const std::optional<transport::Links>& link) {
+  std::optional<TrainingOutcome> outcome;
   const auto ledger = model::make_memory_ledger();
   runtime::run_as_process(world, job.devices, link, [&](const runtime::Seat& seat) {
     outcome = TrainingWorker(recipe, job, data, observer, seat, ledger).run();

@@ -69,7 +69,7 @@ struct Observer {
   std::function<void(const Evaluation&)> evaluation = [](const Evaluation&) {};
 };
 
-struct Outcome {
+struct TrainingOutcome {
   systems::Measured measured;
   runtime::Weights weights;
   std::vector<runtime::WorkerResult> workers;
@@ -81,14 +81,13 @@ struct Outcome {
 [[nodiscard]] schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job);
 
 // Trains on threads of this process; whatever failed first is thrown.
-[[nodiscard]] Outcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
-                                       const Data& data, const Observer& observer,
-                                       const std::optional<transport::Links>& link);
+[[nodiscard]] TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
+                                               const Data& data, const Observer& observer,
+                                               const std::optional<transport::Links>& link);
 
 // Trains as one worker of many processes, all of which call it alike. The outcome is worker 0's.
-[[nodiscard]] std::optional<Outcome> train_as_process(transport::MpiWorld& world,
-                                                      const Recipe& recipe, const runtime::Job& job,
-                                                      const Data& data, const Observer& observer,
-                                                      const std::optional<transport::Links>& link);
+[[nodiscard]] std::optional<TrainingOutcome> train_as_process(
+    transport::MpiWorld& world, const Recipe& recipe, const runtime::Job& job, const Data& data,
+    const Observer& observer, const std::optional<transport::Links>& link);
 
 }  // namespace pipedream::train

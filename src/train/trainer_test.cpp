@@ -40,7 +40,7 @@ plan::Plan straight(const model::Network& network, const std::string& system, st
 }
 
 struct Trained {
-  Outcome outcome;
+  TrainingOutcome outcome;
   std::vector<Step> steps;
   std::vector<EvaluationStep> evaluated;
   std::vector<Evaluation> evaluations;
