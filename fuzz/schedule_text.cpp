@@ -32,8 +32,8 @@ void try_on(std::string_view text, const plan::Plan& plan) {
   const auto programs = schedule::programs_of(schedule);
   const auto again = schedule::read_schedule_text(text_of(programs), "again", plan);
   PD_CHECK(schedule::programs_of(again) == programs);
-  PD_CHECK(again.rules.flushes == schedule.rules.flushes);
-  PD_CHECK(again.rules.asynchronous == schedule.rules.asynchronous);
+  PD_CHECK(again.rules.traits.flushes == schedule.rules.traits.flushes);
+  PD_CHECK(again.rules.traits.asynchronous == schedule.rules.traits.asynchronous);
   (void)schedule::validate(programs, schedule.rules, plan, graph);
   try {
     const auto lowered = schedule::lower(schedule, plan, graph);

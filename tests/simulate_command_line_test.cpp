@@ -87,7 +87,8 @@ TEST(CompareCommand, ShowsAllSystemsAndMarksTheChoice) {
   const Answer json = call("compare --json" + kInputs);
   const auto parsed = nlohmann::json::parse(json.out);
   EXPECT_EQ(parsed.at("auto"), "pipedream");
-  ASSERT_EQ(parsed.at("runs").size(), 9u);
+  const auto systems = nlohmann::json::parse(call("systems --json").out).at("systems");
+  ASSERT_EQ(parsed.at("runs").size(), systems.size());
   for (const auto& run : parsed.at("runs")) {
     EXPECT_TRUE(run.at("measured").is_null());
     EXPECT_GT(run.at("simulated").at("samples_per_second").get<double>(), 0) << run.at("system");
