@@ -1,5 +1,5 @@
-// The gradients of convolutions: ours (model/conv2d.h) against libtorch's own choice, for the
-// shapes of VGG-16 and ResNet-50. Ratios above 1 mean that ours is faster.
+// Compares our gradients of convolutions (model/conv2d.h) with libtorch's own, for the shapes of
+// VGG-16 and ResNet-50. Ratios above 1 mean that ours are faster.
 #include <chrono>
 #include <functional>
 #include <iostream>
@@ -37,7 +37,7 @@ double median_seconds(const std::function<at::Tensor()>& forward, const at::Tens
     const auto start = std::chrono::steady_clock::now();
     (void)torch::autograd::grad({out}, leaves, {gradient});
     const std::chrono::duration<double> used = std::chrono::steady_clock::now() - start;
-    if (i > 0) seconds.push_back(used.count());  // the first is the warm-up
+    if (i > 0) seconds.push_back(used.count());  // the first run is the warm-up
   }
   return median(std::move(seconds));
 }

@@ -1,6 +1,6 @@
-// What a training step takes on one GPU: a worker of the runtime against a plain libtorch loop of
-// the same network (bar 0.98), with images that lie on the GPU. bench/gpu.py runs it in turn with
-// PyTorch eager.
+// Time of a training step on one GPU: a worker of the runtime against a plain libtorch loop of the
+// same network (bar 0.98). The images are in the memory of the GPU. bench/gpu.py runs it in turn
+// with PyTorch eager.
 //
 // usage: bench_gpu MODEL fp32|bf16 [BATCH IMAGE_SIZE]   prints one JSON object
 #include <chrono>
@@ -36,7 +36,7 @@ double milliseconds_per_step(Clock::time_point began) {
   return std::chrono::duration<double, std::milli>(Clock::now() - began).count() / kSteps;
 }
 
-// The same minibatch again and again, on the GPU from the beginning.
+// A feed that gives the same minibatch every time, from memory of the GPU.
 class FixedFeed final : public runtime::Feed {
  public:
   explicit FixedFeed(const model::Network& network) : batch_(network.batch) {
@@ -55,7 +55,7 @@ class FixedFeed final : public runtime::Feed {
   std::map<LayerId, at::Tensor> tensors_;
 };
 
-// As anyone would write it.
+// A plain libtorch training loop. Returns milliseconds per step.
 double bare_loop(const model::Network& network, const FixedFeed& feed, model::Precision precision) {
   model::WholeModel model(network, kGpu, kSeed, precision);
   std::vector<at::Tensor> parameters;

@@ -1,6 +1,6 @@
-// The paper's headline results next to ours: speed-up over data parallelism and communication
-// saved, simulated from the authors' own profiles. Prints the table of docs/headline.md (with
-// --json: one JSON object).
+// Prints the table of docs/headline.md (with --json: one JSON object): the paper's headline results
+// next to ours. Speed-up over data parallelism and saved communication are simulated from the
+// authors' own profiles.
 #include <iostream>
 
 #include <nlohmann/json.hpp>

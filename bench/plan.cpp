@@ -1,7 +1,7 @@
 // How fast the planners are, and how their time grows (docs/planner.md has the figures).
-// `times_faster` compares with PipeDream's published optimiser in Python, which takes 31 s of CPU
-// for ResNet-50 on 4 × 4 and 177 s for a chain of 400 layers, on a core such as those it was
-// measured on.
+// `times_faster` compares with PipeDream's published optimiser in Python. That takes 31 s of CPU
+// time for ResNet-50 on 4 × 4 workers and 177 s for a chain of 400 layers, measured on a comparable
+// core.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -23,7 +23,7 @@ using namespace pipedream;
 constexpr double kPublishedResnetSeconds = 31;
 constexpr double kPublishedChainSeconds = 177;
 
-// Servers of `inside` workers, joined by one card each.
+// A cluster of `count` servers with `inside` workers each. Every server has one network card.
 cluster::Cluster servers(int count, int inside) {
   cluster::Cluster cluster;
   cluster.name = std::to_string(count) + " × " + std::to_string(inside);
@@ -39,7 +39,7 @@ cluster::Cluster servers(int count, int inside) {
   return cluster;
 }
 
-// Reproducible numbers from 0 to 1.
+// The same pseudo-random numbers from 0 to 1 in every run.
 class Numbers {
  public:
   explicit Numbers(std::size_t count) : numbers_(count) { fill_uniform(RandomKey{1, 2}, numbers_); }
@@ -73,8 +73,8 @@ profile::Profile chain(std::int64_t layers) {
   return profile;
 }
 
-// Cells as in NASNet: each takes the outputs of the two cells before it through ten branches of
-// four layers, of which the last joins all.
+// A network of `count` cells as in NASNet. A cell has ten branches of four layers and one layer
+// that joins them. Each branch takes the output of one of the two cells before.
 profile::Profile cells(int count) {
   constexpr int kBranches = 10;
   constexpr int kLength = 4;
@@ -200,7 +200,7 @@ void register_chains() {
 
 }  // namespace
 
-// [--json] and Google Benchmark's own flags.
+// usage: bench_plan [--json] and the flags of Google Benchmark
 int main(int count, char** arguments) {
   register_shared();
   register_chains();

@@ -1,5 +1,5 @@
-// How honest are profiles? For each network in small, the sum of the layers' times against the time
-// of the whole model, both measured in this process; the bar is 5 %.
+// How honest are profiles? Compares the sum of the layers' times with the time of the whole model,
+// for each network in small. Both are measured in this process; the bar is 5 %.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -55,7 +55,7 @@ int main(int count, char** arguments) {
   pipedream::model::keep_memory(arguments);
   bool as_json = false;
   at::Device device(at::kCPU);
-  for (int i = 1; i < count; ++i) {  // [--json] [DEVICE]
+  for (int i = 1; i < count; ++i) {  // arguments: [--json] [DEVICE]
     if (std::string(arguments[i]) == "--json")
       as_json = true;
     else

@@ -1,9 +1,9 @@
-// What the runtime costs and gains, as ratios of runs of this one process, taken in turn:
-//  1. one worker against a bare libtorch training loop (bar 0.99);
-//  2. two workers with pipedream against what the plan predicts from this machine's profile (bar
-//     0.95), and against one worker (bar 1.8), beside what two bare loops at once get done, which
-//     shows how far the cores are independent;
-//  3. weight stashing against --no-stash (bar: 2 % of the time).
+// What the runtime costs and gains, as ratios of runs that this process makes in turn:
+// 1. one worker against a bare libtorch training loop (bar 0.99);
+// 2. two workers with pipedream against the time that the plan predicts from this machine's profile
+//    (bar 0.95), and against one worker (bar 1.8). Two bare loops at the same time show how far the
+//    cores are independent;
+// 3. weight stashing against --no-stash (bar: 2 % of the time).
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -41,7 +41,7 @@ struct Case {
   std::string model;
   std::int64_t batch;
   std::map<std::string, std::string> options;
-  bool faster_than_one;  // the bar for two workers is for these
+  bool faster_than_one;  // whether the bar of two workers against one applies
 };
 
 const std::vector<Case> kCases{
@@ -61,7 +61,7 @@ const std::vector<Case> kCases{
       {"context", "64"}},
      true}};
 
-// Seconds per minibatch of a loop as anyone would write it on libtorch.
+// A plain libtorch training loop. Returns seconds per minibatch.
 double bare_loop(const model::Network& network, const train::Data& data) {
   model::use_threads(1);
   model::WholeModel model(network, at::kCPU, kSeed);
@@ -86,7 +86,8 @@ double bare_loop(const model::Network& network, const train::Data& data) {
   return took.count() / static_cast<double>(kMinibatches - kWarmUp);
 }
 
-// Seconds per minibatch of either of two such loops that run at once.
+// Two plain loops at the same time, on two threads. Returns the mean of their seconds per
+// minibatch.
 double two_bare_loops(const model::Network& network, const train::Data& data) {
   double other = 0;
   std::thread beside([&] { other = bare_loop(network, data); });
@@ -95,7 +96,7 @@ double two_bare_loops(const model::Network& network, const train::Data& data) {
   return (one + other) / 2;
 }
 
-// Seconds per minibatch of the runtime, in the steady state.
+// Trains with the runtime. Returns seconds per minibatch in the steady state.
 double run(const model::Network& network, const plan::Plan& plan, const train::Data& data,
            bool no_stash = false) {
   runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
@@ -118,11 +119,11 @@ systems::Planned planned(const profile::Profile& profile, int workers) {
 }
 
 struct Ratios {
-  double one_worker = 0;  // of the bare loop's speed
+  double one_worker = 0;  // speed of one worker / speed of the bare loop
   double of_predicted = 0;
   double of_one_worker = 0;
-  double two_loops = 0;  // the work of two bare loops at once, of one's
-  double stashing = 0;   // time against --no-stash
+  double two_loops = 0;  // speed of two bare loops together / speed of one alone
+  double stashing = 0;   // additional time compared with --no-stash, as a share
 };
 
 Ratios measure(const Case& wanted) {

@@ -1,5 +1,5 @@
 // How fast the simulator is, in ops of complete programs per second of one core (Google Benchmark).
-// Everything is part of it: making the schedule, lowering, simulating, accounting.
+// The time includes making the schedule, lowering, simulating and accounting.
 #include <sys/resource.h>
 
 #include "google_benchmark.h"
@@ -12,8 +12,9 @@ using namespace pipedream;
 
 enum class Links { kOwn, kShared };
 
-// Equal stages; a transfer takes a tenth of a forward. `kShared`: 4 workers to a server with one
-// network card, which every fourth pair of neighbouring stages passes both ways.
+// A pipeline of equal stages in which a transfer takes a tenth of a forward. With `kShared`,
+// servers have 4 workers and one network card. Every fourth pair of neighbouring stages uses the
+// cards, in both directions.
 systems::UnitCase pipeline(const std::string& system, std::vector<int> replicas, int microbatches,
                            Links links) {
   systems::UnitWishes wishes{

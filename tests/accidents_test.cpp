@@ -1,5 +1,5 @@
-// What users do by accident costs them nothing: a second run, a full disk, a closed pipe, odd
-// paths.
+// Accidents of users do no damage: a second run into the same folder, a full disk, a closed pipe,
+// odd paths.
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -17,7 +17,7 @@ const std::string kTiny =
 
 std::filesystem::path folder(const std::string& name) { return scratch(name); }
 
-// The program in the background, until the test ends it.
+// The program as a background process, until the test ends it.
 class Background {
  public:
   explicit Background(const std::string& arguments) {
@@ -54,7 +54,7 @@ class Background {
   pid_t child_ = -1;
 };
 
-// Waits until the file is there: the program has come so far.
+// Waits until `file` exists, which shows how far the program has come. False if it does not appear.
 bool comes(const std::filesystem::path& file) {
   for (int i = 0; i < 200; ++i) {
     if (is_there(file)) return true;
@@ -95,7 +95,7 @@ TEST(Accidents, WeightsOfOthersAreNotOverwritten) {
               {kTiny + "--overwrite", 2, "--overwrite requires --out"}});
 }
 
-// A limit on the size of files stands for a disk without room.
+// A limit on the size of files stands for a full disk.
 TEST(Accidents, AFullDiskCostsTheWeightsNothingThatFits) {
   const auto out = folder("full_disk");
   const std::string large =
@@ -120,7 +120,7 @@ TEST(Accidents, MetricsThatCannotBeWrittenEndNoTraining) {
 
 TEST(Accidents, AClosedPipeEndsNoTraining) {
   const auto out = folder("closed_pipe");
-  // Every five seconds a line of progress comes, to nobody.
+  // The program prints a line of progress every five seconds, after head has ended.
   const std::string command = std::string(PD_PROGRAM) + " " + kTiny + "--minibatches 200 --out " +
                               out.string() + " 2>&1 | head -c 1";
   EXPECT_EQ(std::system((command + " >/dev/null").c_str()), 0);

@@ -1,4 +1,5 @@
-// The address and undefined-behaviour sanitizers are awake. Only in builds with them.
+// Checks that the address and undefined-behaviour sanitizers report errors. Built only with these
+// sanitizers.
 #include <limits>
 #include <memory>
 

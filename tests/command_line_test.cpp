@@ -141,7 +141,8 @@ TEST(CommandLine, PlanComparesAllSystemsAndShowsTheBest) {
   EXPECT_EQ(answer.out.find("Memory of one worker"), std::string::npos);
 }
 
-// The systems that know an option, or all of them: "dapple, torchgpipe".
+// The names of the systems that know `option`, or of all systems if it is empty: "dapple,
+// torchgpipe".
 std::string names_of(const std::string& option) {
   std::string names;
   const auto json = nlohmann::json::parse(call("systems --json").out);
@@ -196,7 +197,7 @@ TEST(CommandLine, PlanAsJsonHasTheKeysOfItsFormat) {
     for (const auto& [name, value] : object.items()) names.push_back(name);
     return names;
   };
-  using Names = std::vector<std::string>;  // nlohmann sorts them
+  using Names = std::vector<std::string>;  // sorted, as nlohmann::json sorts keys
   EXPECT_EQ(keys(json),
             (Names{"config", "format", "gap", "microbatches", "model", "planner_seconds",
                    "predicted", "stages", "system", "version", "workers"}));
@@ -293,7 +294,7 @@ TEST(CommandLine, ModelsTooLargeForTheMemoryAreRefusedWithAReason) {
   EXPECT_NE(answer.err.find("memory"), std::string::npos) << answer.err;
 }
 
-// Characters, not bytes: tables have some beyond ASCII.
+// The number of characters, not bytes, of the widest line. Tables have characters beyond ASCII.
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
   std::size_t width = 0;
@@ -348,7 +349,7 @@ TEST(CommandLine, HelpHasNoListsOfFlagsThatExcludeEachOther) {
     EXPECT_EQ(call(command + " --help").out.find("Excludes"), std::string::npos) << command;
 }
 
-// The systems that an option is for are those of the list.
+// The fastest plan here is one of pipedream, which has stale weights; --prefer exact forbids it.
 TEST(CommandLine, PreferSaysWhatAutoMayChoose) {
   const std::string inputs = "plan --json --profile " + kSmall +
                              " --batch 64 --cluster " PD_SOURCE_DIR

@@ -1,4 +1,4 @@
-// Calling the program as a user does. Only tests include this.
+// Runs the program as a user does and returns its output. Only tests include this.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ struct Answer {
   std::string err;
 };
 
-// One folder for the whole program, gone at its end.
+// The path of a file `name` in a temporary folder. The folder is shared by all tests of this test
+// program and removed at its end.
 inline std::filesystem::path scratch(const std::string& name) {
   static const test::TemporaryFolder folder;
   return folder.path() / name;
@@ -39,14 +40,14 @@ inline Answer answer_of(int status) {
           read_file(scratch("err"))};
 }
 
-// The program itself. `launcher`: what stands before it.
+// Runs the program itself, as a shell command. `launcher` is put before it, such as mpirun.
 inline Answer call_with(const std::string& launcher, const std::string& arguments) {
   return answer_of(std::system((launcher + PD_PROGRAM " " + arguments + " >'" +
                                 scratch("out").string() + "' 2>'" + scratch("err").string() + "'")
                                    .c_str()));
 }
 
-// What main() does, in the child that call() has made.
+// Runs the command line in the child process that call() has forked.
 [[noreturn]] inline void run_as_child(const wordexp_t& words) {
   const auto redirect = [](const std::string& name, int stream) {
     const int file = ::open(scratch(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -57,16 +58,16 @@ inline Answer call_with(const std::string& launcher, const std::string& argument
   const int code = cli::run(static_cast<int>(words.we_wordc), words.we_wordv);
   std::cout.flush();
   std::fflush(nullptr);
-  ::_exit(code);  // the folder and the results are the parent's
+  ::_exit(code);  // no destructors: the temporary folder belongs to the parent
 }
 
-// As the program would do it, in a process of its own, but one that has libtorch from this one:
-// loading it takes the program longer than most of what is asked of it here.
+// Runs a command line in a forked process. The child already has libtorch in memory. Loading it
+// takes the real program longer than most of the commands in these tests.
 inline Answer call(const std::string& arguments) {
   wordexp_t words{};
   if (::wordexp(("pipedream " + arguments).c_str(), &words, WRDE_NOCMD | WRDE_UNDEF) != 0)
     throw std::runtime_error("these are no words of a command line: " + arguments);
-  (void)scratch("");  // made by this process, whose it stays
+  (void)scratch("");  // this process must create the folder, not the child
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) run_as_child(words);
@@ -82,7 +83,8 @@ inline std::string write(const std::string& name, const std::string& content) {
   return scratch(name).string();
 }
 
-// Lines that begin as our messages do; a measurement may log its progress before it fails.
+// The number of lines that begin with "pipedream: ", as error messages do. A measurement may log
+// its progress before it fails.
 inline std::ptrdiff_t messages(const std::string& text) {
   std::ptrdiff_t count = 0;
   for (std::size_t at = 0; (at = text.find("pipedream: ", at)) != std::string::npos; ++at)
@@ -90,7 +92,7 @@ inline std::ptrdiff_t messages(const std::string& text) {
   return count;
 }
 
-// A help text, whose lines may be broken anywhere.
+// Replaces line breaks and repeated spaces by one space each. Help texts may break lines anywhere.
 inline std::string on_one_line(std::string text) {
   for (char& c : text) c = c == '\n' ? ' ' : c;
   text.erase(
@@ -105,7 +107,7 @@ struct Failure {
   std::string message;
 };
 
-// Each has its exit code, one message, and nothing on stdout.
+// Expects each command line to fail with its exit code, exactly one message, and nothing on stdout.
 inline void expect_all(const std::vector<Failure>& failures) {
   for (const Failure& failure : failures) {
     const Answer answer = call(failure.arguments);

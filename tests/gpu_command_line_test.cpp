@@ -4,7 +4,7 @@
 namespace pipedream {
 namespace {
 
-// More workers than a machine has GPUs: the program says that they share them.
+// More workers than any machine has GPUs, so the program says that workers share GPUs.
 constexpr int kWorkers = 33;
 
 TEST(GpuCommands, TheDeviceComesFromThePlanUnlessAnotherIsAskedFor) {

@@ -1,5 +1,5 @@
-// Training on a GPU: the rules of all systems bit for bit, on the device and against the CPU. Run
-// where libtorch finds a GPU; elsewhere each test says that it was left out.
+// Training on a GPU: every system gives the bits of its rule on the device, and nearly the results
+// of the CPU. Runs where libtorch finds a GPU; elsewhere each test is skipped with a message.
 #include <atomic>
 #include <cstdlib>
 #include <deque>
@@ -30,14 +30,15 @@ class Gpu : public testing::Test {
  protected:
   void SetUp() override {
     if (!at::globalContext().hasCUDA()) GTEST_SKIP() << "no GPU found by libtorch: left out";
-    // Sums in a fixed order, the same kernels every time.
+    // Deterministic algorithms sum in a fixed order and use the same kernels every time.
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
     at::globalContext().setDeterministicCuDNN(true);
     at::globalContext().setBenchmarkCuDNN(false);
   }
 };
 
-// cuBLAS looks for this when it is first used.
+// cuBLAS is deterministic only with a fixed workspace. It reads this variable when it is first
+// used.
 const int kFixedWorkspace = setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
 
 struct Wanted {
@@ -73,7 +74,7 @@ Case case_of(const Wanted& wanted, const std::string& name, std::int64_t minibat
   return case_of(wanted, small_network(name), minibatches);
 }
 
-// Random numbers of a GPU are others than the CPU's.
+// A network without dropout, because a GPU has other random numbers than the CPU.
 model::Network without_dropout(const std::string& name) {
   if (name == "mlp") return small_network(name);
   std::map<std::string, std::string> sizes{{"hidden", "8"}, {"vocabulary", "13"}, {"dropout", "0"}};
@@ -92,7 +93,7 @@ TEST_F(Gpu, EverySystemGivesTheBitsOfItsRule) {
   for (const Wanted& wanted : all_systems())
     for (const std::string name : {"mlp", "resnet", "gpt"}) {
       SCOPED_TRACE(title(wanted, name));
-      if (wanted.system == "dp-asp") continue;  // its servers compute on the CPU
+      if (wanted.system == "dp-asp") continue;  // its parameter servers compute on the CPU
       (void)expect_bits(case_of(wanted, name), wanted.rule);
     }
 }
@@ -119,7 +120,7 @@ TEST_F(Gpu, StagesThatShareWorkersGiveTheBitsOfTheirRule) {
   }
 }
 
-// Takes no memory of devices, as between processes without NCCL.
+// A transport that takes only host memory, like the one between processes without NCCL.
 class HostMemoryOnly final : public transport::Forwarding {
  public:
   using Forwarding::Forwarding;
@@ -194,7 +195,8 @@ TEST_F(Gpu, EventsAreTimedOnTheDevice) {
   }
 }
 
-// A layer that gives the GPU much to do with few calls, and says how long those took.
+// A network with a layer that gives the GPU much work with few calls. `calls_took` gets the time of
+// these calls in nanoseconds.
 model::Network heavy_network(std::atomic<std::int64_t>& calls_took) {
   model::NetworkBuilder net("heavy", kBatch);
   model::Wire x = net.input("features", {kBatch, 12}, at::kFloat);
@@ -215,7 +217,7 @@ model::Network heavy_network(std::atomic<std::int64_t>& calls_took) {
   return std::move(net).build(net.add("loss", model::cross_entropy(), {x, labels}));
 }
 
-// Tens of milliseconds of the GPU; some microseconds of its CPU.
+// The layer keeps the GPU busy for tens of milliseconds; its calls take microseconds on the CPU.
 TEST_F(Gpu, AnEventLastsAsLongAsTheDeviceComputesNotAsLongAsItsCpuCalls) {
   std::atomic<std::int64_t> calls_took = 0;  // in the last forward
   const Case test = case_of({"mp", {1}, 1, {}}, heavy_network(calls_took), 4);
@@ -227,7 +229,7 @@ TEST_F(Gpu, AnEventLastsAsLongAsTheDeviceComputesNotAsLongAsItsCpuCalls) {
   EXPECT_GT(last_forward.count(), 2 * calls_took);
 }
 
-// The losses come up to eight minibatches after they are computed.
+// On a GPU, losses arrive up to eight minibatches after they are computed.
 TEST_F(Gpu, ALossThatIsNotFiniteIsToldWithItsMinibatch) {
   Case test = case_of({"pipedream", {1, 1}, 1, {}}, "mlp", 30);
   const auto told = [&](at::Device device) {
@@ -277,11 +279,11 @@ TEST_F(Gpu, OptimisersStepAllAtOnceAsOneByOne) {
       for (std::size_t i = 0; i < ours.size(); ++i) {
         const at::Tensor gradient = at::randn_like(ours[i]);
         plain->step({i, theirs[i], gradient.cpu(), theirs[i], divisor});
-        // Alternately in place and into the next version.
+        // Steps alternate between updating in place and writing a new weight version.
         steps.push_back(
             {i, ours[i], gradient, step % 2 == 0 ? ours[i] : at::empty_like(ours[i]), divisor});
       }
-      if (step == 2)  // a step of each by itself counts as well
+      if (step == 2)  // one parameter at a time must give the same
         for (const runtime::ParameterStep& each : steps) fused->step(each);
       else
         fused->step_all(steps);
@@ -307,7 +309,7 @@ TEST_F(Gpu, Bfloat16LearnsAsFloatDoes) {
   }
 }
 
-// In whole numbers of stages, too: channels last passes between them.
+// Tensors in the channels-last layout pass between the stages.
 TEST_F(Gpu, PartitionsChangeNoBitOfBfloat16) {
   std::optional<runtime::Weights> whole;
   for (const std::vector<int>& replicas : {std::vector{1}, {1, 1}, {1, 1, 1}}) {

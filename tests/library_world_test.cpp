@@ -1,5 +1,5 @@
-// The library's World under mpirun -n 2, each process a rank that runs these tests: all hear the
-// same refusal, whoever refuses, and go on with the same world.
+// Tests the library's World under mpirun -n 2, where each process runs these tests. All processes
+// get the same refusal, whichever of them refuses, and can continue with the same world.
 #include <atomic>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 namespace pipedream::test {
 namespace {
 
-World* world = nullptr;  // main() makes it: there is one per program
+World* world = nullptr;  // made by main(), because a program has only one
 
 void expect_all_trained(const Network& network, const Plan& planned) {
   const Result result = train(network, planned, {samples(), {}}, {.world = world});
@@ -60,7 +60,7 @@ TEST_F(LibraryWorld, CanBeUsedAgainAfterWhatOneProcessRefuses) {
   expect_all_trained(network_, planned_);
 }
 
-// The last: the world is of no use after it.
+// Must be the last test: the world cannot be used after a failure in training.
 TEST_F(LibraryWorld, WhenOneFailsWhileItTrainsAllThrowItsFailure) {
   Samples failing = samples();
   failing.load = [load = failing.load, calls = std::make_shared<std::atomic<int>>(0)](
@@ -82,6 +82,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   pipedream::World world;
   pipedream::test::world = &world;
-  if (world.size() != 2) return 1;  // a run that would prove nothing
+  if (world.size() != 2) return 1;  // with another number the tests would prove nothing
   return RUN_ALL_TESTS();
 }

@@ -1,6 +1,6 @@
-// NCCL with what one GPU allows: messages to oneself, sums of one member, and how it ends when the
-// other end does not come. Run where this build has NCCL and libtorch finds a GPU; elsewhere each
-// test says that it was left out.
+// NCCL as far as one GPU allows: messages to oneself, sums over one member, and how it ends if the
+// other end never connects. Runs where this build has NCCL and libtorch finds a GPU; elsewhere each
+// test is skipped with a message.
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -93,8 +93,8 @@ TEST_F(Nccl, ManyTensorsOfDeviceAndHostKeepTheirOrder) {
   }
 }
 
-// What is sent is still being computed, memory goes around quickly, and what was received is used
-// by work that is queued.
+// Values are sent while the GPU still computes them, memory is reused quickly, and received values
+// are used by work that is only queued.
 TEST_F(Nccl, WhatTheDeviceIsAtWorkOnIsWaitedForAndMemoryIsNotUsedTwice) {
   const auto channel = alone_by_nccl();
   at::Tensor ours = at::randn({1024, 1024}, kOneGpu) / 32;
@@ -113,7 +113,7 @@ TEST_F(Nccl, AnAbortEndsALaneWhoseOtherEndNeverComes) {
   auto ends = transport::connect_in_process(2);
   const auto mine = by_nccl(std::move(ends[0]));
   mine->send(kOther, 0, to_message(at::randn({1000}, kOneGpu)));
-  // The note that it comes: the lane is being opened.
+  // Receives the announcement of the message, so the lane is being opened now.
   (void)ends[1]->wait(ends[1]->receive(kMe, 0), in_a_minute());
   mine->abort("enough");
   EXPECT_EQ(message_of<transport::Aborted>(

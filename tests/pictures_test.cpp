@@ -1,5 +1,6 @@
-// One small picture and one trace of every system, simulated and compared with the files in
-// tests/pictures. PD_WRITE_PICTURES=1 rewrites these: look at what changed before you commit it.
+// A small picture and a trace of every system are simulated and compared with the files in
+// tests/pictures. PD_WRITE_PICTURES=1 rewrites the files: look at the changes before you commit
+// them.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -31,11 +32,11 @@ using schedule::Pipeline;
 using schedule::Schedule;
 using schedule::whole_minibatches;
 
-constexpr Nanos kForward = std::chrono::milliseconds(1);  // of a layer, on one item
+constexpr Nanos kForward = std::chrono::milliseconds(1);  // forward of a layer on one item
 constexpr Nanos kBackward = std::chrono::milliseconds(2);
 constexpr double kBandwidth = 100e9;
-constexpr Bytes kValue{30'000'000};    // of one item: 0.3 ms on a link
-constexpr Bytes kWeights{60'000'000};  // of a layer
+constexpr Bytes kValue{30'000'000};    // a value of one item; takes 0.3 ms on a link
+constexpr Bytes kWeights{60'000'000};  // weights of a layer
 
 // A system, a plan for it, and how much is trained.
 struct Case {
@@ -46,7 +47,7 @@ struct Case {
   Schedule (*generate)(const plan::Plan& plan, const Extent& extent) = nullptr;
 };
 
-// So printed by GoogleTest.
+// GoogleTest prints a case by its name.
 void PrintTo(const Case& of, std::ostream* out) { *out << of.name; }
 
 Pipeline straight(int stages, int microbatches = 1) {
@@ -60,7 +61,7 @@ Pipeline recomputing(Pipeline pipeline) {
   return pipeline;
 }
 
-// The first stage on two workers, the second on the third.
+// Two stages: the first on workers 0 and 1, the second on worker 2.
 Pipeline two_and_one() {
   Pipeline pipeline = straight(2);
   pipeline.plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};
@@ -153,7 +154,7 @@ std::string trace_of(const Case& of) {
   return report::trace_json(timeline_of(of), {.title = of.title, .bytes = bytes});
 }
 
-// "line 12: ‘…’ instead of ‘…’", rather than two whole documents.
+// The first line that differs: "line 12: ‘…’ instead of ‘…’". Shorter than two whole documents.
 std::string first_difference(const std::string& made, const std::string& wanted) {
   const auto at = std::mismatch(made.begin(), made.end(), wanted.begin(), wanted.end()).first;
   const auto line_at = [&](const std::string& text) {
@@ -190,7 +191,8 @@ TEST_P(Pictures, TracesOfASimulatedRunAreAsTheyWere) {
   compare(GetParam().name + ".trace.json", trace);
 }
 
-// Too long for one screen: its beginning, a stretch of its steady state and its end.
+// The run is too long for one picture, which shows its beginning, a part of its steady state and
+// its end.
 TEST(PictureOfALongRun, IsAsItWas) {
   compare("long_run.svg",
           picture_of({"", "pipedream on 4 workers, a long run", straight(4), 100, stashed}));

@@ -1,6 +1,6 @@
-// The memory of tensors by malloc, whose every block the sanitizers know. libtorch's own allocator
-// hands freed memory from one thread to another where they do not look. Linked into the tests with
-// libtorch of builds with sanitizers.
+// Allocates the memory of tensors by malloc, so that the sanitizers know every block. libtorch's
+// own allocator passes freed memory from one thread to another without the sanitizers seeing it.
+// Linked into the tests that use libtorch, in builds with sanitizers.
 #include <cstdlib>
 #include <new>
 
@@ -33,7 +33,7 @@ class PlainAllocator final : public c10::Allocator {
 
 const bool is_set = [] {
   static PlainAllocator allocator;
-  c10::SetCPUAllocator(&allocator, 1);  // above libtorch's, which has 0
+  c10::SetCPUAllocator(&allocator, 1);  // priority 1, above libtorch's own allocator
   return true;
 }();
 

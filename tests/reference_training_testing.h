@@ -1,7 +1,7 @@
-// Plain training of any network on one thread: what the runtime's results are compared with, bit
-// for bit. It knows no schedules, workers or messages, only which version of a stage's weights a
-// minibatch uses and which replicas have a part in it (docs/systems.md); it keeps every
-// version there ever was. Only *_test.cpp files include this.
+// Plain training of any network on one thread. The results of the runtime are compared with it, bit
+// for bit. It knows no schedules, workers or messages. It only knows which weight version of a
+// stage a minibatch uses, and which replicas compute which part of it (docs/systems.md). It keeps
+// all weight versions. Only *_test.cpp files include this.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 
 namespace pipedream::test {
 
-// SGD with momentum as torch has it.
+// SGD with momentum, computed as torch::optim::SGD does.
 inline constexpr double kRate = 0.05;
 inline constexpr double kMomentum = 0.9;
 
@@ -42,26 +42,27 @@ inline constexpr double kMomentum = 0.9;
   return weights.add(velocity, -kRate);
 }
 
-// Which version of a stage's weights a minibatch uses; a negative one means 0. Versions of a stage
-// count its updates.
+// Returns the weight version that `stage` uses for `minibatch`, that is, the number of updates of
+// the stage. A negative number means version 0.
 using Rule = std::function<std::int64_t(std::size_t stage, std::int64_t minibatch)>;
 
-// Of systems that flush.
+// The rule of systems that flush: every minibatch uses the newest weights.
 [[nodiscard]] inline Rule newest_weights() {
   return [](std::size_t, std::int64_t t) { return t; };
 }
-// Straight pipelines of n stages.
+// The rule of weight stashing on a straight pipeline of `n` stages.
 [[nodiscard]] inline Rule weight_stashing(std::int64_t n) {
   return [n](std::size_t s, std::int64_t t) { return t - (n - 1 - static_cast<std::int64_t>(s)); };
 }
 [[nodiscard]] inline Rule vertical_sync(std::int64_t n) {
   return [n](std::size_t, std::int64_t t) { return t - n + 1; };
 }
-// Of 2bw on `width` pipelines side by side.
+// The rule of 2bw with `width` replicas of every stage.
 [[nodiscard]] inline Rule one_update_behind(std::int64_t width = 1) {
   return [width](std::size_t, std::int64_t t) { return t / width - 1; };
 }
-// 1F1B-RR: with replicas, the averaging of a round may take until d rounds later.
+// The rule of 1F1B with round-robin replicas (1F1B-RR). With replicas, the update of a round may
+// become visible only `depth` rounds later, because averaging takes time.
 [[nodiscard]] inline Rule round_robin(const plan::Plan& plan) {
   return [plan](std::size_t s, std::int64_t t) {
     const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
@@ -71,8 +72,8 @@ using Rule = std::function<std::int64_t(std::size_t stage, std::int64_t minibatc
 
 class Reference {
  public:
-  // Of the plan it looks at each stage's layers and its number of replicas. These take minibatches
-  // in turn or share every item, `together`.
+  // Uses only the layers and the number of replicas of each stage of `plan`. If `together` is true,
+  // the replicas share every item; otherwise they take minibatches in turn.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
             bool together = false, const runtime::AveragingOptions& averaging = {},
             at::Device device = at::kCPU)
@@ -103,8 +104,9 @@ class Reference {
     }
   }
 
-  // Trains on all minibatches of the extent; the newest weights are version 0 of the rule. With
-  // `most`, gradients are clipped to that norm over all stages.
+  // Trains on all minibatches of `extent`. The newest weights count as version 0 of `rule`. `first`
+  // is the number of the first minibatch in the whole training. If `most` is set, gradients are
+  // clipped to that norm over all stages together.
   void train(const runtime::Feed& feed, const schedule::Extent& extent, const Rule& rule,
              std::int64_t first = 0, std::optional<double> most = {}) {
     for (Weights& weights : stages_) weights.history = {weights.history.back()};
@@ -117,7 +119,7 @@ class Reference {
     }
   }
 
-  // How the newest weights do, without learning from it.
+  // Evaluates the newest weights without training.
   [[nodiscard]] runtime::Score evaluate(const runtime::Feed& feed, const schedule::Extent& extent) {
     const at::NoGradGuard no_grad;
     for (std::size_t s = 0; s < stages_.size(); ++s)
@@ -141,7 +143,7 @@ class Reference {
     return score;
   }
 
-  // The newest weights and, of replicas, the first one's buffers.
+  // The newest weights, and the buffers of each stage's first replica.
   [[nodiscard]] runtime::Weights weights() const {
     runtime::Weights named;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -159,21 +161,21 @@ class Reference {
   [[nodiscard]] const std::map<std::int64_t, double>& losses() const { return losses_; }
 
  private:
-  struct Weights {                           // of a stage
-    std::vector<model::Tensors> parameters;  // by replica: the leaves of its layers
-    std::vector<model::Tensors> history;     // by version
+  struct Weights {                           // the weights of one stage
+    std::vector<model::Tensors> parameters;  // by replica: the leaf tensors of its layers
+    std::vector<model::Tensors> history;     // by weight version
     model::Tensors velocities;
   };
-  struct Piece {  // samples of an item
+  struct Piece {  // a value for some samples of an item
     Range range;
     at::Tensor tensor;
   };
   using Values = std::map<ValueId, std::vector<Piece>>;
   struct NameKey {
     ValueId value;
-    std::int64_t maker;  // its first sample
+    std::int64_t maker;  // first sample of the replica that has the weights
     std::ptrdiff_t term;
-    std::int64_t user;  // its first sample; −1 for all replicas
+    std::int64_t user;  // first sample of the replica that uses them; −1: all such replicas
     friend auto operator<=>(const NameKey&, const NameKey&) = default;
   };
 
@@ -190,7 +192,8 @@ class Reference {
       for (std::size_t i = 0; i < used.size(); ++i) parameters[i].copy_(used[i]);
   }
 
-  // Which samples each replica of the stage has of the item; those that have any.
+  // The samples of the item that each replica of the stage computes, by replica. Replicas without
+  // samples are left out.
   [[nodiscard]] std::map<std::int64_t, Range> shares(std::size_t stage, const schedule::Item& item,
                                                      std::int64_t samples) const {
     const std::int64_t r = replicas(stage);
@@ -216,9 +219,10 @@ class Reference {
     return whole.slice(0, range.first, range.first + range.count);
   }
 
-  // Weights that the layer shares with one of another stage: those of the first replica there that
-  // has some of these samples. Through names, one for each term of the sum of gradients and of that
-  // one for each replica: a term is summed over the replicas before the terms are.
+  // The tied weights `value` as the layer `user` of another stage gets them for the samples
+  // `range`. They come from the first replica of the owning stage that has some of these samples.
+  // They pass through aliases: one per term of the sum of gradients, and behind it one per replica
+  // that uses the term. So autograd sums each term over the replicas before it sums the terms.
   [[nodiscard]] at::Tensor tied_part(ValueId value, LayerId user, const Range& range,
                                      const Values& values) {
     for (const Piece& piece : values.at(value)) {
@@ -242,7 +246,7 @@ class Reference {
 
   [[nodiscard]] Values forward(const runtime::Feed& feed, const schedule::Item& item,
                                std::int64_t first, bool training) {
-    constexpr std::int64_t kReplicaStride = 1 << 20;  // between replicas' random numbers
+    constexpr std::int64_t kReplicaStride = 1 << 20;  // between the random streams of replicas
     Values values;
     names_.clear();
     for (const LayerId id : network_.graph.order()) {
@@ -268,7 +272,8 @@ class Reference {
     return values;
   }
 
-  // Adds to the gradients; the item's part of its minibatch's loss.
+  // Runs forward and backward of one item and adds to the gradients. Returns the part of the
+  // minibatch's loss that the item contributes.
   double train_item(const runtime::Feed& feed, const schedule::Item& item, std::int64_t first) {
     const Values values = forward(feed, item, first, /*training=*/true);
     const auto whole = static_cast<double>(feed.minibatch_samples(item.minibatch));
@@ -285,7 +290,9 @@ class Reference {
     return sum;
   }
 
-  // What the stage's update is made of, one entry per parameter.
+  // The gradients that the stage's update uses, one per parameter. Gradients of replicas are summed
+  // if the replicas share items, and otherwise averaged over the `minibatches` minibatches of the
+  // round.
   [[nodiscard]] model::Tensors gradients_of(std::size_t stage, std::int64_t minibatches) const {
     const auto& parameters = stages_[stage].parameters;
     model::Tensors gradients;
@@ -301,13 +308,13 @@ class Reference {
     return gradients;
   }
 
-  // Which parameters are summed together, in which order: whole layers from the last to the first,
-  // until a bucket is full (core/buckets.h).
+  // The parameters that are averaged together, by bucket, in the order of summation. A bucket takes
+  // whole layers, from the last to the first, until it is full (core/buckets.h).
   [[nodiscard]] std::vector<std::vector<std::size_t>> buckets_of(std::size_t stage) const {
     const auto& layers = plan_.stages[stage].layers;
     std::vector<std::vector<std::size_t>> buckets;
     std::size_t next = stages_[stage].parameters[0].size();
-    std::int64_t open = -1;  // bytes in the last bucket; none is open
+    std::int64_t open = -1;  // bytes in the last bucket; −1 if no bucket is open
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
       const std::size_t count = network_.spec(*layer).parameters.size();
       if (count == 0) continue;
@@ -325,7 +332,7 @@ class Reference {
     return buckets;
   }
 
-  // The sums of one bucket's gradients over the replicas.
+  // Sums the gradients of one bucket over the replicas and writes them to `gradients`.
   void add_sums(std::size_t stage, const std::vector<std::size_t>& bucket,
                 model::Tensors& gradients) const {
     const auto& parameters = stages_[stage].parameters;
@@ -351,7 +358,7 @@ class Reference {
     }
   }
 
-  // Updates the stages whose round the minibatch ends.
+  // Updates the stages whose round of minibatches ends with minibatch `t`.
   void finish_minibatch(std::int64_t t, std::int64_t minibatches, std::optional<double> most) {
     const at::NoGradGuard no_grad;
     std::map<std::size_t, model::Tensors> gradients;
@@ -373,7 +380,8 @@ class Reference {
     }
   }
 
-  // As torch's clip_grad_norm_; squares are summed by layers, in their order.
+  // Clips as torch's clip_grad_norm_ does. Squares are summed per layer, then over the layers in
+  // the order of their ids.
   void clip(std::map<std::size_t, model::Tensors>& gradients, double most) const {
     std::map<LayerId, double> squares;
     for (auto& [s, of_stage] : gradients) {

@@ -1,5 +1,5 @@
-// Runs of the runtime as its proofs need them, and what they are compared with. Only *_test.cpp
-// files include this.
+// Test cases for the runtime, and functions that compare their results with plain training. Only
+// *_test.cpp files include this.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace pipedream::test {
 
 inline constexpr std::uint64_t kSeed = 7;
 
-// The reference's optimiser as the runtime wants it.
+// The optimiser of the reference (sgd_step()) as a runtime::Optimiser.
 class MomentumSgd final : public runtime::Optimiser {
  public:
   explicit MomentumSgd(double momentum = kMomentum) : momentum_(momentum) {}
@@ -53,7 +53,7 @@ class MomentumSgd final : public runtime::Optimiser {
   return job;
 }
 
-// The bits of all parameters and buffers.
+// Whether all tensors have the same names and the same bits.
 [[nodiscard]] inline bool are_same(const std::map<std::string, at::Tensor>& some,
                                    const std::map<std::string, at::Tensor>& others) {
   return std::equal(some.begin(), some.end(), others.begin(), others.end(),
@@ -87,7 +87,7 @@ inline void expect_same_losses(const std::map<std::int64_t, double>& found,
   }
 }
 
-// Every worker ran its program, op by op.
+// Expects that every worker ran exactly the ops of its program.
 inline void expect_programs(const runtime::TestRun& run, const schedule::Schedule& schedule,
                             const model::Network& network, const plan::Plan& plan) {
   const auto programs = schedule::lower(schedule, plan, network.graph);
@@ -96,7 +96,8 @@ inline void expect_programs(const runtime::TestRun& run, const schedule::Schedul
     EXPECT_EQ(run.ops(program.worker), program.ops) << "worker " << program.worker.value;
 }
 
-// It kept as much as the schedule says: weight versions, and items between forward and backward.
+// Expects that the largest numbers of weight versions and of items in flight that each stage had
+// are those of the schedule.
 inline void expect_peaks(const runtime::TestRun& run, const schedule::Schedule& schedule) {
   for (const schedule::Generator& generator : schedule.generators) {
     schedule::WorkerCounter counter(schedule.rules);
@@ -117,13 +118,13 @@ inline void expect_as_scheduled(const runtime::TestRun& run, const schedule::Sch
   expect_peaks(run, schedule);
 }
 
-// What plain training gives.
+// The results of plain training (Reference).
 struct Plain {
   runtime::Weights weights;
   std::map<std::int64_t, double> losses;
 };
 
-// A schedule of a plan for one system, with samples of its own.
+// A network, a plan for one system with its schedule, and samples.
 struct Case {
   Case(model::Network of, plan::Plan with, const systems::ScheduleOptions& training,
        std::optional<std::int64_t> last_samples = std::nullopt)
@@ -153,7 +154,7 @@ struct Case {
     loop.train(feed, extent, rule);
     return {loop.weights(), loop.losses()};
   }
-  // The weights that training by the rule gives.
+  // The weights that plain training gives with this rule.
   [[nodiscard]] runtime::Weights trained_by(const Rule& rule) const { return plain(rule).weights; }
 
   model::Network network;
@@ -163,10 +164,11 @@ struct Case {
   runtime::SampleFeed feed;
   // Buckets so small that the small networks have several.
   runtime::AveragingOptions averaging{.buckets = {Bytes{256}, Bytes{1024}}};
-  at::Device device{at::kCPU};  // of all workers
+  at::Device device{at::kCPU};  // device of every worker
 };
 
-// Runs the case and demands the rule's bits, its losses and the schedule's ops.
+// Runs the case. Expects the weights of plain training bit for bit, its losses, and the ops of the
+// schedule.
 inline runtime::TestRun expect_bits(const Case& test, const Plain& plain) {
   runtime::TestRun run = test.run();
   expect_same(run.weights, plain.weights);
@@ -177,7 +179,7 @@ inline runtime::TestRun expect_bits(const Case& test, const Plain& plain) {
 inline runtime::TestRun expect_bits(const Case& test, const Rule& rule) {
   return expect_bits(test, test.plain(rule));
 }
-// And its peaks.
+// As expect_bits(), and also expects the peaks of the schedule.
 inline void expect_rule(const Case& test, const Plain& plain) {
   expect_peaks(expect_bits(test, plain), test.schedule);
 }

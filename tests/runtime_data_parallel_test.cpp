@@ -1,5 +1,5 @@
-// Data parallelism in all its forms: every exchange of gradients bit for bit, what it sends to the
-// byte, and asynchronous training.
+// Data parallelism in all its forms: every exchange of gradients gives the expected bits and sends
+// the expected number of bytes; asynchronous training.
 #include <array>
 #include <atomic>
 #include <future>
@@ -70,7 +70,7 @@ TEST(DataParallel, ReplicatedStagesExchangeLikewise) {
   }
 }
 
-// Workers on two hosts, by turns.
+// The workers are on two hosts alternately.
 TEST(DataParallel, ARingOverSeveralHostsGivesTheBitsOfItsTwoLevels) {
   for (const std::string& name : networks({"mlp", "resnet", "gpt"})) {
     SCOPED_TRACE(name);
@@ -85,7 +85,7 @@ TEST(DataParallel, ARingOverSeveralHostsGivesTheBitsOfItsTwoLevels) {
   }
 }
 
-// Three replicas: the orders of summation differ, and so do the bits.
+// With three replicas, exchanges sum in different orders, so their bits differ.
 TEST(DataParallel, TheExchangesDifferInTheirBits) {
   Case ring = data_parallel_case("mlp", "dp-bsp", {3}, 12);
   Case shards = data_parallel_case("mlp", "dp-bsp", {3}, 12);
@@ -93,17 +93,17 @@ TEST(DataParallel, TheExchangesDifferInTheirBits) {
   EXPECT_FALSE(are_same(ring.run().weights, shards.run().weights));
 }
 
-// Counts what workers send each other through their channels.
+// Counts the bytes that workers send to each other. Its functions may be called from any thread.
 class Wires {
  public:
-  // Values, gradients and weights; not what is about the run itself.
+  // Counts the channels for values, gradients and weights, but not those that control the run.
   [[nodiscard]] runtime::Equip tap() {
     return [this](const runtime::Channels& channels) {
       return runtime::Channels{tap(channels.values), tap(channels.collectives),
                                tap(channels.served), channels.control, channels.news};
     };
   }
-  // Of all workers to others.
+  // Bytes that all workers sent to other workers.
   [[nodiscard]] std::int64_t total() const {
     return between([](std::int32_t from, std::int32_t to) { return from != to; });
   }
@@ -147,7 +147,8 @@ runtime::TestRun run_on(Wires& wires, const Case& test) {
   return runtime::run_schedule(test.job(), test.schedule, test.extent, test.feed, wires.tap());
 }
 
-// 2 (m − 1) W for every update, whatever the exchange; what is told is what went over the wires.
+// With m replicas and W bytes of weights, every exchange sends 2 (m − 1) W bytes per update. The
+// number that the run reports is the number that was sent.
 TEST(DataParallel, SendsExactlyWhatTheClosedFormSays) {
   for (const Exchange exchange : kExchanges)
     for (const int width : {2, 3, 4}) {
@@ -171,8 +172,9 @@ TEST(DataParallel, PipelinesWithReplicasTellWhatTheySent) {
   }
 }
 
-// h hosts with k replicas each: 2 (h − 1) W leave all hosts together, however large k is. One ring
-// through all of them, host by host, would have 2 (hk − 1)/(hk) W cross from each to the next.
+// With k replicas on each of h hosts and W bytes of weights, all hosts together send 2 (h − 1) W
+// bytes to other hosts, whatever k is. In one ring through all replicas, host by host, each host
+// would send 2 (hk − 1)/(hk) W bytes to the next.
 TEST(DataParallel, ARingOverSeveralHostsSendsBetweenThemWhatOneReplicaOnEachWould) {
   Case test = data_parallel_case("mlp", "dp-bsp", {4}, 4 * 3);
   test.averaging.way.host_of = {0, 0, 1, 1};
@@ -183,7 +185,7 @@ TEST(DataParallel, ARingOverSeveralHostsSendsBetweenThemWhatOneReplicaOnEachWoul
             3 * 2 * weight_bytes(run));
 }
 
-// A layer that does something when the gradient of its output has come.
+// A layer that calls `what` when the gradient of its output arrives.
 model::Block when_backward_comes(std::function<void()> what) {
   return {.kind = "Watch",
           .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
@@ -200,7 +202,7 @@ model::Block when_backward_comes(std::function<void()> what) {
               }};
 }
 
-// The backward of the first layers stands still until gradients of the last have left the worker.
+// The backward of the first layer waits until gradients of the last layer have left the worker.
 TEST(DataParallel, GradientsLeaveWhileTheBackwardRuns) {
   for (const std::string system : {"dp-bsp", "dp-asp"}) {
     SCOPED_TRACE(system);
@@ -262,7 +264,7 @@ TEST(AsynchronousDataParallel, CountsHowFarTheWeightsHadMovedOn) {
   }
 }
 
-// One has long been done when the other goes on.
+// One worker is slowed down, so the other has long finished when it continues.
 TEST(AsynchronousDataParallel, AllEndWithTheSameWeights) {
   const Case test = data_parallel_case("mlp", "dp-asp", {2}, 12);
   runtime::Job job = test.job();
@@ -283,12 +285,12 @@ TEST(AsynchronousDataParallel, AllEndWithTheSameWeights) {
     EXPECT_TRUE(at::equal(weights[0][i], weights[1][i])) << "parameter " << i;
 }
 
-// A worker that stands still lets the others go on, and what it then pushes is late. It stands
-// before its backward, during which gradients already leave.
+// A worker that stops lets the other continue, and what it pushes afterwards is stale. It stops
+// before its backward, because gradients leave during the backward.
 TEST(AsynchronousDataParallel, NobodyWaitsForASlowWorker) {
   const Case test = data_parallel_case("mlp", "dp-asp", {2}, 20);
   runtime::Job job = make_job(test.network, test.plan);
-  std::promise<void> done;  // by the fast worker
+  std::promise<void> done;  // set by the fast worker
   job.before_op = [&, ends = 0](WorkerId me, const schedule::Op& op) mutable {
     if (me == WorkerId{1} && std::holds_alternative<schedule::Pull>(op) && ++ends == 10)
       done.set_value();
@@ -299,7 +301,8 @@ TEST(AsynchronousDataParallel, NobodyWaitsForASlowWorker) {
   EXPECT_GE(run.workers[0].lateness.most, 9) << "those that the fast worker saw answered";
 }
 
-// Its lag over the whole epoch is longer than the others have patience for a sign of life.
+// Over the whole epoch the slow worker falls behind by more than `patience`, but it always makes
+// progress.
 TEST(AsynchronousDataParallel, AWorkerThatGoesOnIsNotLostHoweverFarBehind) {
   const Case test = data_parallel_case("mlp", "dp-asp", {2}, 16);
   runtime::Job job = make_job(test.network, test.plan);

@@ -1,5 +1,4 @@
-// What a run does when something goes wrong in one of its workers: it ends soon, with one message
-// that says where.
+// If something goes wrong in one worker, the run ends soon, with one message that says where.
 #include <fstream>
 #include <thread>
 
@@ -30,7 +29,7 @@ Case replicated(const std::string& system, int microbatches) {
   return {std::move(network), std::move(plan), {.minibatches = 6}};
 }
 
-// The worker has one stage.
+// The place of an op as error messages name it. Requires that the worker has one stage.
 std::string place_of(const plan::Plan& plan, WorkerId worker, const schedule::Op& op) {
   std::string place = "worker " + std::to_string(worker.value) + ", " + to_text(op, true);
   for (std::size_t s = 0; s < plan.stages.size(); ++s)
@@ -42,10 +41,11 @@ std::string place_of(const plan::Plan& plan, WorkerId worker, const schedule::Op
   return place + ")";
 }
 
-// What the run throws when the worker fails just before its op number `index`.
+// The message of the exception that the run throws if `worker` fails just before its op number
+// `index`.
 std::string message_of_failure_at(const Case& test, WorkerId worker, std::size_t index) {
   runtime::Job job = make_job(test.network, test.plan);
-  std::size_t seen = 0;  // by that worker's thread alone
+  std::size_t seen = 0;  // used only by the thread of `worker`
   job.before_op = [&](WorkerId me, const schedule::Op&) {
     if (me == worker && seen++ == index) throw std::runtime_error("the disk is on fire");
   };
@@ -53,15 +53,16 @@ std::string message_of_failure_at(const Case& test, WorkerId worker, std::size_t
       [&] { (void)runtime::run_schedule(job, test.schedule, test.extent, test.feed); });
 }
 
-constexpr int kTimes = kSanitized ? 1 : 3;  // threads meet in another order each time
+constexpr int kTimes = kSanitized ? 1 : 3;  // threads run in another order each time
 
-// One of each kind of op, in every worker, near the middle of its program.
+// Lets every worker fail at one op of each kind, near the middle of its program. Expects the
+// message to name the op. `kinds_of_ops` is the number of kinds that must occur.
 void expect_every_failure_to_be_told(const Case& test, std::size_t kinds_of_ops) {
   int runs = 0;
   double longest = 0;
   std::set<std::size_t> kinds;
   for (const auto& program : schedule::lower(test.schedule, test.plan, test.network.graph)) {
-    std::map<std::size_t, std::size_t> found;  // place by kind of op
+    std::map<std::size_t, std::size_t> found;  // kind of op → index in the program
     for (std::size_t i = 0; i < program.ops.size(); ++i)
       if (!found.contains(program.ops[i].index()) || i <= program.ops.size() / 2)
         found[program.ops[i].index()] = i;
@@ -96,7 +97,7 @@ TEST(RuntimeFailures, WhereNobodyWaitsForAnybodyToo) {
   expect_every_failure_to_be_told({std::move(network), plan, {.minibatches = 12}}, 5);
 }
 
-// Sums under way when their worker fails must not tell of themselves.
+// Averagings that are in progress when their worker fails must not report failures of their own.
 TEST(RuntimeFailures, WhileReplicasAverageTheFirstFailureIsStillTheOneTold) {
   model::Network network = small_network("mlp");
   plan::Plan plan = cut_in_order(network, "pipedream", {3});
@@ -104,7 +105,7 @@ TEST(RuntimeFailures, WhileReplicasAverageTheFirstFailureIsStillTheOneTold) {
   const auto programs = schedule::lower(test.schedule, test.plan, test.network.graph);
   for (int i = 0; i < 17 * kTimes; ++i)
     for (const schedule::Program& program : programs) {
-      std::size_t index = program.ops.size() / 2;  // right behind a Reduce
+      std::size_t index = program.ops.size() / 2;  // becomes the index of the op after a Reduce
       while (!std::holds_alternative<schedule::Reduce>(program.ops[index - 1])) ++index;
       ASSERT_EQ(message_of_failure_at(test, program.worker, index),
                 place_of(test.plan, program.worker, program.ops[index]) + ": the disk is on fire");
@@ -132,7 +133,7 @@ TEST(RuntimeFailures, KeepTheirKind) {
             place + "there is not enough memory: try a smaller `batch` or model");
 }
 
-// Samples of another feed, changed where a test wants it.
+// Passes on the samples of another feed, with a change that the test chooses.
 class ChangedFeed final : public runtime::Feed {
  public:
   using Change = std::function<at::Tensor(const schedule::Item&, const at::Tensor&)>;
@@ -197,7 +198,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
-// What a run says in which some worker sleeps longer than the others have patience.
+// The message of a run in which a worker sleeps for longer than the patience of the others.
 std::string message_of_stall(runtime::Job job, const Case& test,
                              const std::filesystem::path& folder) {
   job.patience = 1500ms;
@@ -210,7 +211,7 @@ std::string message_of_stall(runtime::Job job, const Case& test,
   return message;
 }
 
-// The middle one of three workers stands still.
+// The second of three workers stops for four seconds.
 TEST(RuntimeFailures, AWorkerThatStandsStillIsNamedByThoseWhoWaitedForIt) {
   const TemporaryFolder folder;
   model::Network network = small_network("mlp");

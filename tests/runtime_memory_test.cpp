@@ -1,5 +1,5 @@
-// The memory that plans predict against what libtorch's allocator really gave to each worker:
-// profile, plan and training of small networks, as a user would do it.
+// Compares the memory that plans predict with the memory that libtorch's allocator really gave to
+// each worker. Small networks are profiled, planned and trained as a user would do it.
 #include <cstdio>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr int kWorkers = 2;
 constexpr int kMicrobatches = 4;
 constexpr double kWithin = 0.1;
 
-// A network with its profile, which all tests of it share.
+// A network with its profile. All tests of the network share one object.
 class Subject {
  public:
   Subject(const std::string& name, const std::map<std::string, std::string>& sizes,
@@ -32,8 +32,9 @@ class Subject {
         model_(profile_),
         cluster_(cluster::this_machine(kWorkers, std::nullopt)) {}
 
-  // A plan for two workers; what it says itself is what the simulation of it says, or more where a
-  // worker has several stages: it takes all their peaks together.
+  // Returns a plan for two workers. Expects the memory that the plan predicts to be the memory that
+  // its simulation gives. If a worker has several stages (interleaved), the prediction may be
+  // larger, because it adds the peaks of all its stages.
   [[nodiscard]] plan::Plan planned(const std::string& system, const systems::Wishes& wishes) const {
     const auto result = systems::plan_for(systems::find_system(system), model_, cluster_, wishes);
     const auto& planned = std::get<systems::Planned>(result);
@@ -49,7 +50,7 @@ class Subject {
     return planned.plan;
   }
 
-  // Trains with the plan and compares the peaks of all workers.
+  // Trains with the plan and compares the peak memory of all workers with the prediction.
   void expect_memory_as_predicted(const plan::Plan& plan, std::int64_t minibatches) const {
     const std::vector<Bytes> expected = predicted(plan);
     const std::vector<Bytes> measured = trained(plan, minibatches);
@@ -71,8 +72,8 @@ class Subject {
     const model::ZooEntry& entry = model::zoo_entry(name);
     return entry.make(model::Options(entry.options, sizes), batch);
   }
-  // Times differ from run to run, and with them the cut: then now and then another plan would be
-  // judged. Memory is as it was measured.
+  // Gives all layers equal times. Measured times differ from run to run, so the cuts would
+  // sometimes change and another plan would be tested. The memory in the profile stays as measured.
   static profile::Profile with_even_times(profile::Profile profile) {
     for (std::size_t i = 0; i < profile.costs.size(); ++i)
       if (!profile.graph.layers()[i].is_input)
@@ -84,7 +85,7 @@ class Subject {
   [[nodiscard]] std::vector<Bytes> predicted(const plan::Plan& plan) const {
     return systems::simulate_plan(plan, profile_, cluster_, {}).memory;
   }
-  // What each worker had at its peak.
+  // Trains and returns the peak memory of each worker.
   [[nodiscard]] std::vector<Bytes> trained(const plan::Plan& plan, std::int64_t minibatches) const {
     runtime::Job job{.network = network_, .plan = plan};
     job.make_optimiser = [] { return train::make_optimiser(optimiser()); };
@@ -101,7 +102,7 @@ class Subject {
   cluster::Cluster cluster_;
 };
 
-// The same stages for another system; all of them keep what their backwards need.
+// The stages of `plan` for another system, without recomputation.
 plan::Plan without_recompute(plan::Plan plan, const std::string& system) {
   plan.system = system;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -127,7 +128,7 @@ plan::Plan gpipe_plan(const Subject& subject) {
   return subject.planned("gpipe", {.stages = kWorkers, .microbatches = kMicrobatches});
 }
 
-// All layers on both workers.
+// A plan with all layers on both workers.
 plan::Plan replicated(const Subject& subject, const std::string& system, int microbatches) {
   plan::Plan plan = subject.planned("dp-bsp", {});
   plan.system = system;
@@ -135,7 +136,7 @@ plan::Plan replicated(const Subject& subject, const std::string& system, int mic
   return plan;
 }
 
-// Enough minibatches for the pipeline to be full and every version to be there.
+// `minibatches` is large enough that the pipeline fills and every weight version exists.
 struct Case {
   const Subject& (*subject)();
   std::int64_t minibatches;

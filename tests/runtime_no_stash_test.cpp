@@ -1,4 +1,4 @@
-// What weight stashing is for: without it a gradient is not that of any function.
+// Shows why weight stashing is needed: without it, a gradient is not the gradient of any function.
 #include <gtest/gtest.h>
 
 #include <ATen/ops/cross_entropy_loss.h>
@@ -10,7 +10,7 @@
 namespace pipedream::test {
 namespace {
 
-// in ─▶ one ─▶ two │ three ─▶ loss: linear layers of two stages, without bias.
+// Three linear layers without bias in two stages: in ─▶ one ─▶ two │ three ─▶ loss.
 model::Network chain() {
   using namespace model;
   const Init init{Init::Kind::kUniform, 1};
@@ -22,7 +22,7 @@ model::Network chain() {
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }
 
-using Chain = std::map<std::string, at::Tensor>;  // weights by parameter
+using Chain = std::map<std::string, at::Tensor>;  // weights by parameter name
 
 at::Tensor loss_of(const Chain& weights, const at::Tensor& features, const at::Tensor& labels) {
   at::Tensor x = features;
@@ -33,7 +33,7 @@ at::Tensor loss_of(const Chain& weights, const at::Tensor& features, const at::T
 
 class NoStash : public testing::Test {
  protected:
-  // The weights after so many minibatches, trained without momentum.
+  // The weights after training on `minibatches` minibatches without momentum.
   [[nodiscard]] Chain after(std::int64_t minibatches, bool no_stash) const {
     model::Network network = chain();
     plan::Plan plan = cut_straight(network, "pipedream", 1);
@@ -63,7 +63,8 @@ class NoStash : public testing::Test {
   [[nodiscard]] static at::Tensor input(std::size_t which, std::int64_t minibatch) {
     return model::sample_input(chain().inputs[which], kSeed, minibatch);
   }
-  // How minibatch 1's loss changes with the first layer's weights: by trying, in double precision.
+  // The derivative of minibatch 1's loss with respect to the first layer's weights, by finite
+  // differences in double precision.
   [[nodiscard]] static at::Tensor slope(Chain weights) {
     for (auto& [name, tensor] : weights) tensor = tensor.to(at::kDouble);
     const at::Tensor features = input(0, 1).to(at::kDouble);
@@ -86,7 +87,7 @@ class NoStash : public testing::Test {
   [[nodiscard]] static double distance(const at::Tensor& one, const at::Tensor& other) {
     return (one.to(at::kDouble) - other).abs().max().item<double>();
   }
-  // What minibatch 1 did to the first layer: update 2 of stage 0.
+  // The gradient that minibatch 1 applied to the first layer. It is the second update of stage 0.
   [[nodiscard]] at::Tensor gradient(bool no_stash) const {
     const at::Tensor before = after(1, no_stash).at("one.weight");
     const at::Tensor behind = after(2, no_stash).at("one.weight");
@@ -94,7 +95,8 @@ class NoStash : public testing::Test {
   }
 };
 
-// Stage 0 runs F0 F1 B0 U B1 U: minibatch 1 goes forward with version 0, and stage 1 has version 1.
+// Stage 0 runs F0 F1 B0 U B1 U. So the forward of minibatch 1 uses version 0 in stage 0 and version
+// 1 in stage 1.
 TEST_F(NoStash, WithStashingTheGradientIsThatOfTheForwardsWeights) {
   Chain used = initial();
   used["three.weight"] = after(1, false).at("three.weight");
@@ -120,7 +122,8 @@ TEST_F(NoStash, WithoutStashingTheGradientIsThatOfNoWeights) {
   EXPECT_GT(distance(found, slope(newest)), 1e-3);
 }
 
-// What it is instead: version 0 forward, and backward through version 1 of the layer above.
+// Without stashing, the gradient mixes a forward with version 0 and a backward through version 1 of
+// layer "two".
 TEST_F(NoStash, WithoutStashingForwardAndBackwardUseDifferentWeights) {
   const Chain newest = after(1, true);
   const Chain old = initial();

@@ -1,5 +1,5 @@
-// How layers are spread over stages changes no bit: where one value has many users, in many stages,
-// the sums of their gradients are still those of a plain loop.
+// The distribution of layers over stages changes no bit. Even if one value has many users in many
+// stages, the sum of their gradients is that of a plain loop.
 #include <gtest/gtest.h>
 
 #include "runtime/gradient_order.h"
@@ -17,7 +17,8 @@ bool has_mixed_sums(const model::Network& network, const plan::Plan& plan) {
   return false;
 }
 
-// More than one term of one value's sum from a stage that did not make it.
+// Whether some stage contributes more than one term to the gradient sum of a value that another
+// stage computes.
 bool has_terms_apart(const model::Network& network, const plan::Plan& plan) {
   const auto stage_of = plan::stage_of_each_layer(plan, network.graph);
   const runtime::GradientOrder order(network.graph, stage_of);
@@ -35,7 +36,8 @@ struct Seen {
   int runs = 0;
 };
 
-// Many ways to scatter the layers over two to four stages.
+// Scatters the layers over two to four stages in many ways and expects the weights of plain
+// training each time. Returns how many runs had which kinds of gradient sums.
 Seen expect_no_bit_changes(const std::string& name, const std::string& system, bool recompute) {
   Seen seen;
   const model::Network network = small_network(name);
@@ -75,7 +77,7 @@ TEST(RuntimePartitions, StagesNeedNotBeRunsOfTheOrderOfLayers) {
   EXPECT_GT(all.apart, all.runs / 20);
 }
 
-// Coarser numbers, the same promise.
+// The promise holds in bfloat16 too, although its numbers are coarser.
 TEST(RuntimePartitions, Bfloat16ComputesTheSameHoweverLayersAreCut) {
   for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "gpt"})) {
     std::optional<runtime::Weights> whole;
@@ -133,7 +135,7 @@ TEST(RuntimePartitions, OneContextGoesToSeveralStagesWithSeveralUsersInOne) {
   }
 }
 
-// The logits have another user than the loss, and a branch leads nowhere.
+// The logits have a user besides the loss, and one branch leads nowhere.
 TEST(RuntimePartitions, WhatTheLossReadsMayHaveOtherUsers) {
   using namespace model;
   for (const int stages : {1, 2}) {
@@ -149,7 +151,7 @@ TEST(RuntimePartitions, WhatTheLossReadsMayHaveOtherUsers) {
   }
 }
 
-// A layer that uses its input twice gives two gradients for it, which autograd adds one by one.
+// A layer that uses its input twice. It gives two gradients for it, which autograd adds one by one.
 model::Block times_its_sigmoid() {
   return {.kind = "x·sigmoid(x)",
           .infer = [](std::span<const model::TensorType> inputs) { return inputs[0]; },
@@ -157,7 +159,7 @@ model::Block times_its_sigmoid() {
                         const model::Pass&) { return x[0] * x[0].sigmoid(); }};
 }
 
-// Where such gradients begin the sum, they are added one by one in any stage.
+// If the gradients of such a layer come first in a sum, they are added one by one in any stage.
 TEST(RuntimePartitions, ALayerThatBeginsTheSumMayUseItsInputTwice) {
   using namespace model;
   for (const int stages : {1, 2, 3, 4}) {

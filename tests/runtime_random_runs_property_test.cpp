@@ -1,5 +1,5 @@
-// Random networks under random plans and schedules of every system run to their end, by their
-// programs, and to the bits of their rules.
+// Random networks with random plans and schedules of every system. All runs end, run the ops of
+// their programs, and give the bits of their rules.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace pipedream::test {
 namespace {
 
-// Linear layers, some with the weights of another, ReLU, sums and dropout over any earlier values,
-// mostly the last.
+// A random network of linear layers (some with tied weights), ReLU, sums and dropout. A layer may
+// use any earlier value, but often uses the last.
 model::Network any_network(std::int64_t batch) {
   using namespace model;
   constexpr std::int64_t kWidth = 4;
@@ -21,7 +21,7 @@ model::Network any_network(std::int64_t batch) {
   const auto any_wire = [&] {
     return any_of_range(0, 2) == 0 ? wires.size() - 1 : any_index(wires.size());
   };
-  std::vector<Wire> weights;  // that other layers may use too
+  std::vector<Wire> weights;  // weights that later layers may use
   Block shared_linear = linear(kWidth, kWidth);
   shared_linear.shared = {0};
   const int layers = any_of_range(1, 13);
@@ -52,7 +52,8 @@ std::size_t any_stage(std::size_t least, std::size_t stages) {
   return any_of_range(least, std::min(stages - 1, least + any_index(3)) + 1);
 }
 
-// The version that a stage uses for a minibatch, by the traits alone: so it holds for every system.
+// The weight version that a stage uses for a minibatch. It follows from the traits alone, so it
+// holds for every system.
 Rule rule_of(const cost::Traits& traits, const plan::Plan& plan,
              const schedule::Schedule& schedule) {
   const std::vector<int> depths = schedule.rules.in_flight;
@@ -78,7 +79,7 @@ RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()
   schedule::Case any = schedule::any_case(
       {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 8, .items = 12, .layers = 2},
       systems::every_system());
-  RC_PRE(!any.system.traits.asynchronous);  // whose bits depend on timing
+  RC_PRE(!any.system.traits.asynchronous);  // its bits depend on timing
   plan::Plan& plan = any.pipeline.plan;
   const std::int64_t batch = any.extent.microbatches * any_of_range<std::int64_t>(1, 4);
   const model::Network network = any_network(batch);

@@ -1,5 +1,6 @@
-// Replicated stages: bit for bit what the rules give when minibatches are run one after another on
-// one thread and each round's gradients are added in the ring's order (transport/ring.h).
+// Replicated stages give, bit for bit, what a plain loop on one thread gives that runs minibatches
+// one after another and adds the gradients of each round in the order of the ring
+// (transport/ring.h).
 #include <gtest/gtest.h>
 
 #include "runtime_cases_testing.h"
@@ -40,7 +41,8 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
       }
 }
 
-// As NCCL would sum them, with lanes in the host's memory; of two, any order has the same bits.
+// Gradients are summed where they lie, as NCCL does, but by lanes in host memory. With two replicas
+// every order of summation gives the same bits.
 TEST(RuntimeReplicas, GradientsThatAreSummedWhereTheyLieGiveTheSame) {
   for (const auto& [system, replicas] : std::vector<std::pair<std::string, std::vector<int>>>{
            {"pipedream", {2, 1}}, {"pipedream", {2, 2}}, {"dp-bsp", {2}}}) {
@@ -106,7 +108,7 @@ TEST(RuntimeReplicas, DappleSharesTheSamplesOfEveryMicrobatch) {
     }
 }
 
-// Microbatches of one sample: of three replicas two have nothing to do, and still take part.
+// Microbatches have one sample, so two of three replicas compute nothing. They still take part.
 TEST(RuntimeReplicas, DappleWithFewerSamplesThanReplicas) {
   for (const auto& replicas : std::vector<std::vector<int>>{{3, 1}, {1, 3}, {2, 3}, {3, 2, 1}}) {
     SCOPED_TRACE(text_of(replicas));
@@ -126,7 +128,7 @@ TEST(RuntimeReplicas, DappleWithAShortLastMinibatch) {
   }
 }
 
-// A value with many users, cut across the order of layers, between groups of different sizes.
+// The users of a value are scattered over stages with different numbers of replicas.
 TEST(RuntimeReplicas, SharesOfSumsThatAreHandedOverApart) {
   for (const auto& replicas : std::vector<std::vector<int>>{{2, 1}, {2, 3}, {1, 2, 2}, {3, 2}})
     for (const std::uint32_t seed : all_or_last<std::uint32_t>({0, 1, 2, 3, 4, 5, 6, 7})) {
@@ -142,7 +144,7 @@ TEST(RuntimeReplicas, SharesOfSumsThatAreHandedOverApart) {
     }
 }
 
-// The workers of a stage need not be numbered in its order.
+// The worker numbers of a stage need not be in ascending order.
 TEST(RuntimeReplicas, WorkersMayStandInAnyOrder) {
   model::Network network = small_network("resnet");
   plan::Plan plan = cut_in_order(network, "pipedream", {3, 2});

@@ -62,8 +62,8 @@ Case case_of(const Style& style, const std::string& network, int workers,
   return {std::move(made), std::move(plan), training_of(style, minibatches)};
 }
 
-// Of case_of() with the same arguments, trained once for all that it is the same for: the weights
-// of systems that flush, and 2bw's, do not depend on how the network is cut.
+// Plain training for case_of() with the same arguments. Results are kept and shared by cases with
+// the same weights: the weights of systems that flush, and those of 2bw, do not depend on the cuts.
 const Plain& plain_of(const Style& style, const std::string& network, int workers,
                       std::int64_t minibatches = kMinibatches) {
   static std::map<std::tuple<std::string, std::string, int, std::int64_t>, Plain> known;
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(All, RuntimeRules,
                                           testing::Range<std::size_t>(0, kStyles.size())),
                          name_of);
 
-// Otherwise the comparisons above would prove nothing.
+// If another rule gave the same bits, the comparisons above would prove nothing.
 TEST(RuntimeRulesDiffer, AnyOtherRuleGivesOtherBits) {
   for (const std::string& network : networks({"mlp", "resnet", "gnmt8", "gpt", "awd-lm", "tied"})) {
     const Case test = case_of(kPipedream, network, 3, 6);
@@ -113,7 +113,8 @@ TEST(RuntimeRulesDiffer, AnyOtherRuleGivesOtherBits) {
   }
 }
 
-// Plain libtorch and nothing of this project but the initial weights and the samples.
+// Compares with a plain libtorch loop. It uses nothing of this project except the initial weights
+// and the samples.
 TEST(RuntimeRules, OneWorkerIsTheBareLibtorchLoop) {
   for (const int microbatches : {1, 4}) {
     Style style = kGpipe;
@@ -180,7 +181,7 @@ TEST(RuntimeRules, FewerMicrobatchesThanStages) {
     }
   }
   Style style = kTwoBuffered;
-  style.microbatches = 3;  // the least for four stages
+  style.microbatches = 3;  // the minimum for four stages
   expect_rule(case_of(style, "resnet", 4), one_update_behind());
 }
 
@@ -191,13 +192,13 @@ TEST(RuntimeRules, AShortLastMinibatchCountsEachSampleOnce) {
       model::Network network = small_network("resnet");
       plan::Plan plan = plan_of(style, network, workers);
       systems::ScheduleOptions training = training_of(style, 7);
-      if (style.microbatches > 1) training.last_microbatches = 3;  // of 1, 2 and 2 samples
+      if (style.microbatches > 1) training.last_microbatches = 3;  // with 1, 2 and 2 samples
       const Case test(std::move(network), std::move(plan), training, 5);
       expect_rule(test, rule_of(style, workers));
     }
 }
 
-// Sentences of another length in every minibatch.
+// A feed whose sentences have another length in every minibatch.
 class VaryingFeed final : public runtime::Feed {
  public:
   explicit VaryingFeed(const runtime::Feed& whole) : whole_(whole) {}
@@ -231,8 +232,9 @@ TEST(RuntimeRules, ShapesMayChangeFromMinibatchToMinibatch) {
     }
 }
 
-// A schedule's programs as text, with every backward in two parts: the weights' part right behind
-// the inputs', or all of a minibatch's at its end.
+// The programs of a schedule as text, with every backward split into the gradient of the inputs and
+// the gradient of the weights. The weights' part follows directly or, if `late`, all weights' parts
+// of a minibatch come at its end.
 std::string in_two_parts(const schedule::Schedule& schedule, bool late) {
   std::string text;
   for (const schedule::Program& program : programs_of(schedule)) {

@@ -1,4 +1,4 @@
-// Several schedules one after another on the same workers: training, evaluation, training again.
+// The same workers run several schedules one after another: training, evaluation, training again.
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -8,14 +8,14 @@
 namespace pipedream::test {
 namespace {
 
-constexpr std::int64_t kHeldOut = 1000;  // the first minibatch that nobody trains on
+constexpr std::int64_t kHeldOut = 1000;  // number of the first minibatch that is never trained on
 
 struct Plans {
   std::string name;
   std::string system;
   std::vector<int> replicas;
   int microbatches = 1;
-  int workers = 0;  // not 0: stages are dealt out to them
+  int workers = 0;  // if not 0, deal_out() assigns the stages to them
 };
 
 struct SegmentsRun {
@@ -36,7 +36,7 @@ class RuntimeSegments : public testing::TestWithParam<Plans> {
   [[nodiscard]] runtime::SampleFeed feed(std::int64_t first, std::int64_t minibatches) const {
     return {network, extent(minibatches), kSeed, first};
   }
-  // A pass over held-out samples, the last minibatch short.
+  // Three held-out minibatches, the last one short.
   [[nodiscard]] schedule::Extent held_out_extent() const { return extent(3); }
   [[nodiscard]] runtime::SampleFeed held_out() const {
     return {network, held_out_extent(), kSeed, kHeldOut, 7};
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, RuntimeSegments,
                                          Plans{"data_parallel", "dp-bsp", {3}}),
                          [](const auto& of) { return of.param.name; });
 
-// Words: one prediction for each.
+// A sentence has one prediction per word.
 TEST(RuntimeEvaluation, EveryWordOfASentenceIsAPrediction) {
   const model::Network network = small_network("gnmt8");
   const plan::Plan plan = cut_straight(network, "pipedream", 3);
@@ -138,12 +138,12 @@ TEST(RuntimeEvaluation, EveryWordOfASentenceIsAPrediction) {
   EXPECT_DOUBLE_EQ(found.loss, wanted.loss);
 }
 
-// One factor for the gradients of all stages.
+// Gradients of all stages are scaled by one factor.
 TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
   struct Way {
     std::string system;
     std::vector<int> replicas;
-    int workers = 0;  // not 0: stages are dealt out to them
+    int workers = 0;  // if not 0, deal_out() assigns the stages to them
     int microbatches = 4;
   };
   std::vector<Way> ways;
@@ -169,7 +169,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       runtime::Job job = test.job();
       job.clip_norm = 0.05;
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
-      // Minibatches that replicas take in turn come before one update.
+      // Replicas that take minibatches in turn make one update for `in_turn` minibatches.
       const std::int64_t in_turn = way.system == "dp-bsp" ? way.replicas[0] : 1;
       const Rule rule = [in_turn](std::size_t, std::int64_t t) { return t / in_turn; };
       Reference plain = test.reference();

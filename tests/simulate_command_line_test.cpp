@@ -105,7 +105,7 @@ TEST(ScheduleCommand, PrintsAGridOrPrograms) {
             "worker 0: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\nworker 1: F0@0 F0.1@0 B0@0 B0.1@0 U0>1\n");
 }
 
-// The plans of pipedream and dapple use workers 0 to 7, that of dp-bsp all.
+// The plans of pipedream and dapple use workers 0 to 7 only; the plan of dp-bsp uses all workers.
 TEST(SimulateCommand, SaysWhenAStragglerHasNothingToDo) {
   const Answer unused = call("simulate" + kInputs + "--system pipedream --straggler 12:0.5");
   EXPECT_EQ(unused.code, 0);

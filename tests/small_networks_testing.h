@@ -1,5 +1,5 @@
-// Networks of the kinds that pipelines have to do with, small enough for hundreds of runs, and ways
-// to cut them. Only *_test.cpp files include this.
+// Small networks, one for each feature that matters to pipelines, small enough for hundreds of
+// runs, and functions that cut them into stages. Only *_test.cpp files include this.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ inline constexpr std::int64_t kBatch = 8;
   return entry.make(model::Options(entry.options, sizes), kBatch);
 }
 
-// Convolutions, batch norm, residual connections, dropout: buffers and random numbers.
+// A network with convolutions, batch norm, residual connections and dropout, so with buffers and
+// random numbers.
 [[nodiscard]] inline model::Network small_resnet() {
   using namespace model;
   NetworkBuilder net("small resnet", kBatch);
@@ -46,10 +47,12 @@ inline constexpr std::int64_t kBatch = 8;
   return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }
 
-// One value, "a", that six layers use, some of them beside each other in the order of layers: cut
-// across that order, its gradients come from everywhere.
+// A network in which six layers use one value, "a". Some of them follow each other in the order of
+// layers. If the stages are not runs of this order, the gradients of "a" come from many stages.
 //
-//   in ─▶ a ─▶ u0 ─▶ u1(+a) ─▶ … ─▶ u5(+a) ─▶ out
+//             ┌─▶ u0 ─┐
+//   in ─▶ a ──┼─▶ …  ─┼─▶ sums ─▶ relu ─▶ out
+//             └─▶ u5 ─┘
 [[nodiscard]] inline model::Network many_uses() {
   using namespace model;
   NetworkBuilder net("many uses", kBatch);
@@ -70,7 +73,8 @@ inline constexpr std::int64_t kBatch = 8;
   return std::move(net).build(net.add("loss", cross_entropy(), {out, labels}));
 }
 
-// One matrix that four layers use, the one that owns it and three behind it: tied weights.
+// A network with tied weights: four layers use one matrix, the layer that owns it and three later
+// ones.
 [[nodiscard]] inline model::Network tied() {
   using namespace model;
   NetworkBuilder net("tied", kBatch);
@@ -107,8 +111,9 @@ inline constexpr std::int64_t kBatch = 8;
   return name == "many uses" ? many_uses() : small_resnet();
 }
 
-// Those of `names` that a test is to run: all, or under a sanitizer, where each takes some four
-// times as long, the quick ones, or one.
+// The networks of `names` that a test should run: normally all of them. Under a sanitizer a run
+// takes about four times as long, so only the quick networks are run or, if there is none, the last
+// of `names`.
 [[nodiscard]] inline std::vector<std::string> networks(std::vector<std::string> names) {
   if (!kSanitized) return names;
   const std::string last = names.back();
@@ -119,21 +124,22 @@ inline constexpr std::int64_t kBatch = 8;
   return names;
 }
 
-// All that a test is to go through, or under a sanitizer the last.
+// The values that a test should go through: all of them, or only the last under a sanitizer.
 template <class T>
 [[nodiscard]] std::vector<T> all_or_last(std::vector<T> values) {
   if (kSanitized) values.erase(values.begin(), values.end() - 1);
   return values;
 }
 
-// All layers that a stage can have, in the order of the graph.
+// All layers except input layers, in the order of the graph.
 [[nodiscard]] inline std::vector<LayerId> layers_in_order(const model::Network& network) {
   std::vector<LayerId> layers = network.graph.order();
   std::erase_if(layers, [&](LayerId layer) { return network.graph.layer(layer).is_input; });
   return layers;
 }
 
-// d_S = 1, d_i = ⌈r_{i+1}·d_{i+1} / r_i⌉ + 1 (cost/depths.h).
+// Sets the depths: d_S = 1, d_i = ⌈r_{i+1}·d_{i+1} / r_i⌉ + 1, where r_i is the number of replicas
+// of stage i (cost/depths.h).
 inline void set_depths(plan::Plan& plan) {
   int behind = 0;
   for (std::size_t s = plan.stages.size(); s-- > 0;) {
@@ -143,7 +149,8 @@ inline void set_depths(plan::Plan& plan) {
   }
 }
 
-// Runs of layers, as equal in number as can be, each on as many workers as said.
+// A plan that cuts the layers, in their order, into stages with nearly equal numbers of layers.
+// Stage s has `replicas`[s] workers.
 [[nodiscard]] inline plan::Plan cut_in_order(const model::Network& network,
                                              const std::string& system,
                                              const std::vector<int>& replicas) {
@@ -160,14 +167,14 @@ inline void set_depths(plan::Plan& plan) {
   set_depths(plan);
   return plan;
 }
-// One worker a stage.
+// A plan as cut_in_order() makes it, with one worker per stage.
 [[nodiscard]] inline plan::Plan cut_straight(const model::Network& network,
                                              const std::string& system, int stages) {
   return cut_in_order(network, system, std::vector<int>(static_cast<std::size_t>(stages), 1));
 }
 
-// The same workers, but each layer in a stage that is not before those of its inputs:
-// choose(least, stages) is one of least … stages − 1.
+// Places the layers anew on the stages of `plan`. A layer is never placed before the stages of its
+// inputs. `choose(least, stages)` must return a stage from `least` to `stages` − 1.
 template <class Choose>
 void place_layers(const model::Network& network, plan::Plan& plan, Choose choose) {
   std::vector<std::size_t> stage_of(network.graph.layers().size());
@@ -181,17 +188,18 @@ void place_layers(const model::Network& network, plan::Plan& plan, Choose choose
   }
 }
 
-// Stages that are no runs of the graph's order.
+// Places layers at random, so that stages are not runs of the graph's order.
 inline void scatter_layers(const model::Network& network, std::uint32_t seed, plan::Plan& plan) {
   std::mt19937 random(seed);
   place_layers(network, plan, [&](std::size_t least, std::size_t stages) {
-    // Mostly where its inputs are, so that late stages do not get it all.
+    // At most one stage after its inputs, and mostly in their stage, so that the late stages do not
+    // get all layers.
     const std::size_t most = random() % 2 == 0 ? least + 1 : std::min(stages, least + 2);
     return least + random() % (most - least);
   });
 }
 
-// Stages dealt out to so many workers in turn.
+// Assigns stage s to worker s mod `workers`.
 inline void deal_out(plan::Plan& plan, int workers) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s)
     plan.stages[s].workers = {WorkerId{static_cast<int>(s) % workers}};

@@ -1,6 +1,6 @@
-// The thread sanitizer is awake: with the suppressions that libtorch needs it still sees races of
-// the runtime, in what workers do themselves and in what libtorch calls for them. Only in builds
-// with it.
+// Checks that the thread sanitizer works: despite the suppressions that libtorch needs, it reports
+// races in the code of workers and in functions that libtorch calls for them. Built only with this
+// sanitizer.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace pipedream::test {
 namespace {
 
-// What the sanitizer's report ends the process with.
+// The exit code of a process that the sanitizer ends.
 const testing::ExitedWithCode kRace(66);
 
 class ThreadSanitizerDeathTest : public testing::Test {
@@ -39,7 +39,7 @@ TEST_F(ThreadSanitizerDeathTest, SeesARaceInWhatAutogradCalls) {
     twice.register_hook([&](const at::Tensor&) { ++calls; });
     twice.sum().backward();
   };
-  // Often: libtorch's own locks order many of the calls.
+  // Repeated many times, because locks of libtorch order many of the calls.
   const auto many = [&] {
     for (int i = 0; i < 1000; ++i) backward();
   };
@@ -50,7 +50,8 @@ TEST_F(ThreadSanitizerDeathTest, SeesARaceInWhatAutogradCalls) {
   EXPECT_EXIT(on_two_threads(), kRace, "data race");
 }
 
-// What one worker wrote into a tensor reaches another only by a message.
+// A worker may see what another wrote into a tensor only after a message. Without one the sanitizer
+// must report a race.
 TEST_F(ThreadSanitizerDeathTest, SeesARaceForATensorsMemory) {
   const at::Tensor shared = at::ones({2});
   const auto write = [&] { shared.data_ptr<float>()[0] = 2; };

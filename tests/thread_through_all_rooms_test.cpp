@@ -1,6 +1,6 @@
-// One thread through all rooms of the program: a network, a hand-made plan, a schedule of ops,
-// lowered, validated, simulated, and trained on threads by interpreting that same schedule; at the
-// end every weight has the bits that the update rule of weight stashing gives.
+// One example goes through all parts of the program: a network, a hand-made plan, and a schedule
+// that is lowered, validated, simulated, and trained on threads. At the end every weight has the
+// bits that the update rule of weight stashing gives.
 #include <map>
 #include <numeric>
 
@@ -35,7 +35,7 @@ model::Network make_network() {
   return entry.make(options, 8);
 }
 
-// Linear layer number k (from 0) of four goes to stage k·stages/4, its ReLU with it.
+// The stage of linear layer number `k` of four (from 0) and of its ReLU: k·stages/4.
 std::size_t stage_of_linear(std::int64_t k, std::int64_t stages) {
   return static_cast<std::size_t>(k * stages / kLinearLayers);
 }
@@ -66,10 +66,12 @@ runtime::Job make_job(const model::Network& network, const plan::Plan& plan) {
   return job;
 }
 
-// Weight stashing: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), with negative versions meaning 0,
-// here with momentum. Plain libtorch, one thread, the whole history of weights kept.
+// The weights that weight stashing gives: w(t+1) = w(t) − v·∇f(w_1(t−n+1), …, w_n(t)), where
+// negative versions mean 0, here with momentum. Plain libtorch on one thread; all weight versions
+// are kept.
 std::map<std::string, at::Tensor> reference(const model::Network& network, std::int64_t stages) {
-  std::vector<std::vector<at::Tensor>> history;  // by version; weight and bias of each linear layer
+  std::vector<std::vector<at::Tensor>>
+      history;  // by weight version: weight and bias of each linear layer
   std::vector<at::Tensor> velocity(2 * kLinearLayers);
   history.emplace_back();
   for (std::int64_t k = 1; k <= kLinearLayers; ++k) {
@@ -155,13 +157,14 @@ TEST_P(ThreadThroughAllRooms, PeaksAreThoseOfTheClosedForm) {
   }
 }
 
-// Those of the compute lane: where a receive is posted makes no difference to the simulator.
+// The ops of the compute lane. It makes no difference to the simulator where a receive is posted,
+// so receives are not compared.
 std::vector<schedule::Op> compute_ops(std::vector<schedule::Op> ops) {
   std::erase_if(ops, [](const schedule::Op& op) { return !timeline::on_compute_lane(op); });
   return ops;
 }
 
-// Both interpreters leave a record of every op, in the program's order.
+// Simulator and runtime both record every op in the order of the program.
 TEST_P(ThreadThroughAllRooms, SimulatorAndRuntimeRunTheSameOps) {
   profile::Profile profile{.graph = network.graph,
                            .costs = std::vector<profile::LayerCost>(network.graph.layers().size())};

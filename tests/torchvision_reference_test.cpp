@@ -1,5 +1,5 @@
-// The three image networks against torchvision: the same names, and for the same weights the same
-// logits, gradients and running averages to 1e-5.
+// The three image networks have the tensor names of torchvision, and with the same weights they
+// give the same logits, gradients and running averages, up to 1e-5.
 #include <cstdlib>
 #include <filesystem>
 
@@ -17,7 +17,7 @@ namespace pipedream::model {
 namespace {
 
 constexpr int kNotInstalled = 77;
-constexpr double kTolerance = 1e-5;  // of the tensor's largest entry
+constexpr double kTolerance = 1e-5;  // relative to the tensor's largest entry
 
 // In float32 the gradients of an untrained ResNet in training mode are noise: torchvision's own
 // differ by up to a quarter from those it computes in float64, since batch norm turns the smallest
@@ -31,7 +31,7 @@ struct Case {
 
 class TorchvisionReference : public testing::TestWithParam<Case> {};
 
-// The largest difference, as a share of the largest entry.
+// The largest difference, relative to the largest entry. Infinite if the shapes differ.
 double difference(const at::Tensor& ours, const at::Tensor& theirs) {
   if (ours.sizes() != theirs.sizes()) return INFINITY;
   if (ours.numel() == 0) return 0;
@@ -40,7 +40,7 @@ double difference(const at::Tensor& ours, const at::Tensor& theirs) {
   return largest == 0 ? apart : apart / largest;
 }
 
-// Ours and theirs under the same names, no more and no fewer.
+// Expects that both sides have the same names, and tensors that agree within `kTolerance`.
 void expect_same(const std::map<std::string, at::Tensor>& ours, const NamedTensors& reference,
                  const std::string& prefix) {
   std::size_t theirs = 0;
@@ -67,7 +67,7 @@ NamedTensors run_torchvision(const Case& wanted) {
   return tensors;
 }
 
-// Gives tensors of our model the reference's values, and its type with them.
+// Sets the tensors of our model to the values and the type of the reference.
 void set(const std::map<std::string, at::Tensor>& tensors, const NamedTensors& reference) {
   for (const auto& [name, tensor] : tensors) {
     ASSERT_EQ(tensor.sizes(), reference.at("weight/" + name).sizes()) << name;

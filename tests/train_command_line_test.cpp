@@ -56,7 +56,7 @@ TEST(CompareCommand, RunSaysWhichSystemItIsAtAndEvaluatesWhereAsked) {
       << answer.out;
 }
 
-// The mlp is so fast that an epoch is less than a minute.
+// The mlp trains an epoch in less than a minute.
 TEST(CompareCommand, RunTrainsNoLongerThanAnEpoch) {
   const Answer answer = call("compare --run" + kMlp.substr(5) + "--workers 2");
   ASSERT_EQ(answer.code, 0) << answer.err;
@@ -80,7 +80,7 @@ TEST(CompareCommand, SaysWhichFlagsAreForWhat) {
   EXPECT_NE(help.find("With --run: "), std::string::npos) << help;
 }
 
-// What training ends with on so many threads, or processes.
+// The weights after training on `workers` threads or processes.
 std::string weights_of(const std::string& train, int workers, bool on_processes) {
   const std::string file = scratch("trained.safetensors").string();
   const std::string command = train + " --minibatches 12 --no-evaluation --export " + file;
@@ -108,7 +108,7 @@ TEST(TrainCommand, AnyOrderOfSummationOfTwoIsTheSame) {
     EXPECT_EQ(weights_of(run + exchange, 2, false), ring) << exchange;
 }
 
-// Trains with three replicas of the first stage, and one of the second.
+// The command line of a training with three replicas of the first stage and one of the second.
 std::string train_three_and_one() {
   const std::string profile = mlp_profile();
   auto plan = json_of(call("plan --json --system mp --stages 2 --profile " + profile +
@@ -129,7 +129,8 @@ TEST(TrainCommand, ReplicatedStagesGiveTheSameBitsOnProcessesAsOnThreads) {
   EXPECT_EQ(trained.at("config"), "3-1");
 }
 
-// Two and two are added up first within each server: other bits than one after another.
+// Gradients are first summed within each server of two workers. This order gives other bits than a
+// sum of four one after another.
 TEST(TrainCommand, TheServersOfAClusterFileChangeInWhichOrderThreadsSum) {
   const std::string flat = cluster_of("flat", {4});
   const std::string servers = cluster_of("servers", {2, 2});
@@ -318,7 +319,7 @@ TEST(TrainCommand, SaysWhatItsFlagsMeanHere) {
   EXPECT_EQ(help.find("where the profile does not say"), std::string::npos) << help;
 }
 
-// Values that cross are half as large; the plan remembers what it is for.
+// In bfloat16 the values that cross a cut have half the bytes. The plan file records the precision.
 TEST(TrainCommand, ComputesInBfloat16) {
   const std::string train = kMlp + "--workers 2 --system gpipe --split 2 --minibatches 12 --json";
   const auto plain = json_of(call(train));
@@ -415,7 +416,7 @@ TEST(TrainCommand, AFailingProcessEndsAllWithOneMessage) {
   EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;
 }
 
-// Sums between replicas are under way when the stage behind them fails.
+// The second stage fails while averaging between the replicas of the first stage is in progress.
 TEST(TrainCommand, AFailureBehindReplicasEndsAllWithItsMessage) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer =
@@ -425,7 +426,7 @@ TEST(TrainCommand, AFailureBehindReplicasEndsAllWithItsMessage) {
   EXPECT_NE(answer.err.find("try a smaller --learning-rate"), std::string::npos) << answer.err;
 }
 
-// The first finds it out alone, while the others wait for its plan.
+// Only the first process detects the error, while the others wait for its plan.
 TEST(TrainCommand, AFailureOfTheFirstProcessBeforeTrainingEndsAll) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer = call_with(mpirun(2), kMlp + "--export /dev/null/x.safetensors");
@@ -444,7 +445,8 @@ TEST(TrainCommand, AFailureOfAnotherProcessBeforeTrainingIsToldByTheFirst) {
   EXPECT_NE(answer.err.find("/nowhere"), std::string::npos) << answer.err;
 }
 
-// Clocks of several machines cannot be compared. Open MPI says how many processes are on this one.
+// An emulated link needs one clock, so it works on one machine only. The variable of Open MPI says
+// how many processes run on this machine.
 TEST(TrainCommand, ALinkIsRehearsedOnOneMachineOnly) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
   const Answer answer =
@@ -474,7 +476,7 @@ TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
 }
 
-// Pages that a training in a process of its own had to be given.
+// The number of page faults of a training in its own process.
 long new_pages(const std::string& environment) {
   rusage before{};
   rusage after{};

@@ -1,4 +1,5 @@
-// What the tests of pipedream train call. Only *_test.cpp files include this.
+// Command lines and files that the tests of `pipedream train` share. Only *_test.cpp files include
+// this.
 #pragma once
 
 #include <string>
@@ -23,7 +24,7 @@ inline std::string mpirun(int processes) {
          std::to_string(processes) + " ";
 }
 
-// A cluster file with a level of each of these counts.
+// Writes a cluster file with one level per entry of `counts` and returns its path.
 inline std::string cluster_of(const std::string& name, const std::vector<int>& counts) {
   std::string text = "format = \"pipedream-cluster\"\nversion = 1\nname = \"" + name + "\"\n";
   for (std::size_t k = 0; k < counts.size(); ++k)

@@ -71,7 +71,7 @@ TEST(TrainConfiguration, APlanThatWasMadeForSomethingElseIsKeptWithoutItsPredict
   EXPECT_GT(json_of(same).at("predicted_samples_per_second"), 0);
 }
 
-// What is kept of a configuration where a flag asks for a new plan.
+// A flag asks for a new plan. The profile of the configuration is kept if it still applies.
 TEST(TrainConfiguration, AProfileThatWasMeasuredWithSomethingElseIsMeasuredAnew) {
   const std::string out = scratch("run_of_a_profile").string();
   ASSERT_EQ(call(kMlp + "--workers 2 --system gpipe --stages 2 --minibatches 4 --out " + out).code,
@@ -124,7 +124,7 @@ TEST(TrainConfiguration, ARunThatStopsLeavesWhatItWasMadeOf) {
   EXPECT_FALSE(std::filesystem::exists(out / "weights.safetensors"));
 }
 
-// With the configuration that it left there.
+// The run is repeated with the configuration that it left in this folder.
 TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeOverwritten) {
   const std::filesystem::path out = scratch("run_that_is_repeated");
   ASSERT_EQ(call(kMlp + "--workers 2 --learning-rate 1e6 --minibatches 20 --system gpipe --out " +
@@ -163,7 +163,7 @@ TEST(TrainConfiguration, FlagsWinOverTheConfiguration) {
   EXPECT_EQ(json.at("minibatches"), 7);
 }
 
-// The file has minibatches, and a plan for pipedream.
+// The configuration has --minibatches and a plan for pipedream.
 TEST(TrainConfiguration, FlagsWinOverWhatTheyExcludeInTheConfiguration) {
   const std::string out = scratch("run_to_replan").string();
   const Answer first = call(

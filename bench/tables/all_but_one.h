@@ -1,11 +1,13 @@
-// All workers but one on a first stage, the last on a second: the paper's 15-1.
+// Plans of two stages: all workers but one on the first stage, the last worker on the second, as
+// the PipeDream paper's config 15-1.
 #pragma once
 
 #include "plan/planner.h"
 
 namespace pipedream::bench {
 
-// With the best cut. Refused if there is only one worker or one layer, or if nothing fits.
+// Returns the plan with the best cut. Refused if there is only one worker or one layer, or if no
+// cut fits the memory.
 [[nodiscard]] inline plan::Outcome plan_all_but_one(const plan::Predictor& predictor) {
   const int workers = predictor.links().workers();
   std::optional<std::pair<plan::Rank, plan::Layout>> best;

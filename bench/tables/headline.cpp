@@ -80,8 +80,9 @@ std::optional<plan::Plan> plan_of_kind(const std::string& kind, const Model& mod
   return plan::to_plan(model.cuts, answer->layout, answer->prediction, "pipedream");
 }
 
-// By bisection: data parallelism never gets faster with less bandwidth. None where even a
-// hundredth, or ten times as much, is not it.
+// Finds, by bisection, the share of the bandwidth with which data parallelism trains `wanted`
+// minibatches per second. This works because less bandwidth never makes it faster. Nothing if the
+// share would be below `kLeastShare` or above `kMostShare`.
 std::optional<double> share_that_explains(const Simulator& simulator,
                                           const plan::Plan& data_parallel, double wanted) {
   const auto rate = [&](double share) {

@@ -1,4 +1,4 @@
-// docs/headline.md says what `./run bench headline` says.
+// The table in docs/headline.md is the one that `./run bench headline` prints.
 #include <gtest/gtest.h>
 
 #include "cluster/cluster_file.h"

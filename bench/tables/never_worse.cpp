@@ -12,7 +12,7 @@ namespace {
 using namespace systems;
 using plan::Predictor;
 
-// By the default cost model; nothing where it misses the memory.
+// The time of `layout` by the default cost model. Nothing if it does not fit the memory.
 std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Layout& layout,
                                   const plan::Prediction& prediction) {
   if (prediction.miss) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Layout
       prediction.per_minibatch.count()};
 }
 
-// The same of a planner's answer, whatever its own objective was.
+// The time of a planner's answer by the default cost model, whatever the planner itself minimised.
 std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Outcome& outcome) {
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;

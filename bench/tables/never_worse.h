@@ -1,6 +1,7 @@
-// Is our plan ever worse than a simpler one? Our planner and `auto` against data parallelism, the
-// best straight pipeline, PipeDream's hierarchical planner, DAPPLE's, and "all but one worker, then
-// one" (the paper's 15-1), all by the default cost model and within the devices' memory.
+// Checks whether our plan is ever worse than a simpler one (docs/never_worse.md). Our planner and
+// `auto` are compared with data parallelism, the best straight pipeline, PipeDream's hierarchical
+// planner, DAPPLE's planner, and "all workers but one, then one" (the paper's 15-1). All times are
+// by the default cost model, within the memory of the devices.
 #pragma once
 
 #include <optional>
@@ -18,15 +19,15 @@ struct TimedPlan {
   double seconds = 0;
 };
 
-// Plans are empty where none of that kind fits the memory.
+// The plans for one model on one cluster. A plan is empty if no plan of its kind fits the memory.
 struct Comparison {
   std::string model;
   std::string cluster;
-  std::optional<std::string> chosen;   // the system that `auto` takes
-  std::optional<TimedPlan> best;       // and its plan
-  std::optional<std::string> fastest;  // the system that `auto` takes if speed is preferred
-  std::optional<TimedPlan> speedy;     // and its plan
-  std::optional<TimedPlan> ours;       // pipedream by our planner
+  std::optional<std::string> chosen;   // the system that `auto` chooses
+  std::optional<TimedPlan> best;       // the plan of the system `chosen`
+  std::optional<std::string> fastest;  // the system that `auto` chooses if speed is preferred
+  std::optional<TimedPlan> speedy;     // the plan of the system `fastest`
+  std::optional<TimedPlan> ours;       // the system pipedream, with our planner
   std::optional<TimedPlan> data_parallel;
   std::optional<TimedPlan> straight;
   std::optional<TimedPlan> hierarchical;
@@ -37,11 +38,15 @@ struct Comparison {
 [[nodiscard]] Comparison compare_plans(const profile::Profile& profile,
                                        const cluster::Cluster& cluster);
 
-// The names of the plans that are better than what should be the best, none if all is well:
-//  - plans that beat `auto` where speed is preferred, by more than systems::kAsFast;
-//  - exact systems' plans that beat `auto`, by more than systems::kAsFast;
-//  - pipedream's plan, if it beats `auto` by more than staleness is worth;
-//  - plans of pipedream's form that beat our planner.
+// Returns the names of the plans that are better than the plan that should be best. Empty if all is
+// well. Compared are:
+// - every plan of a system, with the choice of `auto` if speed is preferred. It is named if it is
+//   faster by more than systems::kAsFast;
+// - plans of exact systems, with the choice of `auto`. They are named if faster by more than
+//   systems::kAsFast;
+// - the plan of pipedream, with the choice of `auto`. It is named if it is faster by more than
+//   staleness is worth;
+// - other plans of pipedream's form, with the plan of our planner. They are named if faster.
 [[nodiscard]] std::vector<std::string> better_ones(const Comparison& comparison);
 
 }  // namespace pipedream::bench

@@ -1,4 +1,4 @@
-// docs/never_worse.md says what `./run bench never_worse` says.
+// The table in docs/never_worse.md is the one that `./run bench never_worse` prints.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace pipedream::bench {
 namespace {
 
-// "| alexnet | a-1x4 | …" → alexnet, a-1x4.
+// The model and cluster of a line of the table: "| alexnet | a-1x4 | …" → alexnet, a-1x4.
 std::pair<std::string, std::string> model_and_cluster(const std::string& line) {
   std::istringstream words(line);
   std::string bar, model, cluster;

@@ -1,4 +1,4 @@
-// The comparison of systems/never_worse.h as a document.
+// The comparison of tables/never_worse.h as the table of docs/never_worse.md.
 #pragma once
 
 #include <span>

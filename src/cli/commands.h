@@ -1,4 +1,5 @@
-// The subcommands: each file adds its own to the command line, with what it does when chosen.
+// The subcommands of the program. Each add_*() function adds one subcommand to `app`: its flags,
+// and the function that runs when the user chooses it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +17,7 @@ void add_compare(CLI::App& app);
 void add_train(CLI::App& app);
 void add_help(CLI::App& app);
 
-// Throws BadUsage, with the nearest, where there is no command of that name.
+// Throws BadUsage, with the most similar name, if `app` has no subcommand `name`.
 void want_command(const CLI::App& app, const std::string& name);
 
 }  // namespace pipedream::cli

@@ -20,19 +20,19 @@
 namespace pipedream::cli {
 namespace {
 
-// Headings of the help, by which the flags of one half are told from those of the other.
+// Headings of the help. They also tell the flags for really running from those for simulating.
 constexpr char kRunning[] = "With --run";
 constexpr char kSimulating[] = "Without --run";
 
 struct CompareFlags {
   std::shared_ptr<TrainFlags> training =
-      std::make_shared<TrainFlags>();  // and what both halves use
+      std::make_shared<TrainFlags>();  // also has the flags that simulating uses
   std::shared_ptr<SimulationFlags> conditions = std::make_shared<SimulationFlags>();
   bool run = false;
   bool evaluation = false;
 };
 
-// Throws BadUsage for a flag of the other half.
+// Throws BadUsage for a flag for simulating if --run is given, or for a flag for running if not.
 void refuse_other_half(const CompareFlags& flags, const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || option->get_group() != (flags.run ? kSimulating : kRunning))
@@ -44,7 +44,7 @@ void refuse_other_half(const CompareFlags& flags, const CLI::App& command) {
   }
 }
 
-// Throws BadUsage for what a training with one system knows and one with all of them cannot.
+// Throws BadUsage for a flag of `train` that makes no sense if all systems are run.
 void refuse_flags_of_train(const CLI::App& command) {
   const std::vector<std::string> known = flag_names(*command.get_parent()->get_subcommand("train"));
   for (const std::string& word : command.remaining()) {
@@ -109,7 +109,8 @@ void execute(const CompareFlags& flags, CLI::App& command) {
   train_network(*flags.training, command);
 }
 
-// What both halves take; all others of training are for --run.
+// Moves the flags that only really running uses under the heading `kRunning`. The flags in `shared`
+// are for simulating too.
 void sort_flags(CLI::App& command) {
   const std::set<std::string> shared{"--help",      "--minibatches", "--profile",
                                      "--cluster",   "--batch",       "--seed",
@@ -137,7 +138,7 @@ void add_compare(CLI::App& app) {
   command
       ->add_flag("--evaluation", flags->evaluation, "Look at held-out data after each epoch, too")
       ->group(kRunning);
-  // The default, for those who say it as they do to `train`.
+  // Evaluation is off by default. The flag is accepted for users who know it from `train`.
   command->add_flag("--no-evaluation")->group("")->excludes("--evaluation");
   (void)add_planning_flags(*command, flags->training);
   const std::size_t before = command->get_options().size();

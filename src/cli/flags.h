@@ -1,4 +1,4 @@
-// What the subcommands' flags share.
+// Checks and limits for flags that several subcommands use.
 #pragma once
 
 #include <charconv>
@@ -14,7 +14,8 @@
 
 namespace pipedream::cli {
 
-// 1048576, 0.001, 1e+30: with a power of ten only where it is too long to read without.
+// The number as text, for messages: 1048576, 0.001, 1e+30. A power of ten is used only for numbers
+// that would be too long without it.
 template <class Number>
 [[nodiscard]] std::string bound_text(Number bound) {
   if constexpr (std::is_integral_v<Number>)
@@ -24,7 +25,8 @@ template <class Number>
                                                          : exact_number(bound);
 }
 
-// CLI11's own range check says what it found in its own words.
+// Returns a validator that accepts a number from `least` to `most`. `what` names the kind of number
+// in the message. It replaces CLI11's own range check, whose messages have another style.
 template <class Number>
 [[nodiscard]] CLI::Validator range(Number least, Number most, const std::string& what) {
   return {[=](const std::string& text) -> std::string {
@@ -38,7 +40,7 @@ template <class Number>
           ""};
 }
 
-// Any number above zero.
+// Accepts any finite number above zero. Returns an empty text, or what is wrong with `text`.
 [[nodiscard]] inline std::string check_positive(const std::string& text) {
   double number = 0;
   const char* end = text.data() + text.size();
@@ -56,7 +58,7 @@ inline constexpr std::int64_t kMostSamples = 1 << 30;
   return name.empty() ? "wanted a folder's name, found nothing" : "";
 }
 
-// A file to write: not standard output, which --json is for.
+// Accepts the name of a file to write. Refuses "-", because --json is the way to print to stdout.
 [[nodiscard]] inline std::string check_output_name(const std::string& name) {
   return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
 }

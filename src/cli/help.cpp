@@ -22,7 +22,7 @@ void add_help(CLI::App& app) {
   command->add_option("COMMAND", *name, "One of these [all in short]");
   command->callback([name, &app] {
     if (!name->empty()) want_command(app, *name);
-    // Of the program itself: its help() would be that of the command that was chosen, this one.
+    // app.help() would give the help of the chosen subcommand, which is `help` itself.
     std::cout << (name->empty() ? app.get_formatter()->make_help(&app, app.get_name(),
                                                                  CLI::AppFormatMode::Normal)
                                 : app.get_subcommand(*name)->help(app.get_name()));

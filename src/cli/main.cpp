@@ -7,7 +7,7 @@
 
 namespace {
 
-// Whether the command trains or measures; the others are over before memory matters.
+// Whether the command trains or measures. The other commands end before memory matters.
 bool computes(const std::vector<std::string_view>& words) {
   if (words.empty()) return false;
   if (words[0] == "compare") return std::find(words.begin(), words.end(), "--run") != words.end();

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Layers that compute; inputs are none.
+// The number of layers that compute, that is, without input layers.
 std::int64_t layer_count(const model::Network& network) {
   std::int64_t count = 0;
   for (const graph::Layer& layer : network.graph.layers()) count += layer.is_input ? 0 : 1;

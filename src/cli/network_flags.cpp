@@ -10,7 +10,8 @@
 namespace pipedream::cli {
 namespace {
 
-// What to use instead of flags that other trainers have.
+// For a flag that other training programs have: a text that says what to use here. Empty for other
+// flags.
 std::string hint_for(const std::string& flag) {
   static const std::map<std::string, std::string> hints{
       {"--lr-schedule", "the learning rate is constant; --learning-rate sets it"},
@@ -30,8 +31,8 @@ std::string hint_for(const std::string& flag) {
   return found == hints.end() ? "" : " (" + found->second + ")";
 }
 
-// What to say of a flag that does not exist: what replaces it, the nearest flag, or what the model
-// has.
+// The hint for a flag that does not exist: what replaces it, the most similar flag, or the list of
+// the model's options.
 std::string instead_of(const std::string& flag, const std::vector<model::OptionSpec>& specs,
                        const std::vector<std::string>& known) {
   if (std::string hint = hint_for(flag); !hint.empty()) return hint;
@@ -65,7 +66,7 @@ ModelOptions model_options(const std::vector<std::string>& rest,
 }
 
 void allow_model_options(CLI::App& command) {
-  command.allow_extras();  // checked against the model's list
+  command.allow_extras();  // model_options() checks the unknown flags
   command.footer("The model's own options follow as flags, e.g. --image-size 32 --classes 10.");
 }
 

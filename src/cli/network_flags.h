@@ -1,4 +1,4 @@
-// A network of the zoo as the command line names it: --model, --batch and the model's own options.
+// The flags that describe a network of the zoo: --model, --batch and the model's own options.
 #pragma once
 
 #include <map>
@@ -13,23 +13,25 @@
 
 namespace pipedream::cli {
 
-// The model's own options, as written, by name.
+// The model's own options: name without dashes → value as written.
 using ModelOptions = std::map<std::string, std::string>;
 
-// What the command line says besides the flags that CLI11 knows: "--image-size 32 --classes=10" →
-// {image-size: 32, classes: 10}. Throws BadUsage for an option that `specs` do not declare, with
-// the nearest of those and of `known`, or all of the model's where none is near.
+// Reads the model's own options from `rest`, the words that CLI11 did not recognise: "--image-size
+// 32 --classes=10" → {image-size: 32, classes: 10}. Throws BadUsage for an option that `specs` does
+// not declare. The message names the most similar option of `specs` and `known`, or all of `specs`
+// if none is similar.
 [[nodiscard]] ModelOptions model_options(const std::vector<std::string>& rest,
                                          const std::vector<model::OptionSpec>& specs,
                                          std::vector<std::string> known);
 
-// Lets a command take the model's own options.
+// Makes `command` accept the model's own options, which CLI11 does not know.
 void allow_model_options(CLI::App& command);
 
-// "--batch", … of all flags that the command knows.
+// The long names of all flags of `command`, with their dashes: "--batch", ….
 [[nodiscard]] std::vector<std::string> flag_names(const CLI::App& command);
 
-// Throws CannotMeet where the machine has fewer cores.
+// Throws CannotMeet if this machine has too few cores for `workers` workers with `threads` threads
+// each.
 void check_threads(int threads, int workers = 1);
 
 }  // namespace pipedream::cli

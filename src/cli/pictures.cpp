@@ -22,8 +22,8 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
 
 namespace {
 
-// Throws BadUsage for a file that holds something else than `what`, which begins so: a slip of the
-// pen would cost it.
+// Throws BadUsage if `file` exists and does not start with `beginning`, as files of the kind `what`
+// do. So a wrong file name does not destroy another file.
 void check_picture_file(const std::string& flag, const std::string& file,
                         const std::string& beginning, const std::string& what) {
   if (file.empty()) return;

@@ -1,4 +1,4 @@
-// --svg and --trace: a timeline as a picture.
+// The flags --svg and --trace, which write a timeline as a picture or as a trace.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,13 @@ struct PictureFlags {
 
 void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
 
-// Before the work is done: makes the folders that the files lie in; throws IoError where one cannot
-// be written, and BadUsage where it would replace a file of another kind.
+// Called before the long work begins. Creates the folders of the files. Throws IoError if a file
+// cannot be written, and BadUsage if it would replace a file of another kind or if both flags name
+// the same file.
 void check_picture_files(const PictureFlags& flags);
 
-// Writes those that were asked for and says so on stderr. The trace has the title of `options`.
+// Writes the files that `flags` asks for and names them on stderr. The title of `options` is used
+// for the trace too.
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,
                     const report::SvgOptions& options);
 

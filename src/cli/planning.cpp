@@ -15,15 +15,15 @@ namespace {
 using systems::Option;
 using systems::Planned;
 
-// An empty value is most likely a variable that was not set.
+// Refuses an empty value: most likely it comes from a shell variable that was not set.
 std::string check_not_empty(const std::string& text) {
   return text.empty() ? "wanted a value, found nothing" : "";
 }
 
-// " (gpipe, mp)": the systems that an option means something to.
+// The systems that know `option`, for the help: " (gpipe, mp)".
 std::string known_to(Option option) { return " (" + systems::who_knows(option) + ")"; }
 
-// The position of `name` among `names`; throws BadUsage for one that is not there.
+// The index of `name` in `names`. Throws BadUsage if it is not there.
 std::size_t position_of(const std::string& flag, const std::string& name,
                         const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i)

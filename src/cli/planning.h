@@ -1,4 +1,4 @@
-// The flags by which a user says what to plan for, shared by the subcommands that plan.
+// The flags that say what to plan for and how, shared by the subcommands that plan.
 #pragma once
 
 #include <memory>
@@ -18,29 +18,33 @@ struct PlanningFlags {
   std::string cluster;
   std::string system = "auto";
   std::optional<std::int64_t> batch;
-  std::string memory, cost_model, optimiser, exchange, depth, balance, prefer;  // as written
+  std::string memory, cost_model, optimiser, exchange, depth, balance,
+      prefer;  // texts of the flags
   bool no_recompute = false;
   systems::Wishes wishes;
 };
 
-// --profile, --cluster, --batch, --optimiser, --exchange.
+// Adds --profile, --cluster, --batch, --optimiser and --exchange. `required` is about --profile and
+// --cluster.
 void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
                      bool required = true);
-// `all`: whether "all" is a system too.
+// Adds --system. If `all` is true, the help also offers "all" as a value.
 CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
                              bool all = false);
-// Those that say how to plan.
+// Adds the flags that say how to plan, from --cost-model to --no-recompute, and returns them.
 std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
                                              const std::shared_ptr<PlanningFlags>& flags);
 
-// --depth as written: auto, noam or a number. Throws BadUsage.
+// Reads the text of --depth (auto, noam or a number) into `wishes`. Throws BadUsage for any other
+// text.
 void read_depth(const std::string& text, systems::Wishes& wishes);
 
-// Throws BadUsage for what does not make sense.
+// The wishes that the flags express. Throws BadUsage for a flag whose text cannot be read.
 [[nodiscard]] systems::Wishes wishes_of(const PlanningFlags& flags);
 
-// The choice of `auto`, or the plan of the one system. `table` gets what to show before the plan.
-// Prints a line for each wish that the plan does not meet. Throws CannotMeet if there is no plan.
+// Returns the plan of the system that `flags` names, or the plan that `auto` chooses. For `auto`,
+// `table` is set to the table of candidates, to be shown before the plan. Prints a line to stderr
+// for each wish that the plan does not meet. Throws CannotMeet if there is no plan.
 [[nodiscard]] systems::Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
                                            const cluster::Cluster& cluster, std::string& table);
 

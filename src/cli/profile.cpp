@@ -61,7 +61,7 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
 
 void execute(const ProfileFlags& flags, const std::vector<std::string>& rest,
              const std::vector<std::string>& known) {
-  if (flags.model.empty()) (void)model_options(rest, {}, known);  // names what was misspelt
+  if (flags.model.empty()) (void)model_options(rest, {}, known);  // throws for a misspelt flag
   if (flags.model.empty() && flags.file.empty())
     throw BadUsage("profile: wanted --model NAME to measure or --profile FILE to show");
   if (!flags.output.empty()) prepare_to_write(flags.output);
@@ -84,7 +84,7 @@ void add_profile(CLI::App& app) {
   const auto flags = std::make_shared<ProfileFlags>();
   CLI::Option* file = command->add_option(
       "--profile", flags->file, "Profile to show instead: ours (JSON) or PipeDream's graph text");
-  // What is said of a measurement has no meaning for a profile that exists.
+  // Flags about measuring make no sense together with --profile, which shows an existing profile.
   const auto measuring = [&](CLI::Option* option) { option->excludes(file); };
   measuring(command->add_option("--model", flags->model,
                                 "Network to measure ('pipedream models' lists them)"));

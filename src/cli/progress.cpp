@@ -12,7 +12,7 @@ namespace pipedream::cli {
 namespace {
 
 constexpr int kBarWidth = 24;
-constexpr double kSmallestShare = 0.02;  // below it the time left would be a guess
+constexpr double kSmallestShare = 0.02;  // below this share the time left is not shown
 
 std::string time_left(double share, Seconds used) {
   if (share < kSmallestShare) return "";

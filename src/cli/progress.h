@@ -1,4 +1,4 @@
-// Progress on stderr: a bar with the time left on a terminal, timestamped lines otherwise.
+// Progress on stderr: on a terminal a bar with the time left, otherwise lines with timestamps.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,19 @@
 
 namespace pipedream::cli {
 
-// Used from one thread. The bar is erased when it goes out of scope.
+// One progress bar. Used from one thread. The destructor erases the bar.
 class Progress {
  public:
-  // `quiet`: how long it shows nothing, for work that is mostly done by then.
+  // Shows nothing during the first `quiet` seconds, so that short work shows no bar at all.
   explicit Progress(std::string title, Seconds quiet = Seconds(0));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share` from 0 to 1. Drawn at most ten times a second, or as a line every five seconds. The
-  // time left follows from `used`, the time that was spent so far; if not given, that is all the
-  // time since the beginning.
+  // Shows that `share` (0 to 1) of the work is done. The bar is drawn at most ten times a second;
+  // without a terminal a line is printed at most every five seconds. The time left is estimated
+  // from `used`, the time that the work took so far. Without `used`, that is the time since the
+  // constructor.
   void show(double share, const std::string& what, std::optional<Seconds> used = std::nullopt);
 
  private:
@@ -33,13 +34,15 @@ class Progress {
   Clock::time_point next_;
 };
 
-// Most phases of profiling a small network are over by then.
+// How long the bar of a profiling phase stays hidden. Most phases of a small network are shorter.
 inline constexpr Seconds kQuietPhase{1};
 
-// Work in phases, each of which has a bar with a name and a time left of its own.
+// Progress of work that has several phases. Each phase has its own bar, with its own title and time
+// left. Used from one thread.
 class PhaseProgress {
  public:
-  // The bar of that title; a bar with another title ends. `quiet` as Progress has it.
+  // Returns the bar with this `title`. If the current bar has another title, it ends and a new one
+  // begins. `quiet`: see Progress.
   Progress& bar(const std::string& title, Seconds quiet = Seconds(0)) {
     if (!progress_ || title != title_) {
       title_ = title;

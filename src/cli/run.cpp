@@ -31,7 +31,8 @@ enum ExitCode {
   kCannotMeet = 78
 };
 
-// Of many processes the first speaks for all; the others' failures come to it.
+// Prints the message and returns `code`. Under mpirun only process 0 prints; it learns of the
+// failures of the others.
 int report(int code, const std::string& message) {
   std::cout.flush();
   if (transport::launched_rank() > 0) return code;
@@ -39,7 +40,7 @@ int report(int code, const std::string& message) {
   return code;
 }
 
-// libtorch's warnings become lines of our log, each text once.
+// Writes libtorch's warnings to our log, each text once.
 class TorchWarnings : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
@@ -50,7 +51,7 @@ class TorchWarnings : public c10::WarningHandler {
   std::set<std::string> seen_;
 };
 
-// CLI11 throws for --help and --version too; those print to stdout and are no errors.
+// CLI11 throws for --help and --version too. These print to stdout and are not errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     (void)app.exit(error, std::cout, std::cerr);
@@ -67,7 +68,7 @@ void flush_output() {
   if (!std::cout) throw IoError("cannot write to standard output");
 }
 
-// Turns the failure that is being handled into its message and exit code.
+// Prints the message of the exception that is being handled, and returns its exit code.
 int report_failure() {
   try {
     throw;
@@ -95,8 +96,8 @@ int report_failure() {
   }
 }
 
-// Help without the lists of flags that exclude each other: a message names the pair when it
-// matters.
+// Formats the help without the lists of flags that exclude each other. If a user gives two such
+// flags, the error message names them.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -122,7 +123,7 @@ void add_commands(CLI::App& app) {
 }
 
 void parse_and_do(CLI::App& app, int count, const char* const* arguments) {
-  // CLI11 would only say that a subcommand is missing.
+  // Names the unknown subcommand. CLI11 would only say that a subcommand is missing.
   if (count > 1 && arguments[1][0] != '-') want_command(app, arguments[1]);
   std::optional<WhenInterrupted> note;
   if (transport::launched_rank() == 0) note.emplace("interrupted");

@@ -28,12 +28,13 @@ namespace pipedream::cli {
 namespace {
 
 constexpr int kMostStages = 1024;
-constexpr std::int64_t kMostOpsShown = 1'000'000;  // more is a slip of the pen, not a wish to read
+constexpr std::int64_t kMostOpsShown =
+    1'000'000;  // nobody reads more; most likely a mistyped number
 
 struct ScheduleFlags : SimulationFlags, PictureFlags {
   systems::UnitWishes unit;
   std::optional<int> stages;
-  std::string replicas;  // "2-1-1"
+  std::string replicas;  // replicas of each stage: "2-1-1"
   std::optional<int> items;
   std::string depth, warm_up, file;
   bool as_text = false;
@@ -65,7 +66,7 @@ systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
   systems::UnitWishes wishes = flags.unit;
   wishes.replicas = replicas_of(flags);
   const cost::Traits& traits = systems::find_system(wishes.system).traits;
-  if (traits.one_stage && flags.replicas.empty())  // --stages says how many workers there are
+  if (traits.one_stage && flags.replicas.empty())  // --stages is the number of workers
     wishes.replicas = {static_cast<int>(wishes.replicas.size())};
   wishes.microbatches = traits.cuts_minibatches ? flags.items.value_or(4) : 1;
   systems::Wishes depth;
@@ -78,8 +79,9 @@ systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
   return wishes;
 }
 
-// Without --minibatches: as many as there are items where the system does not cut them, else one
-// or, where minibatches overlap, three.
+// The number of minibatches to show. Without --minibatches: if the system does not cut minibatches,
+// the number of items (--items or 8). If it cuts them and flushes, one. If minibatches overlap,
+// three per replica of the first stage.
 std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishes& wishes) {
   if (flags.minibatches > 0) return flags.minibatches;
   const cost::Traits& traits = systems::find_system(wishes.system).traits;
@@ -87,7 +89,7 @@ std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishe
   return traits.flushes ? 1 : 3 * wishes.replicas.front();
 }
 
-// With `complete`, loads, sends and receives are among the ops.
+// The programs of all workers. If `complete` is true, they include loads, sends and receives.
 std::vector<schedule::Program> programs_of(const schedule::Schedule& schedule,
                                            const systems::UnitCase& unit, bool complete) {
   return complete ? schedule::lower(schedule, unit.plan, unit.profile.graph)
@@ -119,7 +121,7 @@ nlohmann::ordered_json schedule_json(const std::vector<schedule::Program>& progr
           {"workers", workers}};
 }
 
-// How many workers the lines of a schedule speak of; 0 where that cannot be read.
+// The number of workers that the lines of a schedule name. 0 if no line can be read.
 int workers_in(const std::string& text) {
   constexpr std::string_view kWord = "worker ";
   int most = 0;
@@ -134,7 +136,8 @@ int workers_in(const std::string& text) {
   return most;
 }
 
-// Throws BadFile, which names the flag that is wanted where the file has other workers.
+// Reads the schedule in `file`. Throws BadFile if it is not valid. If the file has another number
+// of workers, the message names the flag that sets it.
 systems::OwnSchedule read_for_stages(const std::string& file, const systems::UnitCase& unit) {
   try {
     return systems::read_own_schedule(file, unit.plan, unit.profile.graph);
@@ -191,7 +194,7 @@ void execute(const ScheduleFlags& flags) {
                   .unit = report::TimeUnit{systems::kUnit, "unit", "units"}});
 }
 
-// "dapple": the systems of these traits.
+// The names of the systems whose traits satisfy `has`: "dapple".
 template <class Has>
 std::string names_with(Has has) {
   std::vector<std::string> names;
@@ -200,7 +203,7 @@ std::string names_with(Has has) {
   return joined(names);
 }
 
-// What a run of equal stages is like.
+// Adds the flags that describe a pipeline of equal stages.
 void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
   systems::UnitWishes& unit = flags.unit;
   const std::string names = joined(systems::all_systems(), &systems::System::name);

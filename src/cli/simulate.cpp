@@ -37,8 +37,9 @@ void check_microbatches(const std::string& file, const plan::Plan& plan,
                      " samples");
 }
 
-constexpr Seconds kQuiet(2);                        // most simulations take less
-constexpr std::int64_t kMostInPicture = 2'000'000;  // forwards; each is several events in memory
+constexpr Seconds kQuiet(2);  // most simulations are shorter and show no progress
+constexpr std::int64_t kMostInPicture =
+    2'000'000;  // forwards; each forward has several events in memory
 
 void check_picture(const SimulateFlags& flags, const plan::Plan& plan) {
   const std::int64_t minibatches =

@@ -1,4 +1,5 @@
-// The flags about a run: of `simulate` and `compare`, and those about weights of `schedule` too.
+// The flags that describe a run: those of `simulate` and `compare`, and the flags about weight
+// versions, which `schedule` has too.
 #pragma once
 
 #include <memory>
@@ -12,41 +13,43 @@
 
 namespace pipedream::cli {
 
-// Which weights a run uses (pipedream).
+// Which weight versions a run of the system pipedream uses.
 struct WeightFlags {
   bool vertical_sync = false;
   bool no_stash = false;
 };
 
-inline constexpr std::int64_t kMostSimulated = 1'000'000'000;  // minibatches
+inline constexpr std::int64_t kMostSimulated = 1'000'000'000;  // limit of --minibatches
 
 struct SimulationFlags : WeightFlags {
   std::int64_t minibatches = 0;
-  std::vector<std::string> stragglers;  // "3:0.5"
+  std::vector<std::string> stragglers;  // WORKER:SPEED, such as "3:0.5"
   bool no_loading = false;
   double jitter = 0;  // percent
   std::uint64_t seed = 0;
 };
 
-// --no-loading, --straggler, --jitter.
+// Adds --no-loading, --straggler and --jitter.
 void add_condition_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
-// These, --minibatches and --seed.
+// Adds the flags of add_condition_flags(), --minibatches and --seed.
 void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags);
-// --vertical-sync, --no-stash.
+// Adds --vertical-sync and --no-stash.
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);
 
 void take_over(const WeightFlags& flags, systems::ScheduleOptions& options);
 
-// What a simulation has in common with the planning before it: how replicas average, and what the
-// optimiser keeps.
+// Copies the settings that planning and simulation have in common: how replicas average gradients,
+// and how much optimiser state there is.
 void take_over(const systems::Wishes& planning, systems::SimulationWishes& simulation);
 
-// A line for each straggler that plans do not use, which names those plans.
+// Returns a line for each straggler of `flags` that some of `plans` do not use. The line names
+// these plans.
 [[nodiscard]] std::vector<std::string> unused_stragglers(
     const SimulationFlags& flags, const systems::SimulationWishes& wishes,
     const std::vector<const plan::Plan*>& plans);
 
-// Throws BadUsage for a straggler that the cluster does not have.
+// The settings of the simulation that `flags` describes. Throws BadUsage for a straggler that
+// cannot be read, that is given twice, or that `cluster` does not have.
 [[nodiscard]] systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                                           const cluster::Cluster& cluster);
 

@@ -12,7 +12,7 @@ namespace pipedream::cli {
 [[nodiscard]] std::string flag_of(const std::string& option);
 [[nodiscard]] std::string flag_of(systems::Option option);
 
-// The text with every option in backquotes spelled as a flag.
+// Returns `text` with every option in backquotes replaced by its flag.
 [[nodiscard]] std::string with_flags(const std::string& text);
 
 }  // namespace pipedream::cli

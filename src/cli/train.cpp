@@ -35,7 +35,7 @@
 namespace pipedream::cli {
 namespace {
 
-// One training command in one process.
+// One training command in one process. Used from one thread.
 class TrainCommand {
  public:
   // `world` is null if the workers are threads.
@@ -43,7 +43,8 @@ class TrainCommand {
   void run();
 
  private:
-  // Only the first process prints, reads files that others hear of from it, and writes.
+  // Whether this is the first process. Only it prints, reads the files whose content it sends to
+  // the others, and writes results.
   [[nodiscard]] bool speaks() const { return !world_ || world_->rank() == 0; }
   [[nodiscard]] bool trains_every_system() const { return flags_.system == train::kEverySystem; }
   [[nodiscard]] train::Workers workers() const;
@@ -80,7 +81,7 @@ class TrainCommand {
   train::Request request_;
   runtime::Computing computing_;
   train::Data data_;
-  std::optional<train::RunFolder> folder_;  // the first process's, with --out
+  std::optional<train::RunFolder> folder_;  // only in the first process, with --out
   train::Preparation preparation_;
   std::optional<std::string> lost_metrics_;
 };
@@ -111,7 +112,8 @@ void TrainCommand::check_workers() const {
                  counted(world_->size(), "process", "processes") + ", and each is one worker");
 }
 
-// The files that say it need be there for the first process alone: the others hear of the plan.
+// The device and precision to plan for. Only the first process reads them from the files of --plan
+// or --profile: the other processes need not have these files, because they receive the plan.
 runtime::Computing TrainCommand::computing_for_planning() const {
   runtime::ComputingNames planned;
   if (speaks() && !flags_.plan.empty()) {
@@ -156,7 +158,8 @@ void TrainCommand::check_space() const {
   train::want_space(parent, weights, "--export " + flags_.weights_file);
 }
 
-// Messages over emulated links are held back by the clock of this machine.
+// Emulated links hold messages back by the clock of this machine. Clocks of several machines cannot
+// be compared.
 void TrainCommand::check_link() const {
   const train::Workers all = workers();
   if (request_.link && all.here != all.count)
@@ -177,7 +180,7 @@ void TrainCommand::prepare() {
   tell_small_data();
   tell_crowd();
   tell_machines();
-  if (flags_.plan.empty()) tell_notes();  // before the network is profiled
+  if (flags_.plan.empty()) tell_notes();  // before profiling, which takes a while
   PhaseProgress progress;
   bool told = false;
   const train::PlanRequest plan = plan_request_of(flags_);
@@ -190,7 +193,7 @@ void TrainCommand::prepare() {
       }};
   preparation_ = world_ ? train::prepare_together(of, *world_) : train::prepare(of);
   progress.end();
-  if (!flags_.plan.empty()) tell_notes();  // what is said of a plan holds if it can be used
+  if (!flags_.plan.empty()) tell_notes();  // only now it is known that the plan can be used
   for (const std::string& note : preparation_.notes) say(note);
   request_.hosts = preparation_.hosts;
 }
@@ -213,7 +216,7 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
   const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
   if (speaks()) tell_idle(session.plan());
-  if (folder_) write_inputs(plan);  // a run that fails has them too
+  if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
   outcome = run_session(session).value_or(train::TrainingOutcome{});
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
   if (flags_.forgets_prediction) run.stage_memory.clear();
@@ -231,8 +234,8 @@ std::string TrainCommand::configuration(const plan::Plan& plan) const {
       {"seed", std::to_string(flags_.seed)},
       {"optimiser", train::to_text(request_.optimiser.kind)},
       {"plan", train::kPlanFile}};
-  // As asked, so that the configuration can be planned anew. A plan that was given asks for its
-  // own system.
+  // The system as the user asked for it (perhaps `auto`), so that the configuration can be planned
+  // anew. If the user gave a plan and no --system, the system of the plan.
   const bool asked = flags_.plan.empty() || command_.get_option("--system")->count() > 0;
   decided.emplace_back("system", asked ? flags_.system : plan.system);
   if (preparation_.profile) decided.emplace_back("profile", train::kProfileFile);
@@ -249,7 +252,7 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
   folder_->begin(files);
 }
 
-// What is left when somebody ends the training.
+// The line that is printed if a signal ends the training: it says which files are left.
 std::string TrainCommand::interruption(const plan::Plan& plan) const {
   return "interrupted while training " + entry_.name + " with " + plan.system +
          (trains_every_system() ? ": nothing is kept"
@@ -273,7 +276,8 @@ void TrainCommand::tell_crowd() const {
       ": they take turns, and train slower than predicted, as if each had its own");
 }
 
-// A plan that is made here knows of other machines only from a cluster file.
+// Warns if processes run on several machines: without a cluster file, a new plan assumes one
+// machine.
 void TrainCommand::tell_machines() const {
   const train::Workers all = workers();
   if (all.here == all.count || !flags_.cluster.empty() || !flags_.plan.empty()) return;
@@ -290,7 +294,7 @@ void TrainCommand::tell_idle(const plan::Plan& plan) const {
         (idle == 1 ? " has" : " have") + " nothing to do");
 }
 
-// "system 3 of 9: gpipe 1-1"
+// Says which system is trained next: "system 3 of 9: gpipe 1-1".
 void TrainCommand::tell_turn(std::size_t done, const plan::Plan& plan) const {
   say("system " + std::to_string(done + 1) + " of " + std::to_string(preparation_.plans.size()) +
       ": " + plan.system + " " + report::short_config(plan::config_text(plan)));
@@ -303,8 +307,9 @@ void TrainCommand::show(const report::TrainingRun& run) const {
     std::cout << with_flags(report::training_table(run));
 }
 
-// Chooses how many minibatches each of all systems trains: enough that filling and draining a
-// pipeline does not decide, and the same number for every replica.
+// Chooses how many minibatches each system trains if all systems are trained: enough that filling
+// and draining the pipeline has little influence, and a multiple of the number of workers, so that
+// every replica has the same number.
 void TrainCommand::choose_length() {
   constexpr std::int64_t kFewest = 20;
   if (!flags_.each_system || flags_.minibatches || flags_.epochs) return;
@@ -342,7 +347,7 @@ void TrainCommand::run() {
     if (trains_every_system()) tell_turn(runs.size(), plan.file.plan);
     runs.push_back(train(plan, outcome));
     if (trains_every_system() || !speaks()) continue;
-    // Files first: a closed pipe behind standard output costs nothing then.
+    // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
     write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
                   model::metadata_of(network_, data_.facts));
     show(runs.back());
@@ -357,7 +362,8 @@ void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
     train::run_together(&world, [&] { TrainCommand(flags, command, &world).run(); });
   } catch (const std::exception& failure) {
     const int rank = world.rank();
-    // The first process speaks for all, unless it is too busy to hear of it before it is ended.
+    // The first process prints the failure for all. If it is too busy to hear of the failure before
+    // it is ended, the process that failed prints it.
     if (!world.leave() && rank > 0)
       std::cerr << "pipedream: worker " << rank << ": " << with_flags(failure.what()) << std::endl;
     throw;
@@ -367,15 +373,17 @@ void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
 }  // namespace
 
 void train_network(TrainFlags& flags, CLI::App& command) {
-  // A reader of our output that goes away (`| head`) must not end a training.
+  // If the reader of our output goes away (`| head`), the training continues.
   (void)std::signal(SIGPIPE, SIG_IGN);
-  // Nor a limit on the size of files (ulimit -f): what cannot be written is an error like others.
+  // A limit on the size of files (ulimit -f) does not end the training. A failed write is reported
+  // as an error.
   (void)std::signal(SIGXFSZ, SIG_IGN);
   std::optional<Configuration> configuration;
   if (!flags.config.empty()) configuration.emplace(flags.config, command);
   if (flags.model.empty() && configuration) flags.model = configuration->model();
   if (flags.model.empty()) {
-    (void)model_options(command.remaining(), {}, flag_names(command));  // names what was misspelt
+    (void)model_options(command.remaining(), {},
+                        flag_names(command));  // throws for a misspelt flag
     throw BadUsage(command.get_name() + ": wanted --model NAME ('pipedream models' lists them)");
   }
   const model::ZooEntry& entry = model::zoo_entry(flags.model);

@@ -22,34 +22,35 @@ namespace {
 constexpr char kFormat[] = "pipedream-training";
 constexpr int kVersion = 1;
 
-// Where results go, and what is not a setting.
+// Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
   static const std::set<std::string> names{"help", "config", "out",   "export",
                                            "json", "svg",    "trace", "overwrite"};
   return names;
 }
 
-// What a profile is measured with, besides the model's own options.
+// The flags that a measured profile depends on, besides the model's own options.
 const std::vector<std::string>& measured_with() {
   static const std::vector<std::string> names{"model",   "batch",     "threads", "optimiser",
                                               "workers", "precision", "device"};
   return names;
 }
 
-// What a plan is made for besides.
+// The flags that a plan depends on, besides those of measured_with().
 const std::vector<std::string>& planned_for_besides() {
   static const std::vector<std::string> names{"link", "cluster", "exchange", "profile"};
   return names;
 }
 
-// Settings of a file that go when another flag is given, though the two do not exclude each other.
+// Setting of the file → flag that replaces it if the command line gives it another value, though
+// the two do not exclude each other.
 const std::map<std::string, std::string>& replaced_by() {
   static const std::map<std::string, std::string> names{
       {"momentum", "optimiser"}, {"cluster", "workers"}, {"split", "stages"}, {"stages", "split"}};
   return names;
 }
 
-// What belongs to the network, besides its own options.
+// The settings that only make sense for one network, besides its own options.
 const std::set<std::string>& of_the_model() {
   static const std::set<std::string> names{"batch", "plan", "profile", "split", "schedule"};
   return names;
@@ -64,7 +65,7 @@ GivenOptions given_options(const CLI::App& command) {
   return given;
 }
 
-// Whether it was given, or one that excludes it.
+// Whether the command line gives `option`, or an option that it excludes.
 bool is_settled(const CLI::Option& option, const GivenOptions& given) {
   const auto excluded = option.get_excludes();
   return given.contains(&option) ||
@@ -82,21 +83,22 @@ std::string value_text(const CLI::Option& option) {
   return text;
 }
 
-// The setting with its path changed, if it is one.
+// The text of the setting `name`, with `change` applied to its path if it has one.
 template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
   static const std::set<std::string> paths{"plan", "schedule", "profile", "cluster"};
   if (paths.contains(name)) return change(text).string();
-  const auto colon = name == "data" ? text.find(':') : text.npos;  // idx:DIR
+  const auto colon =
+      name == "data" ? text.find(':') : text.npos;  // "idx:DIR" has a path behind the colon
   if (colon == text.npos) return text;
   return text.substr(0, colon + 1) + change(text.substr(colon + 1)).string();
 }
 
-// A path may hold any bytes, and a string of JSON holds UTF-8 alone: other text is written as
-// {"hex": "2f74…"}.
+// The setting as JSON. A path may hold any bytes, but JSON strings hold UTF-8 only. Text that is
+// not UTF-8, or has control characters, is written as {"hex": "2f74…"}.
 nlohmann::ordered_json json_of(const std::string& text) {
   if (is_utf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) {
-        return c < 32 || c == 127;  // such as a line's end, which documents refuse
+        return c < 32 || c == 127;  // control characters, such as newline, which our reader refuses
       }))
     return text;
   return {{"hex", to_hex(text)}};
@@ -109,7 +111,7 @@ std::string text_in(const Node& node) {
   node.at("hex").fail("wanted pairs of hexadecimal digits");
 }
 
-// 64 and 64.0 are the same.
+// Whether two texts are equal, or numbers of equal value, such as 64 and 64.0.
 bool mean_the_same(const std::string& a, const std::string& b) {
   const auto number = [](const std::string& text) -> std::optional<double> {
     double value = 0;
@@ -121,7 +123,7 @@ bool mean_the_same(const std::string& a, const std::string& b) {
   return a == b || (number(a) && number(a) == number(b));
 }
 
-// Under mpirun the workers are its processes, whatever a file says.
+// Under mpirun the number of workers is the number of processes. It wins over the file.
 void take_processes_as_workers(CLI::App& command) {
   CLI::Option* workers = command.get_option("--workers");
   const std::optional<int> processes =
@@ -131,14 +133,14 @@ void take_processes_as_workers(CLI::App& command) {
   workers->run_callback();
 }
 
-// "--batch 8", as a note names it.
+// A changed flag as the notes name it: "--batch 8".
 std::string change_text(const std::string& name, const std::string& value) {
   if (name == "workers" && transport::launched_by_mpirun())
     return "mpirun's " + value + (value == "1" ? " process" : " processes");
   return "--" + name + " " + value;
 }
 
-// The system that the command line names, unless it has the file's or leaves the choice open.
+// The system that the command line names. Null if --system is absent, `auto` or `all`.
 const systems::System* other_system(const CLI::App& command) {
   const CLI::Option* option = command.get_option("--system");
   const std::string name = option->count() > 0 ? value_text(*option) : "";
@@ -146,7 +148,7 @@ const systems::System* other_system(const CLI::App& command) {
   return &systems::find_system(name);
 }
 
-// Whether the setting says how to plan, and means nothing to that system.
+// Whether the setting `name` is an option of some systems, but not of `system`.
 bool is_for_others(const std::string& name, const systems::System* system) {
   if (system == nullptr) return false;
   for (const systems::System& other : systems::all_systems())
@@ -202,8 +204,8 @@ std::string Configuration::model() const {
   return model == nullptr ? "" : model->text;
 }
 
-// Which of the flags `names`, and of the model's options if there are any, are given and not what
-// the file has: "--batch 8".
+// Returns the flags of `names`, and the model options of `given`, that the command line has with
+// another value than the file: "--batch 8".
 std::vector<std::string> Configuration::changes(const CLI::App& command, const ModelOptions& given,
                                                 const std::vector<std::string>& names) const {
   std::vector<std::string> changed;
@@ -222,14 +224,15 @@ std::vector<std::string> Configuration::changes(const CLI::App& command, const M
   return changed;
 }
 
-// Which of the file's settings hold beside the command line, and what is to be said of the others.
+// Decides which of the file's settings are used beside the flags of the command line, and makes the
+// notes about the others.
 class Configuration::Selection {
  public:
   Selection(const Configuration& file, const CLI::App& command, const ModelOptions& options)
       : file_(file),
         command_(command),
-        // Beforehand: the file itself may hold settings that exclude each other, a plan and how it
-        // was made.
+        // Taken before the settings of the file are added. The file may hold settings that exclude
+        // each other, such as a plan and the flags that it was made with.
         given_(given_options(command)),
         system_(other_system(command)),
         other_model_(file.find("model") != nullptr &&
@@ -284,7 +287,7 @@ class Configuration::Selection {
   const Configuration& file_;
   const CLI::App& command_;
   GivenOptions given_;
-  const systems::System* system_;  // null: the file's own
+  const systems::System* system_;  // the system that the command line names, or null
   bool other_model_;
   bool takes_profile_ = false;
   bool forgets_prediction_ = false;

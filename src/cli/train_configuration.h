@@ -12,36 +12,43 @@
 
 namespace pipedream::cli {
 
-// The flags with which exactly this training can be repeated, as text: those that were given and
-// those that were decided, which `resolved` has by name. Flags that only say where results go are
-// left out. How the plan was asked for stands beside the plan, so that a new one can be made.
+// The text of a configuration file that repeats exactly this training. It has the flags that the
+// user gave to `command`, the model's own `options`, and the values in `resolved` (name, value),
+// which the program decided. Flags that only say where results go are left out. The flags that say
+// how to plan are kept beside the plan, so that the user can ask for a new plan.
 [[nodiscard]] std::string configuration_text(
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);
 
-// A configuration that was read. What the command line says wins over it.
+// A configuration file that was read. Flags on the command line win over its settings.
 class Configuration {
  public:
-  // Throws BadFile for a file that is none, or has a flag that `train` does not know.
+  // Throws BadFile if `file` is not a configuration, or has a flag that `train` does not know.
   Configuration(const std::string& file, const CLI::App& command);
 
-  [[nodiscard]] std::string model() const;  // empty where it names none
+  [[nodiscard]] std::string model() const;  // empty if the file names no model
 
-  // Gives each flag that the command line left open the value that the file has for it; a flag is
-  // not open where one that excludes or replaces it is given: those that say how to plan exclude
-  // the file's plan, and a new one is made as the file and they say. Where the file's plan is kept
-  // and was made for something else than the command line says, it loses what was predicted; where
-  // its profile was measured with something else, that is passed over. Of another --model nothing
-  // is taken that belongs to the file's. Notes tell of all this.
-  // `flags.options` are the command line's before, and all afterwards. Throws BadFile.
+  // Sets each flag that the command line left open to the file's value. A flag is not open if the
+  // command line gives it, or a flag that excludes or replaces it.
+  // - Flags that say how to plan exclude the file's plan. A new plan is then made, as these flags
+  //   and the rest of the file say.
+  // - If the file's plan is kept but was made for other settings than the command line's, its
+  //   prediction is dropped.
+  // - If the file's profile was measured with other settings, or the prediction is dropped, the
+  //   profile is not used.
+  // - If the command line names another --model, nothing that belongs to the file's model is used.
+  // - Settings that mean nothing to the system that the command line names are not used.
+  // `flags.notes` gets lines that explain this to the user. On entry `flags.options` has the
+  // model's own options from the command line; on return it has the file's too. Throws BadFile for
+  // a value that its flag does not accept.
   void fill_in(CLI::App& command, TrainFlags& flags) const;
 
  private:
   class Selection;
   struct Setting {
     std::string name;
-    std::string text;  // paths as they are from here
-    Node node;         // for messages
+    std::string text;  // value; a relative path starts at the working directory
+    Node node;         // place in the file, for messages
   };
   [[nodiscard]] const Setting* find(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> changes(const CLI::App& command, const ModelOptions& given,

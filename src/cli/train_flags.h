@@ -1,4 +1,4 @@
-// The flags of `train`.
+// The flags of `train`. `compare --run` uses them too.
 #pragma once
 
 #include <memory>
@@ -18,20 +18,21 @@ namespace pipedream::cli {
 
 struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string model;
-  ModelOptions options;  // the model's own
+  ModelOptions options;  // the model's own options
   std::string config;
   std::string plan;
   std::string schedule;
   std::optional<int> workers;
   int threads = 1;
-  std::string device;     // empty: as plan or profile say
-  std::string precision;  // likewise
+  std::string device;     // empty: the one in the plan or profile
+  std::string precision;  // empty: the one in the plan or profile
   std::uint64_t seed = 0;
   std::string data;
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
-  // Where neither is given: about as many as the slowest of all systems trains in this time, and no
-  // more than an epoch has. None: an epoch.
+  // Only for training with every system, and only if neither `minibatches` nor `epochs` is given:
+  // about how long the slowest system may train. All systems then train the same number of
+  // minibatches, at most about an epoch but at least about 20. Not set: one epoch.
   std::optional<Seconds> each_system;
   std::optional<double> learning_rate;
   std::optional<double> momentum;
@@ -45,20 +46,23 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   bool overwrite = false;
   std::string weights_file;
   bool as_json = false;
-  // What follows from a configuration and flags beside it (cli/train_configuration.h).
-  bool forgets_prediction = false;  // the plan's: it was made for something else
-  std::vector<std::string> notes;   // lines for the user
+  // The two fields below are set when a configuration file is combined with flags
+  // (cli/train_configuration.h).
+  bool forgets_prediction = false;  // the plan was made for other settings
+  std::vector<std::string> notes;   // lines to show to the user
 };
 
-// Those of any training: the network, how long, with which optimiser, on what.
+// Adds the flags that any training has: the network, the length, the optimiser, the device.
 void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags);
-// All of `train`: these, how to plan, and what to leave behind.
+// Adds all flags of `train`: those of add_any_training_flags(), how to plan, and which files to
+// write.
 void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags);
 
-// --link, where it is given. Throws BadValue.
+// The bandwidth that --link gives, or nothing without the flag. Throws BadValue for a text that is
+// no bandwidth.
 [[nodiscard]] std::optional<Bandwidth> link_of(const TrainFlags& flags);
 
-// Throws BadUsage for a flag that means nothing to the optimiser.
+// The optimiser's options. Throws BadUsage for a flag that the chosen optimiser does not have.
 [[nodiscard]] train::OptimiserOptions optimiser_options(const TrainFlags& flags);
 
 }  // namespace pipedream::cli

@@ -1,4 +1,4 @@
-// From the flags of `train` to what is asked of the trainer.
+// Translates the flags of `train` into requests to the trainer (src/train).
 #pragma once
 
 #include "cli/train_flags.h"
@@ -7,7 +7,7 @@
 
 namespace pipedream::cli {
 
-// Throws BadUsage for flags that make no sense together.
+// Both functions throw BadUsage for flags that cannot be read or make no sense together.
 [[nodiscard]] train::Request request_of(const TrainFlags& flags);
 [[nodiscard]] train::PlanRequest plan_request_of(const TrainFlags& flags);
 

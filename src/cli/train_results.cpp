@@ -20,7 +20,8 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
   return all;
 }
 
-// Writes one after another, whatever fails.
+// Writes files one after another. A failed write does not prevent the next one; finish() throws all
+// failures together.
 class Writer {
  public:
   void write(const std::filesystem::path& file, const std::function<void()>& action) {

@@ -1,4 +1,4 @@
-// What `train` leaves behind: files, and what it says about them.
+// Writes the result files of `train` and reports them on stderr.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace pipedream::cli {
 
-// Writes what a training ended with, the weights first: they cannot be made again. What cannot be
-// written does not keep the rest from being written. `folder` may be null. Says on stderr where
-// everything is. Throws IoError at the end if something could not be written.
+// Writes the results of a training. The weights come first, because they cannot be made again. If
+// one file cannot be written, the others still are. `folder` is null without --out. Names all files
+// on stderr. Throws IoError at the end if a file could not be written.
 void write_results(const TrainFlags& flags, const train::RunFolder* folder,
                    const report::TrainingRun& run, const train::TrainingOutcome& outcome,
                    const model::WeightsMetadata& metadata);

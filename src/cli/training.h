@@ -1,13 +1,13 @@
-// Training as `train` and `compare --run` do it.
+// The training that `train` and `compare --run` share.
 #pragma once
 
 #include "cli/train_flags.h"
 
 namespace pipedream::cli {
 
-// Trains as the flags say, on threads of this machine or as one process under mpirun, and shows and
-// writes what came of it. `command` has the flags as they were given, and the model's own options
-// beside them.
+// Trains as `flags` say, on threads of this machine or as one process under mpirun. Prints and
+// writes the results. `command` has the flags as the user gave them; its remaining words are the
+// model's own options.
 void train_network(TrainFlags& flags, CLI::App& command);
 
 }  // namespace pipedream::cli

@@ -1,4 +1,4 @@
-// A training as it goes on, for whoever waits for it.
+// Shows a training to the user while it runs.
 #pragma once
 
 #include <filesystem>
@@ -11,20 +11,21 @@
 
 namespace pipedream::cli {
 
-// Shows how far a training is, and writes its metrics to a file if one is named. Training and
-// evaluation have a progress bar of their own each, with its own time left.
+// Shows the progress of a training on stderr, and writes its metrics to the file `metrics` if one
+// is named. Training and evaluation have separate progress bars, each with its own time left. Its
+// observer is called by one thread at a time (train/trainer.h).
 class Watcher {
  public:
   Watcher(std::string model, std::string system,
           const std::optional<std::filesystem::path>& metrics);
-  // Refers to this.
+  // The returned observer refers to this object, which must outlive it.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
             .evaluating = [this](const train::EvaluationStep& done) { see(done); },
             .evaluation = [this](const train::Evaluation& done) { see(done); }};
   }
 
-  // Why metrics are missing; nothing if all were written.
+  // The reason why some metrics were not written, or nothing if all were.
   [[nodiscard]] std::optional<std::string> lost_metrics() const {
     return metrics_ ? metrics_->failure() : std::nullopt;
   }

@@ -1,11 +1,11 @@
-// Profiles, plans and weights in files, and the world of a program that was plainly started.
+// Profiles, plans and weights in files, and the World of a program that was not started by mpirun.
 #include "core/file.h"
 #include "library/library_testing.h"
 
 namespace pipedream::test {
 namespace {
 
-// Of each test its own.
+// The path of a file. Each test has its own.
 std::filesystem::path scratch(const std::string& name) {
   return std::filesystem::path(testing::TempDir()) /
          (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + name);

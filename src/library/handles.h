@@ -1,4 +1,5 @@
-// What the library's handles stand for.
+// The contents of the handle classes in pipedream.h (Network, Profile, Cluster, Plan, World).
+// docs/library.md explains the handles.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ inline namespace v1 {
 
 struct Network::Impl {
   model::Network network;
-  // By layer of the graph; null for inputs. The network's specs refer to them.
+  // One blueprint per layer of the graph, null for input layers. `network.specs` refers to them.
   std::vector<std::shared_ptr<const library::Blueprint>> blueprints;
 };
 
@@ -33,18 +34,18 @@ struct Cluster::Impl {
 
 struct Plan::Impl {
   plan::PlanFile file;
-  graph::Graph graph;  // that its layers are of
+  graph::Graph graph;  // the graph of the network that the plan is for
 };
 
 struct World::Impl {
-  std::optional<transport::MpiWorld> mpi;  // none where the program was started plainly
+  std::optional<transport::MpiWorld> mpi;  // empty if the program was not started by mpirun
 };
 
 }  // namespace v1
 
 namespace library {
 
-// The MPI of that world. Null if there is no world, or if it is one process without MPI.
+// Returns the MPI of `world`. Null if `world` is null, or if it is one process without MPI.
 [[nodiscard]] transport::MpiWorld* mpi_of(World* world);
 
 }  // namespace library

@@ -1,5 +1,5 @@
-// For tests of the library as its users see it, by its public header alone: networks, samples, and
-// plans that do not depend on timing.
+// Networks, samples and plans for tests that use the library as its users do, through its public
+// header only. The plans do not depend on timing.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,9 @@ inline Tensor cross_entropy(const Tensor& scores, const Tensor& labels) {
   return torch::cross_entropy_loss(scores, labels);
 }
 
-// Two inputs that need each other, a value that three layers use, a layer with two outputs, one
-// that takes a value twice, running averages, and random numbers.
+// A network with every feature that is hard to cut: two inputs that the loss needs together, a
+// value with three uses, layers with two outputs, a layer that takes the same value twice, running
+// averages, and random numbers (`with_dropout`).
 inline Network knotty(bool with_dropout = true) {
   Builder net("knotty");
   const Value x = net.input("x", {6});
@@ -70,7 +71,7 @@ inline Network plain_chain() {
   return net.build(net.add("loss", cross_entropy, {h, labels}), kBatch);
 }
 
-// What can be learned: the label is the largest of three sums.
+// Samples that a network can learn: the label is the index of the largest of three sums.
 inline Samples samples(std::int64_t count = kSamples, std::int64_t seed = 1) {
   const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   const Tensor x = torch::randn({count, 6}, generator);
@@ -79,7 +80,8 @@ inline Samples samples(std::int64_t count = kSamples, std::int64_t seed = 1) {
 
 inline Profile quick_profile(const Network& network) { return profile(network, {.seconds = 0.01}); }
 
-// On so many stages, all with two microbatches; where the cuts are does not depend on timing.
+// A gpipe plan with two microbatches and the cuts `split`, one worker per stage. An empty `split`
+// gives one stage. The cuts do not depend on timing.
 inline Plan gpipe(const Network& network, const std::vector<int>& split, bool recompute = true) {
   return plan(quick_profile(network), static_cast<int>(split.size()) + 1,
               {.system = "gpipe",

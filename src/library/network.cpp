@@ -9,7 +9,7 @@ namespace pipedream {
 inline namespace v1 {
 namespace {
 
-// The tensors of a network by full name: the layer, and the name in its module.
+// Where a tensor of the network is: the index of its layer, and its name in the layer's module.
 struct Place {
   std::size_t layer = 0;
   std::string name;
@@ -60,7 +60,7 @@ Weights Network::initial_weights(std::uint64_t seed) const {
 
 Network Network::with_weights(const Weights& weights) const {
   const std::map<std::string, Place> places = places_of(*impl_);
-  std::map<std::size_t, Weights> starts;  // by layer
+  std::map<std::size_t, Weights> starts;  // layer index → initial tensors of the layer
   for (const auto& [name, tensor] : weights) {
     const auto place = places.find(name);
     if (place == places.end()) {

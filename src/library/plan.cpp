@@ -57,7 +57,8 @@ Cluster this_machine_with(int workers, std::optional<Bytes> memory) {
       Cluster::Impl{cluster::this_machine(workers, std::nullopt, memory)}));
 }
 
-// Workers have the memory of what the profile was measured on.
+// A cluster of `workers` workers on this machine. Their memory is that of the device on which the
+// profile was measured.
 Cluster this_machine_for(const profile::Profile& profile, int workers) {
   if (profile.device.empty()) return this_machine_with(workers, std::nullopt);
   try {

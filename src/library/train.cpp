@@ -23,7 +23,8 @@ Evaluation public_form(const train::Evaluation& done) {
   return {done.epoch, done.score.mean_loss(), done.accuracy(), done.perplexity()};
 }
 
-// The plan of that text for the layers of this network.
+// Parses the plan `text` for the layers of `network`. Throws BadUsage if it is for another network,
+// and CannotMeet if it needs more workers than `mpi` has processes.
 plan::PlanFile plan_of(const std::string& text, const model::Network& network,
                        const transport::MpiWorld* mpi) {
   const plan::PlanFile file = [&] {
@@ -57,7 +58,8 @@ train::Request request_of(const TrainOptions& options, bool evaluate) {
   return request;
 }
 
-// What the caller's functions are told. `last` gets the newest evaluation.
+// An observer that calls the functions in `options`. `last` gets the newest evaluation. Both must
+// outlive the observer.
 train::Observer observer_of(const TrainOptions& options, std::optional<Evaluation>& last) {
   train::Observer observer;
   if (options.on_step)
@@ -89,7 +91,7 @@ Result result_of(const train::Session& session, train::TrainingOutcome outcome,
 
 }  // namespace
 
-// A call is refused before anything runs, by all processes or by none.
+// A wrong call is refused before anything runs, by all processes or by none.
 Result train(const Network& network, const Plan& plan, const Data& data,
              const TrainOptions& options) {
   transport::MpiWorld* const mpi = library::mpi_of(options.world);

@@ -40,7 +40,7 @@ TEST(LibraryTraining, LabelsPerPixelAreEvaluatedWithoutAnAccuracy) {
               [](Tensor in) {
                 return in.view({-1, 3, 4});
               },
-              {h});  // classes before pixels
+              {h});  // the class dimension comes before the pixels
   const Network network = net.build(net.add("loss", cross_entropy, {h, labels}), 4);
   const Samples data = in_memory(
       {{"x", torch::ones({9, 6})}, {"labels", torch::arange(36).remainder(3).view({9, 4})}});

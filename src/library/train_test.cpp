@@ -1,4 +1,4 @@
-// Training of networks of all kinds of layers: the same bits whatever the plan.
+// Networks with all kinds of layers train to the same bits, whatever the plan.
 #include <mutex>
 
 #include "library/library_testing.h"
@@ -36,7 +36,7 @@ TEST(LibraryTraining, GivesTheSameBitsWhetherItRecomputesOrNot) {
               train(network, gpipe(network, {5}, false), {samples(), {}}).weights);
 }
 
-// Which samples each minibatch had.
+// Records which samples each minibatch had. Loading may happen on any thread.
 class Recorded {
  public:
   [[nodiscard]] Samples of(const Samples& samples) {
@@ -47,7 +47,7 @@ class Recorded {
               return load(input, numbers);
             }};
   }
-  // Without the one that train() looks at first.
+  // All recorded loads except the first: before training, train() loads one sample to check it.
   [[nodiscard]] std::vector<std::vector<std::int64_t>> minibatches() const {
     return {minibatches_.begin() + 1, minibatches_.end()};
   }
@@ -103,7 +103,7 @@ TEST(LibraryTraining, OneWorkerIsThePlainLoopOfLibtorch) {
   expect_same(result.weights, plain);
 }
 
-// An embedding whose matrix the decoder shares.
+// A network whose decoder shares the matrix of the embedding (tied weights).
 Network tied() {
   Builder net("tied");
   const Value word = net.input("x", {3}, torch::kLong, 5);
@@ -143,7 +143,7 @@ TEST(LibraryTraining, AnLstmTrainsLikeAnyOtherModule) {
   const Value labels = net.input("labels", {}, torch::kLong, 3);
   Value h = net.add("words", [](Tensor in) { return in.view({-1, 3, 2}); }, {x});
   const auto lstm = [] { return torch::nn::LSTM(torch::nn::LSTMOptions(2, 5).batch_first(true)); };
-  h = net.add("lstm", lstm, {h});  // its states are outputs that nobody uses
+  h = net.add("lstm", lstm, {h});  // its states are outputs without users
   h = net.add("end", [](Tensor in) { return in.select(1, 2); }, {h});
   h = net.add("fc", linear(5, 3), {h});
   const Network network = net.build(net.add("loss", cross_entropy, {h, labels}), kBatch);

@@ -37,7 +37,8 @@ NewsReader::~NewsReader() {
 }
 
 Loss NewsReader::next(WorkerId from) {
-  // Workers that compute have deadlines of their own; whoever fails aborts this channel too.
+  // No deadline is needed here: the workers that compute have deadlines, and a worker that fails
+  // aborts this channel too.
   const transport::Message message =
       news_.wait(news_.receive(from, runtime::kLosses), transport::Deadline::max());
   Loss loss{message.header.at(0), 0, message.header.at(2)};

@@ -1,4 +1,4 @@
-// The losses of a run, brought to worker 0 while the others go on.
+// Brings the losses of a run to worker 0 while the other workers continue (docs/runtime.md).
 #pragma once
 
 #include <atomic>
@@ -12,28 +12,30 @@
 
 namespace pipedream::train {
 
-// Tells worker 0 about a loss of the segment that is being trained. Called by the worker that has
-// it.
+// Sends `loss` of the current segment to worker 0. Called by the worker that computed it.
 void send_loss(transport::Transport& news, const runtime::Loss& loss);
 
-// Reads the losses of one segment on a thread of its own, at worker 0, and hands them on in the
-// order of minibatches; parts that replicas computed are put together.
+// Reads the losses of one segment at worker 0, on a thread of its own, and passes them to `on_loss`
+// in the order of minibatches. If replicas computed parts of a loss, their sum is passed. Owned by
+// worker 0's thread, which alone calls finish() and check().
 class NewsReader {
  public:
-  // `loss_stage`: the one that computes the loss. When on_loss throws, `values` is aborted with
-  // that reason, so that nobody trains on.
+  // `loss_stage` is the stage that computes the loss. `on_loss` is called by the reader's thread.
+  // If it throws, `values` is aborted with that reason, so that all workers stop.
   NewsReader(transport::Transport& news, transport::Transport& values,
              const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
              std::function<void(const runtime::Loss&)> on_loss);
-  // Stops reading, by aborting the channel, if there is more to come.
+  // If finish() was not called: aborts the channel `news` and joins the thread.
   ~NewsReader();
   NewsReader(const NewsReader&) = delete;
   NewsReader& operator=(const NewsReader&) = delete;
 
-  // Waits until all were read; throws what on_loss threw, or Aborted when others failed.
+  // Waits until all losses were read. Throws what `on_loss` threw, or Aborted if another worker
+  // failed.
   void finish();
 
-  // Throws Aborted, with the reason, when on_loss threw: a worker that waits for nobody has to ask.
+  // Throws Aborted, with the reason, if `on_loss` threw. A worker that waits for no other worker
+  // learns of the failure only by calling this.
   void check() const;
 
  private:
@@ -42,7 +44,7 @@ class NewsReader {
 
   transport::Transport& news_;
   std::function<void(const runtime::Loss&)> on_loss_;
-  std::exception_ptr failure_;  // the thread's, until it has failed or is joined
+  std::exception_ptr failure_;  // other threads read it after `failed_` is true or the join
   std::atomic<bool> failed_ = false;
   std::thread thread_;
 };

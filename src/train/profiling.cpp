@@ -8,11 +8,12 @@
 namespace pipedream::train {
 namespace {
 
-// Hundreds of steps on made-up data must not lead to numbers that take longer to compute with. Not
-// 0, which somebody's kernel might treat as a case of its own.
+// A learning rate so small that hundreds of steps on random data do not lead to numbers that are
+// slower to compute with. It is not 0, because a kernel may treat 0 as a special case.
 constexpr double kStandingStill = 1e-12;
 
-// To each layer by its weights.
+// Measures the averaging time of the whole network and divides it among the layers in proportion to
+// their weights.
 void add_averaging(const profiler::ProfileOptions& options, profile::Profile& profile) {
   const Bytes weights = total_weights(profile);
   if (weights == Bytes{0}) return;
@@ -32,7 +33,7 @@ profile::Profile profile_for_training(const model::Network& network,
                                       profiler::ProfileOptions options,
                                       OptimiserOptions optimiser) {
   optimiser.learning_rate = kStandingStill;
-  // Workers on GPUs of their own are in nobody's way.
+  // Workers on separate GPUs do not slow each other down, so one is enough.
   const int most = options.device.is_cpu() ? std::max(1, cores() / options.threads) : 1;
   options.workers = std::clamp(options.workers, 1, most);
   options.make_update = [&]() -> profiler::Update {

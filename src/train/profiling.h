@@ -1,4 +1,4 @@
-// Profiles that include what an optimiser's updates cost.
+// Profiles that include the cost of the optimiser's updates.
 #pragma once
 
 #include "profiler/profiler.h"
@@ -6,12 +6,13 @@
 
 namespace pipedream::train {
 
-// The profile of the network as that optimiser would train it (profiler/profiler.h); sets
-// options.make_update. Taken in the company of as many workers as have cores of their own, at most:
-// more than that take turns, and then others slow a worker down between layers, not in them. Where
-// there are several, the layers' times of averaging (averaging_time.h) are set too. The
-// learning rate does not count: the weights stay where they are, near enough. Also throws BadUsage,
-// as make_optimiser does.
+// Returns the profile of `network` as it would be trained by `optimiser` (profiler/profiler.h).
+// Sets options.make_update. On a CPU, options.workers workers run at once while times are taken,
+// but no more than have their own cores: workers without own cores take turns, and then slow each
+// other down between layers, not in them. If several workers run, the layers' averaging times are
+// measured too (averaging_time.h). The learning rate in `optimiser` is ignored: profiling leaves
+// the weights practically unchanged. Throws what profile_network() throws, and BadUsage as
+// make_optimiser() does.
 [[nodiscard]] profile::Profile profile_for_training(const model::Network& network,
                                                     profiler::ProfileOptions options,
                                                     OptimiserOptions optimiser);

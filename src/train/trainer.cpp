@@ -24,8 +24,8 @@ StageId loss_stage_of(const runtime::Job& job) {
   return stage_of[job.network.graph.value(job.network.loss).producer.index()];
 }
 
-// Of all workers, in the order of their ends: an account takes them as they are done. What the
-// first of them waited for begins at 0.
+// Returns the events of all workers, sorted by their ends, as timeline::Account requires. Times are
+// shifted so that 0 is the earliest beginning of an event, its wait for data included.
 std::vector<timeline::Event> merged_events(const std::vector<runtime::WorkerResult>& results) {
   std::vector<timeline::Event> events;
   for (const runtime::WorkerResult& result : results)
@@ -42,7 +42,7 @@ std::vector<timeline::Event> merged_events(const std::vector<runtime::WorkerResu
   return events;
 }
 
-// Where versions depend on timing the workers have counted.
+// The staleness that workers counted while they ran. Used if weight versions depend on timing.
 systems::Staleness staleness_of(const std::vector<runtime::WorkerResult>& results) {
   runtime::Lateness all;
   for (const runtime::WorkerResult& result : results) {
@@ -54,15 +54,16 @@ systems::Staleness staleness_of(const std::vector<runtime::WorkerResult>& result
           all.count > 0 ? static_cast<double>(all.sum) / static_cast<double>(all.count) : 0};
 }
 
-// Those of so many minibatches of the recipe's size, where that is what it says.
+// The number of samples in `recipe.minibatches` minibatches. Nothing if the length is given
+// otherwise: by epochs, or by an extent.
 std::optional<std::int64_t> samples_wanted(const Recipe& recipe, const DataSet& training) {
   if (!recipe.minibatches || recipe.extent) return std::nullopt;
   return Batches(training.samples(), recipe.batch, 0, /*shuffle=*/false)
       .samples_until(*recipe.minibatches);
 }
 
-// The op with its minibatches counted as users do (Step): a minibatch of the schedule is `in_one`
-// of theirs, and the schedule's first one has number `first`.
+// Returns `op` with its minibatches counted in the units of Step. One minibatch of the schedule is
+// `in_one` of these units, and the first one of the schedule has number `first`.
 schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op op) {
   std::visit(
       Match{[&](schedule::Update& update) {
@@ -75,7 +76,8 @@ schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op 
   return op;
 }
 
-// How a stream of minibatches is cut into schedules, and each of them into items.
+// How the training is cut: the stream of minibatches into epochs with one schedule each, and each
+// minibatch into items.
 class Course {
  public:
   Course(const Recipe& recipe, const runtime::Job& job, const DataSet& training)
@@ -88,11 +90,12 @@ class Course {
         in_users_units_(training.samples(), recipe.batch, job.seed, /*shuffle=*/false) {}
 
   [[nodiscard]] const Batches& batches() const { return batches_; }
-  // The samples that are trained in all.
+  // Samples of the whole training, over all epochs.
   [[nodiscard]] std::int64_t all_samples() const {
     return samples_ ? *samples_ : batches_.samples_until(minibatches());
   }
-  // How many minibatches of Recipe::batch samples the first `samples` of the training are.
+  // The number of minibatches of Recipe::batch samples in the first `samples` samples of the
+  // training.
   [[nodiscard]] std::int64_t counted(std::int64_t samples) const {
     return in_users_units_.minibatches_until(samples);
   }
@@ -113,7 +116,8 @@ class Course {
     const std::int64_t count = std::min(batches_.per_epoch(), minibatches() - first(epoch));
     return cut(batches_, first(epoch) + count - 1, count);
   }
-  // The extent of `count` minibatches up to number `last` of a stream.
+  // The extent of `count` consecutive minibatches of a stream. `last` is the number of the last of
+  // them in the stream.
   [[nodiscard]] Extent cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
     Extent extent = schedule::whole_minibatches(plan_, count);
     extent.last =
@@ -126,7 +130,8 @@ class Course {
     training.last_microbatches = extent.last;
     return training;
   }
-  // Of minibatches of the last epoch, which may end with a short one.
+  // Samples in `count` minibatches of the last epoch, beginning with number `from` of that epoch.
+  // The last minibatch of the epoch may be short.
   [[nodiscard]] std::int64_t samples(std::int64_t from, std::int64_t count) const {
     std::int64_t sum = 0;
     for (std::int64_t i = from; i < from + count; ++i)
@@ -142,12 +147,13 @@ class Course {
   const Recipe& recipe_;
   const plan::Plan& plan_;
   std::int64_t batch_;
-  std::optional<std::int64_t> samples_;  // not set: by epochs, or by the user's own schedule
+  std::optional<std::int64_t> samples_;  // not set if epochs or the user's schedule give the length
   Batches batches_;
   Batches in_users_units_;  // the same samples in minibatches of Recipe::batch
 };
 
-// What one worker does in a training run.
+// Runs one worker through a whole training. Used by the thread of this worker; note_loss() runs on
+// the thread of `reader_`.
 class TrainingWorker {
  public:
   TrainingWorker(const Recipe& recipe, const runtime::Job& job, const Data& data,
@@ -165,7 +171,7 @@ class TrainingWorker {
         worker_(job, seat.me, seat.channels, seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
 
-  // Worker 0 has the outcome.
+  // Only worker 0 returns the outcome.
   std::optional<TrainingOutcome> run() {
     for (std::int64_t epoch = 0; epoch < course_.epochs(); ++epoch) {
       train(epoch);
@@ -198,11 +204,11 @@ class TrainingWorker {
   schedule::Routes routes_;
   model::MemoryMeter meter_;
   runtime::Worker worker_;
-  std::int64_t samples_ = 0;  // trained so far; worker 0's
-  Seconds evaluating_{0};     // spent on evaluation so far
+  std::int64_t samples_ = 0;  // samples trained so far; only at worker 0
+  Seconds evaluating_{0};     // time spent on evaluation so far
   double loss_ = 0;
   std::optional<Evaluation> last_;
-  std::optional<NewsReader> reader_;  // worker 0's, while it trains
+  std::optional<NewsReader> reader_;  // only at worker 0, while a segment is trained
 };
 
 void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
@@ -231,7 +237,7 @@ void TrainingWorker::train(std::int64_t epoch) {
   try {
     worker_.run({schedule, extent, feed, course_.first(epoch)});
   } catch (const transport::Aborted&) {
-    if (reader_) reader_->finish();  // it may be the reader that failed
+    if (reader_) reader_->finish();  // if the reader has failed, throws its failure instead
     throw;
   }
   if (reader_) reader_->finish();

@@ -1,4 +1,5 @@
-// Training from beginning to end: epochs through the pipeline, evaluation after each, results.
+// A training run from beginning to end: epochs through the pipeline, an evaluation after each, and
+// the results (docs/runtime.md).
 #pragma once
 
 #include <functional>
@@ -13,56 +14,61 @@
 
 namespace pipedream::train {
 
-inline constexpr std::int64_t kMostMinibatches = std::int64_t{1} << 40;  // and epochs
+inline constexpr std::int64_t kMostMinibatches = std::int64_t{1} << 40;  // also the limit of epochs
 
-// What is to be trained, and how long. The same on all workers.
+// What to train, and for how long. All workers have the same recipe.
 struct Recipe {
-  std::int64_t batch = 1;   // samples of a minibatch on one input replica
-  std::int64_t epochs = 1;  // unless minibatches are given
-  // Of `batch` samples, so that all plans train the same samples: where input replicas share
-  // minibatches, the schedule has as many times fewer of them.
+  std::int64_t batch = 1;   // samples of a minibatch on one replica of the first stage
+  std::int64_t epochs = 1;  // passes over the training data; ignored if `minibatches` is set
+  // Minibatches to train, of `batch` samples each. A plan whose input replicas share minibatches
+  // (dapple) has fewer and larger minibatches in its schedule, so that all plans train the same
+  // samples.
   std::optional<std::int64_t> minibatches;
-  systems::ScheduleOptions weights;  // which versions are used; its lengths do not matter
-  // Instead of the plan's own schedule: one that validates against the plan, and what it trains.
+  systems::ScheduleOptions weights;  // which weight versions are used; its lengths are ignored
+  // A schedule to use instead of the one that the plan's system generates, or null. It must
+  // validate against the plan. `extent` says what it trains.
   const schedule::Schedule* schedule = nullptr;
-  std::optional<schedule::Extent> extent;  // of that schedule
+  std::optional<schedule::Extent> extent;  // what `schedule` trains; set exactly if `schedule` is
   bool evaluate = true;
 };
 
-// A minibatch of the schedule was trained. Minibatches are counted in units of Recipe::batch
-// samples, whatever the system: one of the schedule's may be several of these, where replicas share
-// minibatches.
+// Reported when a minibatch of the schedule was trained. The fields count minibatches of
+// Recipe::batch samples, for every system. If replicas share minibatches, one minibatch of the
+// schedule counts as several.
 struct Step {
-  std::int64_t minibatch = 0;    // the last one of these that was trained, from 0, in all epochs
-  std::int64_t minibatches = 0;  // that will be trained in all
+  std::int64_t minibatch = 0;    // the last one trained, counted from 0 over all epochs
+  std::int64_t minibatches = 0;  // number in the whole training
   std::int64_t samples = 0;      // trained so far
-  double loss = 0;               // the mean over the samples of the schedule's minibatch
+  double loss = 0;               // mean over the samples of the schedule's minibatch
   Seconds seconds{0};            // since the training began, evaluations included
-  Seconds training_seconds{0};   // the same without evaluations
+  Seconds training_seconds{0};   // since the training began, evaluations excluded
 };
 
-// Some of the held-out minibatches were evaluated.
+// Reported when some of the held-out minibatches were evaluated.
 struct EvaluationStep {
-  std::int64_t epoch = 0;        // the one that has ended, from 0
-  std::int64_t done = 0;         // minibatches
-  std::int64_t minibatches = 0;  // in all
+  std::int64_t epoch = 0;        // the epoch that has ended, from 0
+  std::int64_t done = 0;         // minibatches evaluated so far
+  std::int64_t minibatches = 0;  // minibatches of the whole evaluation
   Seconds seconds{0};            // since this evaluation began
 };
 
-// An epoch has ended and was evaluated.
+// Reported when an epoch has ended and was evaluated.
 struct Evaluation {
   std::int64_t epoch = 0;        // from 0
   std::int64_t minibatches = 0;  // trained so far, counted as in Step
   runtime::Score score;
   Seconds seconds{0};
 
-  // The share of labels, or words, that were predicted right. Nothing if the network predicts none.
+  // The share of labels (for text: words) that were predicted right. Nothing if the network
+  // predicts none.
   [[nodiscard]] std::optional<double> accuracy() const;
-  // Only of networks that predict several labels per sample: words.
+  // The exponential of the mean loss. Nothing unless the network predicts several labels per
+  // sample, such as words.
   [[nodiscard]] std::optional<double> perplexity() const;
 };
 
-// Who wants to know while it goes on; called in the process of worker 0, by one thread at a time.
+// Callbacks that are called while a training runs. They are called in the process of worker 0, by
+// one thread at a time. An exception that one of them throws ends the training.
 struct Observer {
   std::function<void(const Step&)> step = [](const Step&) {};
   std::function<void(const EvaluationStep&)> evaluating = [](const EvaluationStep&) {};
@@ -75,17 +81,18 @@ struct TrainingOutcome {
   std::vector<runtime::WorkerResult> workers;
 };
 
-// What replicas do with an item in the recipe's schedule: what Job::replicas must be. Throws
-// BadUsage or CannotMeet, before anything runs, where the plan's system cannot do what job or
-// recipe ask.
+// Returns what replicas do with an item in the schedule of `recipe`; Job::replicas must be set to
+// it. Throws CannotMeet or BadUsage, before anything runs, if the plan's system cannot do what
+// `job` or `recipe` asks.
 [[nodiscard]] schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job);
 
-// Trains on threads of this process; whatever failed first is thrown.
+// Trains on threads of this process, one per worker. If workers fail, throws the first failure.
 [[nodiscard]] TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
                                                const Data& data, const Observer& observer,
                                                const std::optional<transport::Links>& link);
 
-// Trains as one worker of many processes, all of which call it alike. The outcome is worker 0's.
+// Trains as one worker of a world of processes. All processes must call it with the same arguments.
+// Only worker 0 gets an outcome.
 [[nodiscard]] std::optional<TrainingOutcome> train_as_process(
     transport::MpiWorld& world, const Recipe& recipe, const runtime::Job& job, const Data& data,
     const Observer& observer, const std::optional<transport::Links>& link);
