@@ -48,7 +48,7 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
     comparison.chosen = choice.candidates[*choice.best].system->name;
     comparison.best = of_system(*comparison.chosen);
   }
-  if (const auto speedy = plan_for_all(model, cluster, {.prefer = Prefer::kSpeed}).best) {
+  if (const auto speedy = chosen(choice.candidates, Prefer::kSpeed)) {
     comparison.fastest = choice.candidates[*speedy].system->name;
     comparison.speedy = of_system(*comparison.fastest);
   }

@@ -194,15 +194,6 @@ void execute(const ScheduleFlags& flags) {
                   .unit = report::TimeUnit{systems::kUnit, "unit", "units"}});
 }
 
-// The names of the systems whose traits satisfy `has`: "dapple".
-template <class Has>
-std::string names_with(Has has) {
-  std::vector<std::string> names;
-  for (const systems::System& system : systems::all_systems())
-    if (has(system.traits)) names.push_back(system.name);
-  return joined(names);
-}
-
 // Adds the flags that describe a pipeline of equal stages.
 void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
   systems::UnitWishes& unit = flags.unit;
@@ -222,13 +213,14 @@ void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
   command.add_option("--depth", flags.depth,
                      "Items in flight: auto, noam (the paper's) or a number [auto]");
   command
-      .add_option("--warm-up", flags.warm_up, names_with([](const cost::Traits& t) {
-                                                return t.flushes && t.has_depths();
-                                              }) + ": A, S−i forwards first, or B, 2(S−i)−1 [A]")
+      .add_option("--warm-up", flags.warm_up,
+                  systems::systems_with([](const systems::System& system) {
+                    return system.traits.flushes && system.traits.has_depths();
+                  }) + ": A, S−i forwards first, or B, 2(S−i)−1 [A]")
       ->excludes("--depth");
   command
-      .add_option("--chunks", unit.chunks, names_with([](const cost::Traits& t) {
-                                             return t.several_stages_per_worker;
+      .add_option("--chunks", unit.chunks, systems::systems_with([](const systems::System& system) {
+                                             return system.traits.several_stages_per_worker;
                                            }) + ": stages per worker [2]")
       ->check(range<int>(1, kMostStages, kWholeNumber));
   command.add_flag("--recompute", unit.recompute, "Run forwards again instead of keeping all");

@@ -47,6 +47,8 @@ std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Adm
   return best;
 }
 
+}  // namespace
+
 std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates, Prefer prefer) {
   if (prefer == Prefer::kSpeed) return fastest(candidates, [](const System&) { return true; });
   const auto exact =
@@ -59,8 +61,6 @@ std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates, Pref
       plan_of(candidates[*stale])->time() * kWorthStaleness <= plan_of(candidates[*exact])->time();
   return worth ? stale : exact;
 }
-
-}  // namespace
 
 std::vector<Option> passed_over(const System& system, const Wishes& wishes) {
   std::vector<Option> options;

@@ -27,6 +27,11 @@ struct Choice {
   std::optional<std::size_t> best;
 };
 
+// The index of the candidate that `auto` takes under that preference; Choice::best says which one
+// that is.
+[[nodiscard]] std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates,
+                                                Prefer prefer);
+
 // Every system plans, except those that cannot have the form wished for (`straight`, `stages`,
 // `split`). Other wishes that mean nothing to a system are left out for it.
 [[nodiscard]] Choice plan_for_all(const Model& model, const cluster::Cluster& cluster,

@@ -34,10 +34,7 @@ bool knows(const System& system, Option option) {
 }
 
 std::string who_knows(Option option) {
-  std::string names;
-  for (const System& system : all_systems())
-    if (knows(system, option)) names += (names.empty() ? "" : ", ") + system.name;
-  return names;
+  return systems_with([&](const System& system) { return knows(system, option); });
 }
 
 plan::Setting setting_of(const System& system, const Wishes& wishes) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text.h"
 #include "cost/pipeline_costs.h"
 #include "plan/planner.h"
 #include "schedule/schedule.h"
@@ -52,6 +53,15 @@ struct System {
 
 // The system that others are compared with: bulk-synchronous data parallelism.
 [[nodiscard]] const System& data_parallel_system();
+
+// "gpipe, dapple": the names of the systems for which `has` returns true.
+template <class Has>
+[[nodiscard]] std::string systems_with(Has has) {
+  std::vector<std::string> names;
+  for (const System& system : all_systems())
+    if (has(system)) names.push_back(system.name);
+  return joined(names);
+}
 
 [[nodiscard]] bool knows(const System& system, Option option);
 // "pipedream, dapple": the systems that know the option.

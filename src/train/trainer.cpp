@@ -324,17 +324,6 @@ std::optional<double> Evaluation::perplexity() const {
   return std::exp(score.mean_loss());
 }
 
-namespace {
-
-std::string flushing_systems() {
-  std::string names;
-  for (const systems::System& system : systems::all_systems())
-    if (!system.traits.is_stale()) names += (names.empty() ? "" : ", ") + system.name;
-  return names;
-}
-
-}  // namespace
-
 schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
   const schedule::Schedule schedule = recipe.schedule != nullptr
                                           ? *recipe.schedule
@@ -343,7 +332,9 @@ schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
     throw CannotMeet("`clip`: " + job.plan.system +
                      " updates each stage while others are still at work, so the norm of all "
                      "gradients is never known; choose a system that flushes (" +
-                     flushing_systems() + ")");
+                     systems::systems_with(
+                         [](const systems::System& system) { return !system.traits.is_stale(); }) +
+                     ")");
   if (recipe.batch < job.plan.microbatches)
     throw CannotMeet("a minibatch of " + std::to_string(recipe.batch) +
                      " samples cannot be cut into " + std::to_string(job.plan.microbatches) +
