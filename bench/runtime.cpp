@@ -13,18 +13,15 @@
 
 #include <torch/optim/sgd.h>
 
-#include "cluster/local.h"
 #include "core/median.h"
 #include "model/keep_memory.h"
 #include "model/threads.h"
 #include "model/whole_model.h"
 #include "model/zoo.h"
 #include "report/table.h"
-#include "systems/choice.h"
 #include "train/batches.h"
-#include "train/optimiser_options.h"
 #include "train/profiling.h"
-#include "train/trainer.h"
+#include "training.h"
 
 namespace {
 
@@ -35,6 +32,9 @@ constexpr std::int64_t kMinibatches = 12;
 constexpr std::int64_t kWarmUp = 3;
 constexpr std::uint64_t kSeed = 1;
 constexpr double kRate = 0.001;
+constexpr bench::RunOptions kOptions{.minibatches = kMinibatches, .rate = kRate, .seed = kSeed};
+constexpr bench::RunOptions kUnstashed{
+    .minibatches = kMinibatches, .rate = kRate, .seed = kSeed, .no_stash = true};
 
 struct Case {
   std::string title;
@@ -96,28 +96,6 @@ double two_bare_loops(const model::Network& network, const train::Data& data) {
   return (one + other) / 2;
 }
 
-// Trains with the runtime. Returns seconds per minibatch in the steady state.
-double run(const model::Network& network, const plan::Plan& plan, const train::Data& data,
-           bool no_stash = false) {
-  runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
-  job.make_optimiser = [] { return train::make_optimiser({.learning_rate = kRate}); };
-  train::Recipe recipe{.batch = network.batch, .minibatches = kMinibatches, .evaluate = false};
-  recipe.weights.no_stash = no_stash;
-  job.replicas = train::check_recipe(recipe, job);
-  const train::TrainingOutcome outcome =
-      train::train_on_threads(recipe, job, data, {}, std::nullopt);
-  return static_cast<double>(network.batch) / outcome.measured.samples_per_second;
-}
-
-systems::Planned planned(const profile::Profile& profile, int workers) {
-  const systems::Model model(profile);
-  systems::Wishes wishes;
-  wishes.straight = true;
-  const auto result = systems::plan_for(systems::find_system("pipedream"), model,
-                                        cluster::this_machine(workers, std::nullopt), wishes);
-  return std::get<systems::Planned>(result);
-}
-
 struct Ratios {
   double one_worker = 0;  // speed of one worker / speed of the bare loop
   double of_predicted = 0;
@@ -135,13 +113,13 @@ Ratios measure(const Case& wanted) {
   for (int i = 0; i < kRepetitions; ++i) {
     const profile::Profile profile = train::profile_for_training(
         network, {.seed = kSeed, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
-    const systems::Planned one = planned(profile, 1);
-    const systems::Planned two = planned(profile, 2);
+    const systems::Planned one = bench::straight_plan(profile, 1);
+    const systems::Planned two = bench::straight_plan(profile, 2);
     const double bare = bare_loop(network, data);
     const double loops = two_bare_loops(network, data);
-    const double alone = run(network, one.plan, data);
-    const double both = run(network, two.plan, data);
-    const double unstashed = run(network, two.plan, data, /*no_stash=*/true);
+    const double alone = bench::seconds_per_minibatch(network, one.plan, data, kOptions);
+    const double both = bench::seconds_per_minibatch(network, two.plan, data, kOptions);
+    const double unstashed = bench::seconds_per_minibatch(network, two.plan, data, kUnstashed);
     one_worker.push_back(bare / alone);
     of_predicted.push_back(two.time().count() / both);
     of_one_worker.push_back(alone / both);

@@ -136,8 +136,9 @@ class Builder {
   // The module's forward, or the function, takes one torch::Tensor per input, at most eight, or all
   // inputs as one std::vector or torch::TensorList. It returns a torch::Tensor, or a std::vector or
   // std::tuple of them. Dimension 0 of inputs and outputs is the batch: it has one entry for each
-  // sample, and the layer must accept any number of samples. Three kinds of tensors may lack this
-  // dimension: the loss, values of weight(), and outputs that no layer reads.
+  // sample, and the layer must accept any number of samples, from one. Three kinds of tensors may
+  // lack this dimension: the loss, values of weight(), and outputs that no layer reads. At least
+  // one input must have it.
   //
   // To find the shapes of the outputs, add() makes the layer twice, and runs one copy on two
   // samples and the other on three. Throws BadUsage, with the layer's name, if the name is taken,
@@ -184,7 +185,9 @@ void keep_memory(char** arguments);
 //
 // To train on several processes, make a World at the beginning of main(), after keep_memory(), and
 // pass it to profile() and train(). All processes must make the same calls in the same order. Make
-// at most one World per process, use it from one thread, and let it outlive these calls.
+// at most one World per process, use it from one thread, and let it outlive these calls. If train()
+// fails after workers have started, the World cannot be used again. After a call that was refused
+// before that, for example with BadUsage, it can.
 class World {
  public:
   // Starts MPI if mpirun has started this process. Throws CannotMeet if MPI cannot start, for
@@ -239,8 +242,9 @@ struct ProfileOptions {
   // How long to measure, in seconds. Large networks may take longer: at least one pass is run.
   double seconds = 5;
   // The number of workers that will train on this machine at once. While one worker is measured,
-  // the others run the same network, because cores share caches and memory bandwidth. At most as
-  // many workers run as have `threads` cores each. On a GPU, one worker is measured alone.
+  // the others run the same network, because cores share caches and memory bandwidth. No more
+  // workers run than the machine has cores for, with `threads` cores each. On a GPU, one worker is
+  // measured alone.
   int workers = 1;
   // CPU threads that each worker computes with (libtorch's intra-op threads).
   int threads = 1;
@@ -364,8 +368,9 @@ struct PlanOptions {
   //  - "balanced": the same, unless the fastest system with stale weights is predicted to be at
   //    least 25 % faster, or no other system has a plan that fits the memory;
   //  - "speed": the fastest system, with or without stale weights.
-  // Systems within 1 % of the fastest count as equally fast. Of these, plan() chooses the one that
-  // changes training least. If `system` is not "auto", `prefer` has no effect.
+  // Systems within 1 % of the fastest count as equally fast. Of these, plan() chooses the first in
+  // this order: dp-bsp, dapple, gpipe, torchgpipe, mp, 2bw, pipedream. If `system` is not "auto",
+  // `prefer` has no effect.
   std::string prefer = "balanced";
 };
 
@@ -375,9 +380,10 @@ struct PlanOptions {
 // fits the memory.
 [[nodiscard]] Plan plan(const Profile& profile, const Cluster& cluster,
                         const PlanOptions& options = {});
-// Makes a plan for `workers` workers on this machine. They share the memory of the machine or, if
-// the profile was measured on a GPU, the memory of that GPU. Throws as the function above, and
-// CannotMeet if this machine does not have that GPU.
+// Makes a plan for `workers` workers on this machine. They share the memory of the machine. If the
+// profile was measured on a GPU, they take the machine's GPUs in turn, as they do in train() by
+// default, and the workers of one GPU share its memory. Throws as the function above, and
+// CannotMeet if this machine has no GPU.
 [[nodiscard]] Plan plan(const Profile& profile, int workers, const PlanOptions& options = {});
 
 // ---- training ----------------------------------------------------------------------------------
@@ -388,7 +394,9 @@ struct Samples {
   // Returns the values of one input of the network for some samples. `input` is the name of the
   // input, and `samples` are the numbers of the samples. The result has the input's type; its
   // dimension 0 has one entry per sample, in the order of `samples`. Must return the same values
-  // for the same arguments. All workers call it from their own threads, at the same time.
+  // for the same arguments. Each worker calls it for the inputs that its stages read, so several
+  // threads may call it at once. train() first calls it for sample 0 of each input, on its own
+  // thread.
   std::function<torch::Tensor(const std::string& input, const std::vector<std::int64_t>& samples)>
       load{};
 };
@@ -399,7 +407,8 @@ struct Samples {
 [[nodiscard]] Samples in_memory(std::map<std::string, torch::Tensor> inputs);
 
 struct Data {
-  // The samples to train on. Every epoch has them in another order, which depends on the seed.
+  // The samples to train on. Every epoch has each of them once, in another order, which depends on
+  // the seed. The last minibatch of an epoch may be smaller than the others.
   Samples training;
   // The samples to evaluate after every epoch. They are never trained on. If `held_out.count` is 0,
   // there is no evaluation.
@@ -420,11 +429,11 @@ struct Optimiser {
   double epsilon = 1e-8;    // only for "adam" and "adamw"
 };
 
-// The progress of training after a minibatch, for TrainOptions::on_step. Minibatches are counted in
-// units of Network::batch() samples. A system whose replicas share minibatches (dapple) trains
-// several units in one step.
+// The progress of training when the loss of a minibatch is known, for TrainOptions::on_step.
+// Minibatches are counted in units of Network::batch() samples. A system whose replicas share
+// minibatches (dapple) trains several units in one step.
 struct Step {
-  std::int64_t minibatch = 0;    // number of the last trained minibatch, from 0 through all epochs
+  std::int64_t minibatch = 0;    // number of the step's last minibatch, from 0 through all epochs
   std::int64_t minibatches = 0;  // number of minibatches to train in all epochs
   double loss = 0;               // mean over the samples of this step
   double seconds = 0;            // since training began, including evaluations
@@ -478,9 +487,10 @@ struct TrainOptions {
   // If a worker has waited for longer than `patience`, each worker writes its last operations to a
   // file in this folder. If empty, no files are written.
   std::filesystem::path stall_folder{};
-  // Called after each minibatch, while training goes on. The call may come from another thread than
-  // the one that called train(), but never at the same time as `on_evaluation`. Under mpirun, only
-  // the first process calls it. If it throws, training ends, and train() throws an Error with the
+  // Called when the loss of a minibatch is known, in the order of minibatches. The minibatch's
+  // backward and update may still be to come. The call may come from another thread than the one
+  // that called train(), but never at the same time as `on_evaluation`. Under mpirun, only the
+  // first process calls it. If it throws, training ends, and train() throws an Error with the
   // message.
   std::function<void(const Step&)> on_step{};
   // Called after each evaluation of the held-out samples. The call may come from another thread
@@ -489,7 +499,9 @@ struct TrainOptions {
   // message.
   std::function<void(const Evaluation&)> on_evaluation{};
   // If set, and if mpirun has started this process, each process of the world is one worker, and
-  // all processes must call train(). Otherwise the workers are threads of this process.
+  // all processes must call train(). They use the plan of the first process, which may have fewer
+  // workers than there are processes, but not more. Otherwise the workers are threads of this
+  // process.
   World* world = nullptr;
 };
 
@@ -516,11 +528,13 @@ struct Result {
 };
 
 // Trains the network by the plan, and returns when all workers have ended. If a worker fails, all
-// workers end, and the first failure is thrown. Throws
+// workers end, and the first failure is thrown. Sets libtorch's number of threads, so no other
+// training or profiling should run at the same time. Throws
 //  - BadUsage if network, plan, data and options do not fit together. This is checked before any
 //    worker starts, except for samples after the first one;
 //  - CannotMeet if the system, the devices or the memory cannot do what is asked for;
-//  - TrainingStopped if the loss is not finite;
+//  - TrainingStopped if a training loss is not finite. On a GPU this is noticed some minibatches
+//    later. The loss of an evaluation is not checked;
 //  - WorkerLost if a worker waited for another worker for longer than `options.patience`;
 //  - Error if the code of a layer, of Samples::load or of a callback fails. If it is a layer, the
 //    message names the worker, the operation and the layer.

@@ -198,42 +198,41 @@ model::TensorType for_batch(model::TensorType of_sample, std::int64_t batch) {
   return of_sample;
 }
 
-// The layer's outputs in the graph: first the results that other layers use or that are the loss,
+// The layer's outputs in the network: first the results that other layers use or that are the loss,
 // then the parameters that other layers share.
-std::vector<graph::Builder::Output> outputs_of(const Node& node, const library::Blueprint& made,
-                                               std::int64_t batch) {
-  std::vector<graph::Builder::Output> outputs;
+std::vector<model::OutputSpec> outputs_of(const Node& node, const library::Blueprint& made,
+                                          std::int64_t batch) {
+  std::vector<model::OutputSpec> outputs;
   for (std::size_t i = 0; i < made.outputs.size(); ++i)
-    outputs.push_back(
-        model::output_of(node.name, "out" + std::to_string(made.outputs[i]),
-                         made.is_loss[i] ? made.types[i] : for_batch(made.types[i], batch)));
+    outputs.push_back({"out" + std::to_string(made.outputs[i]),
+                       made.is_loss[i] ? made.types[i] : for_batch(made.types[i], batch)});
   for (const std::size_t parameter : made.shared) {
     const model::TensorSpec& spec = node.parameters[parameter];
-    outputs.push_back(model::output_of(node.name, spec.name, {spec.shape, spec.type}));
-    outputs.back().is_weight = true;
+    outputs.push_back({spec.name, {spec.shape, spec.type}, /*is_weight=*/true});
   }
   return outputs;
 }
 
-// The index of `source` among the outputs that its layer has in the graph. `of` is the blueprint of
-// that layer.
-std::size_t place_of(const Source& source, const library::Blueprint& of) {
-  const auto& list = source.is_weight ? of.shared : of.outputs;
+// Where `source` is in the network. `blueprints` has one entry per layer so far, null for inputs.
+model::OutputPlace place_of(
+    const Source& source,
+    const std::vector<std::shared_ptr<const library::Blueprint>>& blueprints) {
+  const LayerId layer = id_at<LayerId>(source.node);
+  const auto& of = blueprints[source.node];
+  if (!of) return {layer, 0};
+  const auto& list = source.is_weight ? of->shared : of->outputs;
   const auto place = std::find(list.begin(), list.end(), source.number) - list.begin();
-  return static_cast<std::size_t>(place) + (source.is_weight ? of.outputs.size() : 0);
+  return {layer, static_cast<std::size_t>(place) + (source.is_weight ? of->outputs.size() : 0)};
 }
 
-// The spec of a layer with `inputs` inputs. Names of its tensors begin with the layer's name.
+// The spec of a layer with `inputs` inputs.
 model::LayerSpec spec_of(const Node& node,
                          const std::shared_ptr<const library::Blueprint>& blueprint,
-                         std::size_t inputs, const std::vector<graph::Builder::Output>& outputs) {
+                         std::size_t inputs) {
   model::LayerSpec spec;
   for (std::size_t i = 0; i < inputs; ++i) spec.inputs.push_back("in" + std::to_string(i));
-  for (const graph::Builder::Output& output : outputs) spec.outputs.push_back(output.name);
   spec.parameters = node.parameters;
   spec.buffers = node.buffers;
-  for (auto* specs : {&spec.parameters, &spec.buffers})
-    for (model::TensorSpec& each : *specs) each.name = node.name + "." + each.name;
   library::use(blueprint, spec);
   return spec;
 }
@@ -249,35 +248,26 @@ Network Builder::build(const Value& loss, std::int64_t batch) const {
                    std::to_string(kMostSamplesOfBatch) + " samples, found " +
                    std::to_string(batch));
   auto made = std::make_shared<Network::Impl>();
-  model::Network& network = made->network;
-  network.name = impl_->name;
-  network.batch = batch;
-  graph::Builder graph;
+  model::Assembly assembly(impl_->name, batch);
   for (const Node& node : impl_->nodes) {
     if (node.is_input) {
-      const model::TensorType type = for_batch({node.input.shape, node.input.type}, batch);
-      const LayerId id = graph.add_input(node.name, {model::output_of(node.name, "out", type)});
-      network.inputs.push_back({id, node.name, type.shape, type.type, node.input.bound});
-      network.specs.emplace_back();
+      (void)assembly.add_input(node.name, for_batch({node.input.shape, node.input.type}, batch),
+                               node.input.bound);
       made->blueprints.push_back(nullptr);
       continue;
     }
     std::vector<Source> inputs;  // without duplicates: a graph's layer takes each value once
     for (const Source& source : node.sources)
       if (std::find(inputs.begin(), inputs.end(), source) == inputs.end()) inputs.push_back(source);
+    std::vector<model::OutputPlace> places;
+    for (const Source& source : inputs) places.push_back(place_of(source, made->blueprints));
     const auto blueprint = impl_->blueprint_of(node, of_loss, inputs);
-    const auto outputs = outputs_of(node, *blueprint, batch);
-    const LayerId id = graph.add_layer(node.name, node.kind, outputs);
-    for (const Source& source : inputs) {
-      const auto& producer = made->blueprints[source.node];
-      graph.add_edge(id_at<LayerId>(source.node), producer ? place_of(source, *producer) : 0, id);
-    }
-    network.specs.push_back(spec_of(node, blueprint, inputs.size(), outputs));
+    (void)assembly.add_layer(node.name, node.kind, /*prefix=*/node.name,
+                             outputs_of(node, *blueprint, batch), places,
+                             spec_of(node, blueprint, inputs.size()));
     made->blueprints.push_back(blueprint);
   }
-  network.graph = std::move(graph).build();
-  network.loss = network.graph.layers()[of_loss.node]
-                     .outputs[place_of(of_loss, *made->blueprints[of_loss.node])];
+  made->network = std::move(assembly).build(place_of(of_loss, made->blueprints));
   return Network(made);
 }
 

@@ -8,7 +8,7 @@
 
 #include <pipedream/pipedream.h>
 
-#include "model/network_builder.h"
+#include "model/assembly.h"
 
 namespace pipedream::library {
 

@@ -57,13 +57,13 @@ Cluster this_machine_with(int workers, std::optional<Bytes> memory) {
       Cluster::Impl{cluster::this_machine(workers, std::nullopt, memory)}));
 }
 
-// A cluster of `workers` workers on this machine. Their memory is that of the device on which the
-// profile was measured.
+// A cluster of `workers` workers on this machine. If the profile was measured on a GPU, they take
+// the machine's GPUs in turn.
 Cluster this_machine_for(const profile::Profile& profile, int workers) {
   if (profile.device.empty()) return this_machine_with(workers, std::nullopt);
   try {
-    return this_machine_with(workers,
-                             model::memory_of_worker(model::device_named(profile.device), workers));
+    const at::Device any_of_its_kind(model::device_named(profile.device).type());
+    return this_machine_with(workers, model::memory_of_worker(any_of_its_kind, workers));
   } catch (const CannotMeet&) {
     throw CannotMeet("plan: the profile was measured on " + profile.device +
                      ", which this machine lacks: give a Cluster instead of a number of workers");

@@ -1,7 +1,6 @@
 #include "model/network_builder.h"
 
 #include "core/check.h"
-#include "core/error.h"
 
 namespace pipedream::model {
 namespace {
@@ -31,36 +30,12 @@ class FunctionLayer final : public Layer {
   Tensors buffers_;
 };
 
-void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
-  for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
-}
-
 }  // namespace
-
-// The size is computed in floating point first, so that an overflow is noticed.
-graph::Builder::Output output_of(const std::string& layer, std::string name,
-                                 const TensorType& type) {
-  constexpr double kLargest = 0x1p53;  // up to here, JSON numbers in a profile file are exact
-  double bytes = static_cast<double>(c10::elementSize(type.type));
-  for (const std::int64_t side : type.shape) bytes *= static_cast<double>(side);
-  if (bytes > kLargest)
-    throw BadUsage("the output of layer '" + layer +
-                   "' would be larger than 8 PiB: choose a smaller `batch` or smaller sizes");
-  return {std::move(name), type.shape, Bytes{static_cast<std::int64_t>(bytes)}};
-}
-
-NetworkBuilder::NetworkBuilder(std::string name, std::int64_t batch) {
-  network_.name = std::move(name);
-  network_.batch = batch;
-}
 
 Wire NetworkBuilder::input(const std::string& name, Shape shape, at::ScalarType type,
                            std::int64_t bound) {
-  const TensorType of{shape, type};
-  const LayerId layer = graph_.add_input(name, {output_of(name, "out", of)});
-  network_.specs.emplace_back();
-  network_.inputs.push_back({layer, name, std::move(shape), type, bound});
-  return {layer, of};
+  const TensorType of{std::move(shape), type};
+  return {assembly_.add_input(name, of, bound), of};
 }
 
 Wire NetworkBuilder::add(const std::string& name, Block block, const std::vector<Wire>& inputs) {
@@ -73,29 +48,25 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   for (const Wire& wire : inputs) types.push_back(wire.type);
   const TensorType output = block.infer(types);
 
-  PD_CHECK(block.inputs.size() == inputs.size());
-  std::vector<graph::Builder::Output> outputs{output_of(name, block.output, output)};
-  std::vector<std::string> names{block.output};
-  std::vector<TensorType> shared;
+  std::vector<OutputSpec> outputs{{block.output, output}};
   for (const std::size_t position : block.shared) {
     const TensorSpec& parameter = block.parameters.at(position);
-    shared.push_back({parameter.shape, parameter.type});
-    outputs.push_back(output_of(name, parameter.name, shared.back()));
-    outputs.back().is_weight = true;
-    names.push_back(parameter.name);
+    outputs.push_back({parameter.name, {parameter.shape, parameter.type}, /*is_weight=*/true});
   }
-  const LayerId layer = graph_.add_layer(name, std::move(block.kind), std::move(outputs));
-  if (!shared.empty()) shared_.emplace(layer, Wire{layer, std::move(shared.front()), 1});
-  for (const Wire& wire : inputs) graph_.add_edge(wire.layer, wire.output, layer);
-  add_prefix(block.parameters, prefix);
-  add_prefix(block.buffers, prefix);
-  network_.specs.push_back({std::move(block.inputs), std::move(names), std::move(block.parameters),
-                            std::move(block.buffers),
-                            [forward = std::move(block.forward), shared = std::move(block.shared)](
-                                Tensors parameters, Tensors buffers) {
-                              return std::make_unique<FunctionLayer>(
-                                  forward, shared, std::move(parameters), std::move(buffers));
-                            }});
+  std::vector<OutputPlace> places;
+  for (const Wire& wire : inputs) places.push_back({wire.layer, wire.output});
+  LayerSpec spec;
+  spec.inputs = std::move(block.inputs);
+  spec.parameters = std::move(block.parameters);
+  spec.buffers = std::move(block.buffers);
+  spec.make = [forward = std::move(block.forward), shared = std::move(block.shared)](
+                  Tensors parameters, Tensors buffers) {
+    return std::make_unique<FunctionLayer>(forward, shared, std::move(parameters),
+                                           std::move(buffers));
+  };
+  const LayerId layer =
+      assembly_.add_layer(name, std::move(block.kind), prefix, outputs, places, std::move(spec));
+  if (outputs.size() > 1) shared_.emplace(layer, Wire{layer, outputs[1].type, 1});
   return {layer, output};
 }
 
@@ -106,9 +77,7 @@ Wire NetworkBuilder::weight(const Wire& of) const {
 }
 
 Network NetworkBuilder::build(const Wire& loss) && {
-  network_.graph = std::move(graph_).build();
-  network_.loss = network_.graph.layer(loss.layer).outputs.at(0);
-  return std::move(network_);
+  return std::move(assembly_).build({loss.layer, loss.output});
 }
 
 }  // namespace pipedream::model

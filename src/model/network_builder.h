@@ -10,14 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/network.h"
+#include "model/assembly.h"
 
 namespace pipedream::model {
-
-struct TensorType {
-  Shape shape;
-  at::ScalarType type = at::kFloat;
-};
 
 // A layer's own tensors, as its computation sees them.
 struct Weights {
@@ -50,15 +45,10 @@ struct Wire {
   std::size_t output = 0;  // index of the output in the layer
 };
 
-// Describes an output of the layer called `layer` for the graph. Throws BadUsage if the output is
-// larger than 2^53 bytes, the most that a profile file can express exactly.
-[[nodiscard]] graph::Builder::Output output_of(const std::string& layer, std::string name,
-                                               const TensorType& type);
-
 // Builds one network: it cannot be used any more after build(). Used from one thread.
 class NetworkBuilder {
  public:
-  NetworkBuilder(std::string name, std::int64_t batch);
+  NetworkBuilder(std::string name, std::int64_t batch) : assembly_(std::move(name), batch) {}
 
   // Adds an input layer and returns its value, which is read from the data set. Integers lie in
   // [0, `bound`); for real numbers `bound` is 0.
@@ -76,14 +66,15 @@ class NetworkBuilder {
   [[nodiscard]] Wire weight(const Wire& of) const;
 
   // Adds to Network::facts.
-  void add_fact(const std::string& name, const std::string& value) { network_.facts[name] = value; }
+  void add_fact(const std::string& name, const std::string& value) {
+    assembly_.add_fact(name, value);
+  }
 
   // Returns the finished network. Requires that `loss` is a scalar.
   [[nodiscard]] Network build(const Wire& loss) &&;
 
  private:
-  Network network_;
-  graph::Builder graph_;
+  Assembly assembly_;
   std::unordered_map<LayerId, Wire> shared_;  // by layer: the first weight that it shares
 };
 

@@ -46,10 +46,12 @@ struct Setting {
   int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
   cost::Exchange exchange = cost::Exchange::kRing;  // how replicas average gradients
   Recompute recompute = Recompute::kNever;
-  // Microbatches per minibatch. If not set, the prediction takes the best of 1, 2, 4, … (with two
-  // weight versions of S, 2S, 4S for S stages) up to kMicrobatchesPerStage·S and the batch size.
+  // Microbatches per minibatch; ignored if the system does not cut minibatches. If not set, the
+  // prediction takes the best of m, 2m, 4m, … up to kMicrobatchesPerStage·S and the batch size, for
+  // S stages. m is S if the system keeps two weight versions, and 1 otherwise; it is always tried.
   std::optional<int> microbatches;
-  // The rule for the depths of the stages. Stages that exceed their memory may get smaller depths.
+  // The rule for the depths of the stages. predict() may choose smaller depths to save memory.
+  // Ignored if the system has no depths (Traits::has_depths) or the layout has its own.
   cost::Depth depth = cost::Depth::kBest;
   int most_depth = 0;  // only for Depth::kUpTo: limit on the first stage's depth
 };
@@ -71,12 +73,13 @@ struct StagePrediction {
   Seconds transfer{0};
   double sent_bytes = 0;   // values that the stage sends to later stages, per minibatch
   cost::MemoryUse memory;  // of the stage on one worker
-  Bytes memory_limit;      // the least memory that a worker of the stage may use
+  Bytes memory_limit;      // the smallest of the memory limits of the stage's workers
   int depth = 1;           // the most items in flight per replica
   bool recompute = false;  // whether the stage runs its forward again before the backward
 };
 
-// A stage that needs more memory than its workers may use.
+// The largest excess over a memory limit. Either the stage alone needs too much or, if a worker has
+// several stages, the sum over its stages up to this one is too much.
 struct MemoryMiss {
   StageId stage;
   Bytes bytes;  // by how much the need exceeds the limit
@@ -85,7 +88,7 @@ struct MemoryMiss {
 // What a layout will do, with the choices that were made for it.
 struct Prediction {
   Seconds per_minibatch{0};           // time from one minibatch to the next, in the long run
-  Limit limit = Limit::kCompute;      // why `per_minibatch` is not shorter
+  Limit limit = Limit::kCompute;      // why `per_minibatch` is not shorter (pipeline_costs.h)
   std::size_t limiting_stage = 0;     // index into `stages`; for kCompute, kExchange and kLoop
   cost::LinkLoads::Busiest busiest;   // the busiest link
   double bytes_per_minibatch = 0;     // sent by all workers together
@@ -122,24 +125,25 @@ class Predictor {
 
   // Returns the prediction of lowest rank() among the combinations that are tried: the fastest that
   // fits or, if none fits, the one that misses its memory limit by least. Of equals, the fewest
-  // microbatches win, then the smaller slack.
+  // microbatches win, then the smaller slack, then the combination that is tried first.
   //
   // Tried are, for each number of microbatches (see Setting::microbatches):
   //  - the depths by the setting's rule, with slack 1, and the setting's recomputation. Slack 1
   //    keeps all stages busy if transfers take no time; slack 2 hides transfers (cost/depths.h);
   //  - if a stage then exceeds its memory or recomputes, smaller depths in two ways. Unless the
   //    setting is Recompute::kAlways, each stage that exceeds its memory gets the largest depth
-  //    that fits without recomputation. Unless it is Recompute::kNever, all S stages get a common
-  //    limit on their depth, with the setting's recomputation. Every limit from
+  //    that fits without recomputation, or 1 if none fits. Unless it is Recompute::kNever, all S
+  //    stages get a common limit on their depth, with the setting's recomputation. Every limit from
   //    min(slack·(S − 1), 16) down to 1 is tried;
-  //  - with Depth::kBest, all of this again with slack 2, if more items in flight may help: if a
-  //    combination that fits is limited by Limit::kLoop, or if the system flushes and there are
-  //    transfers.
+  //  - with Depth::kBest, all of this again with slack 2, if a combination has fitted so far and
+  //    more items in flight may help: if the best one is limited by Limit::kLoop, or if the system
+  //    flushes and there are transfers.
   // Depths are only changed if the system has them (Traits::has_depths) and `layout.depths` is
   // empty.
   //
-  // Requires a layout of at least one stage whose `ends` are valid for cuts(). For a system with
-  // several stages per worker, its stages must be dealt out in turn (plan/dealing.h).
+  // Requires a layout of at least one stage, with `ends` that ascend from 0 to cuts().last(). For a
+  // system with several stages per worker, the stages must be dealt out in turn (plan/dealing.h).
+  // A layout that breaks this ends the program (PD_CHECK).
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }
@@ -178,8 +182,8 @@ class Predictor {
   // Returns all costs that the system's time depends on. Requires the stages of `prediction`.
   [[nodiscard]] cost::PipelineCosts costs_of(const Shape& shape,
                                              const Prediction& prediction) const;
-  // For systems with several stages per worker: adds up the memory of each worker's stages and
-  // updates `prediction.miss` if the sum exceeds the limit.
+  // For systems with several stages per worker: adds up the memory of each worker's stages, and
+  // sets `prediction.miss` if the sum exceeds the limit by more than what `miss` has so far.
   void check_workers(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;

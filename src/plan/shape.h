@@ -21,7 +21,7 @@ struct StageShape {
   Seconds fixed_backward{0};
   int replicas = 1;
   cost::StageSize size;
-  Bytes memory_limit;    // the least memory that a worker of the stage may use
+  Bytes memory_limit;    // the smallest of the memory limits of its workers
   Seconds averaging{0};  // one averaging of the gradients, if nothing else uses the links
 };
 

@@ -70,6 +70,23 @@ std::string speed_text(const TrainingRun& run) {
   return text;
 }
 
+// Returns why a small network is slower than its simulation says, as a line of the table. Empty if
+// the network is not small, or not much slower. Predictions leave out what it costs to run an op
+// and to pass a message (`./run bench op_cost`), which is little beside the layers of others.
+std::string small_network_line(const TrainingRun& run) {
+  constexpr double kSmall = 0.005;  // predicted seconds per update
+  constexpr double kMuchSlower = 0.8;
+  const std::optional<double> simulated = simulated_rate(run);
+  const double rate = run.measured.samples_per_second;
+  if (!simulated || rate <= 0 || rate > kMuchSlower * *simulated) return "";
+  const double predicted = run.measured.samples_per_update / *simulated;
+  if (predicted > kSmall) return "";
+  return fmt::format(
+      "small        {} per update are predicted; predictions leave out what it costs to run an op "
+      "and to pass a message\n",
+      to_text(from_seconds(predicted)));
+}
+
 std::string result_text(const Measured& measured) {
   std::string text = four_digits(measured.loss) + " in the last minibatch";
   if (measured.held_out_loss) text += "; held-out loss " + four_digits(*measured.held_out_loss);
@@ -256,6 +273,7 @@ std::string training_table(const TrainingRun& run) {
           : "",
       grouped_count(measured.samples, "sample", "samples"));
   text += fmt::format("speed        {}\n", speed_text(run));
+  text += small_network_line(run);
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   text += fmt::format("timed        {}\n", timed_text(measured));

@@ -69,6 +69,20 @@ TEST(TrainingTable, SaysWhichMinibatchesItsTimesAreOf) {
   EXPECT_NE(training_line(run).find("the last epoch, minibatch 19 of 0–19"), std::string::npos);
 }
 
+TEST(TrainingTable, SaysWhyASmallNetworkIsSlowerThanSimulated) {
+  const auto says_why = [](double measured, double simulated) {
+    TrainingRun run = run_of("pipedream", measured);  // 64 samples per update
+    run.simulated.emplace();
+    run.simulated->samples_per_second = simulated;
+    run.simulated->memory = run.measured.memory;
+    return training_table(run).find("\nsmall        640 us per update are predicted") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says_why(70'000, 100'000));
+  EXPECT_FALSE(says_why(90'000, 100'000)) << "near the prediction";
+  EXPECT_FALSE(says_why(7'000, 10'000)) << "6.4 ms per update are not small";
+}
+
 TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
   TrainingRun run = run_of("pipedream", 100);
   EXPECT_EQ(training_title(run), "tiny: pipedream 1-1, measured");

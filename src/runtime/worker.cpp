@@ -23,7 +23,7 @@ namespace {
 
 // How many losses a worker may have queued on its device without having read them. Enough to keep
 // the device busy, and few enough that a loss that is not finite is noticed soon.
-constexpr std::size_t kMostLossesToCome = 8;
+constexpr std::size_t kMostPendingLosses = 8;
 
 // Called in a catch block: whether the failure is that some worker, this one or another, waited too
 // long for a message or lost its peer.
@@ -54,8 +54,8 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
       recorder_(me, clock, job.keep_timeline, device_),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
-      replicas_(channels.collectives, channels.device_sums, routes_, job.averaging, copies_,
-                job.patience) {
+      replica_gradients_(channels.collectives, channels.device_sums, routes_, job.averaging,
+                         copies_, job.patience) {
   model::use_threads(job.threads);
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
@@ -68,12 +68,13 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
                      .device = device_,
                      .replica = job.replicas == Replicas::kShareItems ? *replica : 0,
                      .precision = job.precision});
-    parts_[id] = {*replica, routes_.replicas(id), job.make_optimiser()};
+    replica_of_stage_[id] = {*replica, routes_.replicas(id), job.make_optimiser()};
   }
 }
 
 Bytes Worker::sent() const {
-  return mailbox_.sent() + replicas_.sent() + (served_ ? served_->sent() : Bytes{0}) - untrained_;
+  return mailbox_.sent() + replica_gradients_.sent() + (served_ ? served_->sent() : Bytes{0}) -
+         sent_in_evaluations_;
 }
 
 // The channel `collectives` carries all-reduces or pushes to parameter servers, never both.
@@ -88,7 +89,8 @@ void Worker::begin_averaging(const schedule::Rules& rules) {
     return;
   }
   for (auto& [id, stage] : stages_)
-    if (rules.trains && parts_.at(id).replicas > 1 && !replicas_.has(id)) replicas_.add(id, stage);
+    if (rules.trains && replica_of_stage_.at(id).replicas > 1 && !replica_gradients_.has(id))
+      replica_gradients_.add(id, stage);
 }
 
 void Worker::run(const Segment& segment) {
@@ -104,7 +106,7 @@ void Worker::run(const Segment& segment) {
   end_segment([this] { take_losses(0); });
   if (segment.schedule.rules.traits.asynchronous) end_segment([this] { served_->settle(); });
   recorder_.finish();
-  if (!segment.schedule.rules.trains) untrained_ += mailbox_.sent() - sent;
+  if (!segment.schedule.rules.trains) sent_in_evaluations_ += mailbox_.sent() - sent;
 }
 
 void Worker::run_program() {
@@ -129,7 +131,7 @@ void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
       schedule::release_of_backward(stage, [&](std::size_t ahead) { return program.peek(ahead); });
   if (release == nullptr) return;
   if (const auto* reduce = std::get_if<schedule::Reduce>(release))
-    replicas_.expect(*reduce);
+    replica_gradients_.expect(*reduce);
   else
     served_->expect();
 }
@@ -159,10 +161,10 @@ void Worker::fail(const std::string& place) {
   try {
     rethrow_at("worker " + std::to_string(me_.value) + ", " + place + ": ");
   } catch (const transport::Aborted& aborted) {
-    replicas_.abort(aborted.what());
+    replica_gradients_.abort(aborted.what());
     throw;
   } catch (...) {
-    replicas_.abort(to_reason(std::current_exception()));
+    replica_gradients_.abort(to_reason(std::current_exception()));
     throw;
   }
 }
@@ -187,14 +189,14 @@ void Worker::run_op(const schedule::Op& op) {
 // An op of the compute lane starts when all its waiting is over, so the time waited so far belongs
 // to it.
 void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
-  recorder_.add_compute(op, start, came_, waited_);
-  came_ = waited_ = Nanos{0};
+  recorder_.add_compute(op, start, transit_wait_, other_wait_);
+  transit_wait_ = other_wait_ = Nanos{0};
 }
 
 Range Worker::share(StageId stage, const Item& item) const {
   const std::int64_t samples = segment_->feed.samples(item);
   if (job_.replicas != Replicas::kShareItems) return {0, samples};
-  const StageReplica& part = parts_.at(stage);
+  const StageReplica& part = replica_of_stage_.at(stage);
   return even_part(samples, part.replica, part.replicas);
 }
 
@@ -213,7 +215,7 @@ void Worker::run(const schedule::Load& load) {
             ? copies_.to_device(segment_->feed.load(input, load.item, range.first, range.count))
             : at::empty({0});
   const Nanos end = recorder_.now();
-  waited_ += end - start;
+  other_wait_ += end - start;
   recorder_.add(load, start, end);
 }
 
@@ -223,7 +225,8 @@ void Worker::post(StageId stage, Kind kind, const Item& item, const Values& made
     const auto found = made.find(transfer.value);
     // This replica has no samples of the item, so each receiver's part of it is empty too.
     const at::Tensor tensor = found == made.end() ? at::empty({0}) : found->second;
-    mailbox_.post({transfer.value, transfer.to, item, kind}, parts_.at(stage).replica, tensor);
+    mailbox_.post({transfer.value, transfer.to, item, kind}, replica_of_stage_.at(stage).replica,
+                  tensor);
   }
 }
 
@@ -234,30 +237,31 @@ void Worker::run(const schedule::Forward& forward) {
     inputs = std::move(loaded.mapped());
   for (const ValueId value : stage.taken())
     inputs[value] = mailbox_.take({value, forward.stage, forward.item},
-                                  parts_.at(forward.stage).replica, came_);
+                                  replica_of_stage_.at(forward.stage).replica, transit_wait_);
   const Recorder::Moment start = recorder_.moment();
   Values made;
   if (share(forward.stage, forward.item).count > 0) {
     if (segment_->schedule.rules.trains) {
       made = stage.forward(forward.item, forward.weights, inputs);
       if (stage.computes_loss())
-        to_come_.push_back({forward, copies_.to_host(made.at(job_.network.loss))});
+        pending_losses_.push_back({forward, copies_.to_host(made.at(job_.network.loss))});
     } else {
       made = stage.evaluate(forward.item, share(forward.stage, forward.item).count, inputs, score_);
     }
   } else if (segment_->schedule.rules.trains && stage.computes_loss()) {
-    to_come_.push_back({forward, {at::zeros({}), nullptr}});
+    pending_losses_.push_back({forward, {at::zeros({}), nullptr}});
   }
   inputs.clear();
   record(forward, start);
-  take_losses(kMostLossesToCome);
+  take_losses(kMostPendingLosses);
   post(forward.stage, Kind::kActivation, forward.item, made);
 }
 
 void Worker::take_losses(std::size_t most) {
-  while (!to_come_.empty() && (to_come_.size() > most || to_come_.front().loss.is_there())) {
-    add_loss(to_come_.front().forward, to_come_.front().loss.wait().item<double>());
-    to_come_.pop_front();
+  while (!pending_losses_.empty() &&
+         (pending_losses_.size() > most || pending_losses_.front().loss.is_there())) {
+    add_loss(pending_losses_.front().forward, pending_losses_.front().loss.wait().item<double>());
+    pending_losses_.pop_front();
   }
 }
 
@@ -271,7 +275,7 @@ void Worker::add_loss(const schedule::Forward& forward, double loss) {
                                             : "-inf") +
                           ": try a smaller `learning_rate`, or `clip` where the system can; or "
                           "look for such numbers in the data");
-  Running& running = losses_[minibatch];
+  LossSum& running = losses_[minibatch];
   running.loss += loss * loss_weight(forward.stage, forward.item);
   running.samples += share(forward.stage, forward.item).count;
   if (++running.items < segment_->extent.microbatches_of(minibatch)) return;
@@ -296,8 +300,9 @@ Gradients Worker::take_gradients(StageId stage, const Item& item) {
   Gradients gradients;
   for (const std::size_t t : routes_.taken(stage, Kind::kGradient)) {
     const graph::Transfer& transfer = routes_.transfers()[t];
-    gradients[{transfer.value, transfer.to}] = mailbox_.take(
-        {transfer.value, transfer.to, item, Kind::kGradient}, parts_.at(stage).replica, came_);
+    gradients[{transfer.value, transfer.to}] =
+        mailbox_.take({transfer.value, transfer.to, item, Kind::kGradient},
+                      replica_of_stage_.at(stage).replica, transit_wait_);
   }
   return gradients;
 }
@@ -328,15 +333,15 @@ void Worker::run(const schedule::Recv& recv) {
 
 void Worker::run(const schedule::Reduce& reduce) {
   const Nanos start = recorder_.now();
-  replicas_.start(reduce);
+  replica_gradients_.start(reduce);
   reduces_[{reduce.stage, reduce.update}] = recorder_.size();
   recorder_.add(reduce, start, recorder_.now());
 }
 
 void Worker::run(const schedule::Await& await) {
-  const ReplicaGradients::Waited waited = replicas_.wait(await);
-  waited_ += waited.others;
-  came_ += waited.transfer;
+  const ReplicaGradients::Waited waited = replica_gradients_.wait(await);
+  other_wait_ += waited.others;
+  transit_wait_ += waited.transfer;
   record(await, recorder_.moment());
   const auto place = reduces_.extract({await.stage, await.update});
   recorder_.amend(place.mapped(), recorder_.at(waited.began), recorder_.at(waited.ended));
@@ -352,19 +357,19 @@ void Worker::run(const schedule::Pull& pull) {
   const Nanos start = recorder_.now();
   served_->pull(pull.to);
   const Nanos end = recorder_.now();
-  came_ += end - start;
+  transit_wait_ += end - start;
   recorder_.add(pull, start, end);
 }
 
 void Worker::run(const schedule::Update& update) {
   const Recorder::Moment start = recorder_.moment();
   Stage& stage = stages_.at(update.stage);
-  const StageReplica& part = parts_.at(update.stage);
+  const StageReplica& part = replica_of_stage_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
   model::Tensors gradients;
   double divisor = 1;
   if (part.replicas > 1) {
-    gradients = replicas_.gradients(update.stage, update.to);
+    gradients = replica_gradients_.gradients(update.stage, update.to);
     // Replicas that share items have weighted their losses by loss_weight() already.
     if (job_.replicas != Replicas::kShareItems)
       divisor = static_cast<double>(update.last - update.first + 1);
@@ -381,7 +386,7 @@ void Worker::run(const schedule::Update& update) {
     part.optimiser->step_all(steps);
   };
   stage.weights().update(update.to, gradients, step, divisor);
-  if (part.replicas > 1) replicas_.used_up(update.stage, update.to);
+  if (part.replicas > 1) replica_gradients_.used_up(update.stage, update.to);
   record(update, start);
 }
 

@@ -31,7 +31,7 @@ struct Channels {
   transport::Transport& collectives;
   // Asynchronous data parallelism only: the weights that parameter servers answer with.
   transport::Transport& served;
-  // Gradient norms for clipping, results, and what workers agree on (tags.h).
+  // Gradient norms for clipping, results, and what workers agree on (runtime/tags.h).
   transport::Transport& control;
   // Losses, sent to worker 0 as they become known.
   transport::Transport& news;
@@ -41,14 +41,18 @@ struct Channels {
 };
 
 // One worker: the stages that the plan gives to it, with their layers, weight versions and
-// optimiser state, and the interpreter that runs its program on them. A training run is a list of
+// optimiser state, and the interpreter that runs its program on them. An op is one step of a
+// program (schedule/ops.h). An item is what a forward runs on: a minibatch or a microbatch. The
+// replicas of one stage are its replica group. A training run is a list of
 // segments, and run() executes one: it derives this worker's program from the segment's schedule
 // and executes the ops one after another, in program order. The worker chooses nothing itself: the
 // schedule fixes the order of ops and the weight version of every forward and backward.
 //
 // The work of an op is done by:
 //   Load                          the segment's Feed, which reads samples from the data set
-//   Forward, Recompute, Backward  Stage, which runs the layers and autograd for one item
+//   Forward, Recompute, Backward  Stage, which runs the layers and autograd for one item. Some
+//                                 schedules have two Backwards per item: for the gradients of its
+//                                 inputs, and for those of its weights (BackwardPart)
 //   Send, Recv                    Mailbox, which passes values and gradients between stages
 //   Reduce, Await                 ReplicaGradients, which all-reduces a replica group's gradients
 //   Push, Pull                    AsynchronousWeights, which talks to the parameter servers
@@ -62,8 +66,9 @@ struct Channels {
 // compute ops only queue work on the worker's stream, so this thread runs ahead of its device.
 //
 // The thread that runs the worker (`Body` in run.h) owns it: it constructs, uses and destroys it.
-// All-reduces, the parameter server and autograd have threads of their own, which do not call
-// members of this class. The job and the transports behind `channels` outlive it.
+// All-reduces, the parameter server and autograd have threads of their own. Autograd's threads use
+// `replica_gradients_` and `served_` while this thread waits for a backward; no other member is
+// shared. The job and the transports behind `channels` outlive the worker. These rules hold:
 //  1. Between two calls of run() this worker has no item in flight and no all-reduce under way.
 //  2. Weights, optimiser state and layers' buffers stay from one segment to the next. Only the
 //     numbering restarts: the newest weight version becomes version 0 of the next segment.
@@ -73,20 +78,25 @@ class Worker {
   // Builds the layers of this worker's stages, with their initial weights, on its device. The
   // calling thread computes with `Job::threads` threads from now on and, while the worker lives, on
   // a stream of its own. `on_loss` may be empty. If this worker has the stage that computes the
-  // loss, run() calls `on_loss` once per minibatch that it trains, with the loss of its samples.
+  // loss, run() calls `on_loss` once per minibatch that it trains, on this thread. Where replicas
+  // share items, it gets this worker's contribution to the minibatch's mean loss: the contributions
+  // of all replicas add up to the mean. Throws what making the layers throws.
   Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
          std::function<void(const Loss&)> on_loss);
 
   // Executes this worker's program of the segment's schedule, to train or to evaluate
   // (`Rules::trains`). Requires that the schedule validates against the plan and that all workers
   // run the same segments in the same order. Returns when this worker's part is done; other workers
-  // may still be busy.
+  // may still be busy. Only of an asynchronous schedule, all workers wait for each other at the
+  // end, and have equal weights then.
   //
-  // Throws TrainingStopped if a loss is not finite, and WorkerLost if another worker keeps it
-  // waiting for longer than `Job::patience`. The message of a failure in an op begins with the
-  // worker, the op, its stage and, if it has one, its minibatch; that of a failure after the last
-  // op begins with the worker. transport::Aborted, which reports another worker's failure, passes
-  // unchanged.
+  // Throws TrainingStopped if a training loss is not finite. On a GPU this is noticed up to eight
+  // items later, by a later op; losses of evaluations are not checked. Throws WorkerLost if another
+  // worker keeps this one waiting for longer than `Job::patience`, or if the connection to it
+  // fails. Any other failure is thrown as the kind of Error that it is (runtime/failure.h). The
+  // message of a failure in an op begins with the worker, the op, its stage and, if it has one, its
+  // minibatch; that of a failure after the last op begins with the worker. transport::Aborted,
+  // which reports another worker's failure, passes unchanged.
   void run(const Segment& segment);
 
   [[nodiscard]] WorkerId id() const { return me_; }
@@ -96,7 +106,8 @@ class Worker {
   // The sum over all items evaluated here since the last training segment; zero on workers that do
   // not compute the loss.
   [[nodiscard]] const Score& score() const { return score_; }
-  // Bytes sent in all training segments so far. What evaluation sent does not count.
+  // Bytes sent in all training segments so far: values, their gradients and weight gradients, and
+  // the weights that parameter servers sent to this worker. Losses, norms and results do not count.
   [[nodiscard]] Bytes sent() const;
   // The staleness of gradients in asynchronous data parallelism; all zero for other systems.
   [[nodiscard]] Lateness lateness() const { return served_ ? served_->lateness() : Lateness{}; }
@@ -109,12 +120,12 @@ class Worker {
     std::unique_ptr<Optimiser> optimiser;
   };
   // The loss of one item, which the device may not have computed or copied to the host yet.
-  struct ToCome {
+  struct PendingLoss {
     schedule::Forward forward;
     HostCopies::Copy loss;
   };
   // Sums over those items of one minibatch whose losses this worker has read.
-  struct Running {
+  struct LossSum {
     double loss = 0;           // of each item's loss times its loss_weight()
     std::int64_t samples = 0;  // that this worker had
     int items = 0;
@@ -135,14 +146,15 @@ class Worker {
   void run(const schedule::Load& load);            // reads the item's samples into `loaded_`
   void run(const schedule::Forward& forward);      // waits for inputs, computes, posts activations
   void run(const schedule::Recompute& recompute);  // waits for gradients, runs the forward again
-  void run(const schedule::Backward& backward);    // waits for gradients, computes, posts gradients
-  void run(const schedule::Send& send);            // sends what a stage of this worker posted
-  void run(const schedule::Recv& recv);            // asks for a message and does not wait
-  void run(const schedule::Reduce& reduce);        // starts an all-reduce and does not wait
-  void run(const schedule::Await& await);          // waits until the all-reduce is done
-  void run(const schedule::Push& push);            // sends gradients to the parameter servers
-  void run(const schedule::Pull& pull);            // waits for the servers' weights
-  void run(const schedule::Update& update);        // clips and applies the gradients
+  // Waits for gradients, computes and posts gradients. For BackwardPart::kWeight, only computes.
+  void run(const schedule::Backward& backward);
+  void run(const schedule::Send& send);      // sends what a stage of this worker posted
+  void run(const schedule::Recv& recv);      // asks for a message and does not wait
+  void run(const schedule::Reduce& reduce);  // starts an all-reduce and does not wait
+  void run(const schedule::Await& await);    // waits until the all-reduce is done
+  void run(const schedule::Push& push);      // sends gradients to the parameter servers
+  void run(const schedule::Pull& pull);      // waits for the servers' weights
+  void run(const schedule::Update& update);  // clips and applies the gradients
 
   // The samples of `item` that this worker computes in `stage`: all of them where replicas take
   // items in turn, and an even part where replicas share items.
@@ -152,10 +164,10 @@ class Worker {
   // Hands the mailbox what a forward (kActivation) or backward (kGradient) of `stage` made for
   // other stages. `made` is empty if this worker has no samples of the item.
   void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
-  // Reads losses from the front of `to_come_` as long as they have reached the host, and waits for
-  // further ones until at most `most` are left.
+  // Reads losses from the front of `pending_losses_` as long as they have reached the host, and
+  // waits for further ones until at most `most` are left.
   void take_losses(std::size_t most);
-  // Adds one item's loss to its minibatch and calls `on_loss_` with the minibatch's last item.
+  // Adds one item's loss to its minibatch. After the last item of the minibatch, calls `on_loss_`.
   // Throws TrainingStopped if the loss is not finite.
   void add_loss(const schedule::Forward& forward, double loss);
   // The gradients that the backward of an item needs from later stages; waits for them unless the
@@ -170,8 +182,8 @@ class Worker {
   // The op as text for messages, with its stage and minibatch.
   [[nodiscard]] std::string place_of(const schedule::Op& op) const;
   // Called in a catch block: throws the same kind of failure again, with this worker and `place`
-  // before its message. Also aborts the all-reduces of this worker's replica groups, so that the
-  // other replicas learn the reason.
+  // before its message, unless it is transport::Aborted. After a stall, calls note_stall(). Aborts
+  // the all-reduces of this worker's replica groups, so that the other replicas learn the reason.
   [[noreturn]] void fail(const std::string& place);
   // Writes the last ops begun to a file in `Job::stall_folder`. Does not throw.
   void note_stall() const;
@@ -191,8 +203,8 @@ class Worker {
   WeightVersion clipped_{0};  // `to` of the last update for which `clip_factor_` was computed
   double clip_factor_ = 1;
   std::map<StageId, Stage> stages_;
-  std::map<StageId, StageReplica> parts_;
-  ReplicaGradients replicas_;
+  std::map<StageId, StageReplica> replica_of_stage_;
+  ReplicaGradients replica_gradients_;
   // For each Reduce that has no Await yet: the index of its event in the recorder.
   std::map<std::pair<StageId, WeightVersion>, std::size_t> reduces_;
   std::unique_ptr<AsynchronousWeights> served_;  // null until a schedule is asynchronous
@@ -201,13 +213,14 @@ class Worker {
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
   // Gradients that a Recompute has waited for and whose Backward has not run.
   std::map<std::pair<StageId, schedule::Item>, Gradients> gradients_ahead_;
-  std::deque<ToCome> to_come_;              // losses not read yet, in the order of forwards
-  std::map<std::int64_t, Running> losses_;  // by minibatch of the segment
+  std::deque<PendingLoss> pending_losses_;  // not read yet, in the order of forwards
+  std::map<std::int64_t, LossSum> losses_;  // by minibatch of the segment
   Score score_;
-  Bytes untrained_;  // bytes sent in evaluation segments
-  // Time waited since the last op of the compute lane, as timeline::Event has it.
-  Nanos came_{0};    // for data in transit, or for parameter servers
-  Nanos waited_{0};  // for the data set, or for other replicas to begin an all-reduce
+  Bytes sent_in_evaluations_;
+  // Time waited since the last op of the compute lane (timeline::on_compute_lane), for
+  // timeline::Event.
+  Nanos transit_wait_{0};  // for data in transit, or for parameter servers
+  Nanos other_wait_{0};    // for the data set, or for other replicas to begin an all-reduce
 };
 
 }  // namespace pipedream::runtime
