@@ -75,7 +75,7 @@ Rule rule_of(const cost::Traits& traits, const plan::Plan& plan,
   };
 }
 
-RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkRunsToItsEnd, ()) {
+RC_GTEST_PROP(RuntimeRandomRunsProperty, AnyScheduleOfAnyNetworkGivesTheBitsOfItsRule, ()) {
   schedule::Case any = schedule::any_case(
       {.stages = 5, .replicas = 3, .microbatches = 5, .minibatches = 8, .items = 12, .layers = 2},
       systems::every_system());
