@@ -29,29 +29,20 @@ void check_totals(const Profile& profile) {
   }
 }
 
-Nanos total_forward(const Profile& profile) {
+namespace {
+
+Nanos total(const Profile& profile, Nanos LayerCost::*time) {
   Nanos sum{0};
-  for (const LayerCost& cost : profile.costs) sum += cost.forward;
+  for (const LayerCost& cost : profile.costs) sum += cost.*time;
   return sum;
 }
 
-Nanos total_backward(const Profile& profile) {
-  Nanos sum{0};
-  for (const LayerCost& cost : profile.costs) sum += cost.backward;
-  return sum;
-}
+}  // namespace
 
-Nanos total_update(const Profile& profile) {
-  Nanos sum{0};
-  for (const LayerCost& cost : profile.costs) sum += cost.update;
-  return sum;
-}
-
-Nanos total_averaging(const Profile& profile) {
-  Nanos sum{0};
-  for (const LayerCost& cost : profile.costs) sum += cost.averaging;
-  return sum;
-}
+Nanos total_forward(const Profile& profile) { return total(profile, &LayerCost::forward); }
+Nanos total_backward(const Profile& profile) { return total(profile, &LayerCost::backward); }
+Nanos total_update(const Profile& profile) { return total(profile, &LayerCost::update); }
+Nanos total_averaging(const Profile& profile) { return total(profile, &LayerCost::averaging); }
 
 Nanos total_time(const Profile& profile) {
   return total_forward(profile) + total_backward(profile) + total_update(profile);

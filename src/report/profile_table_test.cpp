@@ -36,6 +36,16 @@ profile::Profile tiny_profile() {
   return profile;
 }
 
+// The layers of tiny_profile().
+constexpr const char* kTinyLayers =
+    "layer  kind          forward  backward   share                  output  weights   kept\n"
+    "conv   Conv2d(3, 8)   100 us    200 us  30.0 %  ██████           2 KiB    864 B  3 KiB\n"
+    "relu   ReLU            50 us     50 us  10.0 %  ██               2 KiB        -  256 B\n"
+    "fc     Linear(8, 2)   200 us    400 us  60.0 %  ████████████ ◀    12 B     64 B      -\n"
+    "\n"
+    "◀ this layer: half of the time\n"
+    "\n";
+
 TEST(ProfileTable, ShowsEachLayerInOrderAndTheSums) {
   profile::Profile profile = tiny_profile();
   profile.batch = 16;
@@ -46,36 +56,24 @@ TEST(ProfileTable, ShowsEachLayerInOrderAndTheSums) {
   EXPECT_EQ(
       profile_table(profile, 10),
       "tiny, minibatch of 16, 3 layers, on cpu with 2 threads\n"
-      "\n"
-      "layer  kind          forward  backward   share                  output  weights   kept\n"
-      "conv   Conv2d(3, 8)   100 us    200 us  30.0 %  ██████           2 KiB    864 B  3 KiB\n"
-      "relu   ReLU            50 us     50 us  10.0 %  ██               2 KiB        -  256 B\n"
-      "fc     Linear(8, 2)   200 us    400 us  60.0 %  ████████████ ◀    12 B     64 B      -\n"
-      "\n"
-      "◀ this layer: half of the time\n"
-      "\n"
-      "all layers: 350 us forward + 650 us backward = 1 ms per minibatch, 16000.0 samples/s; "
-      "928 B of weights, 3.25 KiB kept for backward\n"
-      "the whole model in one go: 800 us; the sum of its layers is 25.0 % more\n"
-      "more than 5 % apart: do not trust these figures; was the machine busy?\n"
-      "reading a minibatch: 7 us\n");
+      "\n" +
+          std::string(kTinyLayers) +
+          "all layers: 350 us forward + 650 us backward = 1 ms per minibatch, 16000.0 samples/s; "
+          "928 B of weights, 3.25 KiB kept for backward\n"
+          "the whole model in one go: 800 us; the sum of its layers is 25.0 % more\n"
+          "more than 5 % apart: do not trust these figures; was the machine busy?\n"
+          "reading a minibatch: 7 us\n");
 }
 
 TEST(ProfileTable, LeavesOutWhatIsNotKnown) {
-  EXPECT_EQ(
-      profile_table(tiny_profile(), 3),
-      "tiny, 3 layers\n"
-      "\n"
-      "layer  kind          forward  backward   share                  output  weights   kept\n"
-      "conv   Conv2d(3, 8)   100 us    200 us  30.0 %  ██████           2 KiB    864 B  3 KiB\n"
-      "relu   ReLU            50 us     50 us  10.0 %  ██               2 KiB        -  256 B\n"
-      "fc     Linear(8, 2)   200 us    400 us  60.0 %  ████████████ ◀    12 B     64 B      -\n"
-      "\n"
-      "◀ this layer: half of the time\n"
-      "\n"
-      "all layers: 350 us forward + 650 us backward = 1 ms per minibatch; 928 B of weights, 3.25 "
-      "KiB kept for backward\n"
-      "reading a minibatch: 0 ns\n");
+  EXPECT_EQ(profile_table(tiny_profile(), 3),
+            "tiny, 3 layers\n"
+            "\n" +
+                std::string(kTinyLayers) +
+                "all layers: 350 us forward + 650 us backward = 1 ms per minibatch; 928 B of "
+                "weights, 3.25 "
+                "KiB kept for backward\n"
+                "reading a minibatch: 0 ns\n");
 }
 
 TEST(ProfileTable, ShowsUpdatesWhereThereAreAny) {

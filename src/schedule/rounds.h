@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "schedule/ops.h"
+#include "plan/plan.h"
+#include "schedule/schedule.h"
 
 namespace pipedream::schedule {
 
@@ -31,5 +32,23 @@ struct Rounds {
             std::min(minibatches, (round + 1) * replicas) - 1};
   }
 };
+
+// Returns the schedule of a plan with one stage, whose replicas have one minibatch in flight each.
+// append(rounds, replica, q, ops) adds the ops of `replica` in round q.
+template <class Append>
+[[nodiscard]] Schedule schedule_in_rounds(const plan::Plan& plan, const Extent& extent,
+                                          const cost::Traits& traits, Append append) {
+  Schedule schedule{{}, {.traits = traits, .in_flight = {1}}};
+  const auto& workers = plan.stages.at(0).workers;
+  const Rounds rounds{static_cast<std::int64_t>(workers.size()), extent.minibatches};
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const auto of_replica = [append, rounds, replica = static_cast<std::int64_t>(i)](
+                                std::int64_t q, std::vector<Op>& ops) {
+      append(rounds, replica, q, ops);
+    };
+    schedule.generators.push_back({workers[i], rounds.count(), of_replica});
+  }
+  return schedule;
+}
 
 }  // namespace pipedream::schedule
