@@ -1,4 +1,4 @@
-// The main of what is measured with Google Benchmark.
+// The main function that all benchmarks with Google Benchmark share.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace pipedream::bench {
 
-// Runs what is registered; --json is this project's name for Google's format. Gives the exit code.
+// Runs all registered benchmarks with the flags of Google Benchmark, and returns the exit code.
+// --json stands for --benchmark_format=json, because the other benchmarks have a flag --json too.
 inline int run_benchmarks(int count, char** arguments) {
   std::vector<std::string> flags(arguments, arguments + count);
   for (std::string& flag : flags)

@@ -1,4 +1,5 @@
-// PipeDream's profiles, which must also survive being written as ours.
+// Fuzzes the parser of PipeDream's graph text. A profile that is read must survive being written as
+// a profile file of ours and read again.
 #include "profile/graph_text.h"
 
 #include "profile/profile_file.h"

@@ -1,4 +1,5 @@
-// Arrays in IDX files, plain and packed by gzip.
+// Fuzzes the parser of IDX files, plain and compressed by gzip. An array that is read must survive
+// being written and read.
 #include "property.h"
 #include "train/idx_format.h"
 #include "train/idx_testing.h"

@@ -1,4 +1,5 @@
-// Plan files, for one small network.
+// Fuzzes the parser of plan files, for one small network. A plan that is read must survive being
+// written and read.
 #include "plan/plan_file.h"
 
 #include "graph/graph_testing.h"

@@ -1,4 +1,5 @@
-// Our profile files.
+// Fuzzes the parser of profile files (JSON). A profile that is read must survive being written and
+// read.
 #include "profile/profile_file.h"
 #include "profile/profile_testing.h"
 #include "property.h"

@@ -1,5 +1,6 @@
-// What every parser promises for any input at all: it gives a value or refuses, and refuses with
-// one of our own errors whose message is one line. libFuzzer sees a broken promise as an abort.
+// What every parser promises for any input: it returns a value, or throws one of our own errors
+// with a message of one line. If a parser breaks the promise, the process aborts, which libFuzzer
+// reports.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 
 namespace pipedream::fuzz {
 
-// Runs `parse`, and checks the message where it refuses; other exceptions pass and are crashes.
-// `names` must be part of each message: the file, where there is one.
+// Runs `parse`. If it throws a `Refusal`, aborts unless the message is short, has one line, and
+// contains `names`, such as the name of the file. Other exceptions pass through, which libFuzzer
+// reports as crashes.
 template <class Refusal, class Parse>
 void reads_or_refuses(std::string_view names, Parse parse) {
   try {

@@ -1,4 +1,5 @@
-// The heads of safetensors files.
+// Fuzzes the parser of the heads of safetensors files. Entries must lie within the file, and a head
+// that is read must survive being written and read.
 #include "core/safetensors.h"
 #include "property.h"
 

@@ -1,6 +1,7 @@
-// Schedules, for a plan of one worker a stage and for one with replicas, a stage that recomputes
-// and a worker of two stages. What was filled in must read back as it is, and lowering and
-// validator must have an answer for any program.
+// Fuzzes the parser of schedule text, for two plans: a straight one, and one that has a replicated
+// stage, a stage that recomputes, and a worker with two stages. A schedule that is read must
+// survive being written and read, with all that the parser filled in. lower() and validate() must
+// have an answer for any programs.
 #include "schedule/schedule_text.h"
 
 #include "graph/graph_testing.h"
@@ -38,7 +39,7 @@ void try_on(std::string_view text, const plan::Plan& plan) {
   try {
     const auto lowered = schedule::lower(schedule, plan, graph);
     (void)schedule::validate(lowered, schedule.rules, plan, graph);
-  } catch (const BadValue&) {  // the programs wait for each other, or one for what nobody makes
+  } catch (const BadValue&) {  // the programs wait for each other, or for a value that none makes
   }
 }
 

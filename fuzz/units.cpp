@@ -1,4 +1,5 @@
-// Sizes, speeds and times as people write them.
+// Fuzzes the parsers of sizes, speeds and times, such as "16GiB". A value that is read must survive
+// being written and read.
 #include "core/units.h"
 
 #include "property.h"

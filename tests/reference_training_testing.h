@@ -171,7 +171,7 @@ class Reference {
     at::Tensor tensor;
   };
   using Values = std::map<ValueId, std::vector<Piece>>;
-  struct NameKey {
+  struct NameKey {  // identifies an alias of tied weights that tied_part() has made
     ValueId value;
     std::int64_t maker;  // first sample of the replica that has the weights
     std::ptrdiff_t term;

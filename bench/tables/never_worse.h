@@ -38,15 +38,15 @@ struct Comparison {
 [[nodiscard]] Comparison compare_plans(const profile::Profile& profile,
                                        const cluster::Cluster& cluster);
 
-// Returns the names of the plans that are better than the plan that should be best. Empty if all is
-// well. Compared are:
-// - every plan of a system, with the choice of `auto` if speed is preferred. It is named if it is
-//   faster by more than systems::kAsFast;
-// - plans of exact systems, with the choice of `auto`. They are named if faster by more than
-//   systems::kAsFast;
-// - the plan of pipedream, with the choice of `auto`. It is named if it is faster by more than
-//   staleness is worth;
-// - other plans of pipedream's form, with the plan of our planner. They are named if faster.
+// Returns the names of the plans that are better than the plan that should be best. Empty if there
+// are none. These pairs are compared:
+//  - each plan of a system with `speedy`. It is better if it is faster by more than a factor of
+//    systems::kAsFast;
+//  - the plans of exact systems with `best`. They are better if they are faster by more than a
+//    factor of systems::kAsFast;
+//  - `ours` with `best`. It is better if it is faster by more than staleness is worth
+//    (systems::kWorthStaleness);
+//  - the other plans of pipedream's form with `ours`. They are better if they are faster.
 [[nodiscard]] std::vector<std::string> better_ones(const Comparison& comparison);
 
 }  // namespace pipedream::bench

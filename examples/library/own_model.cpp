@@ -39,7 +39,7 @@ pipedream::Samples spirals(std::int64_t count) {
 }
 
 int main(int, char** arguments) try {
-  pipedream::keep_memory(arguments);  // that training frees, for its next minibatch
+  pipedream::keep_memory(arguments);  // every minibatch needs the memory of the last one again
   pipedream::World world;             // one process, unless mpirun started more
   const auto network = spiral_network(/*width=*/64, /*blocks=*/4);
   const auto profile = pipedream::profile(network, {.seconds = 1, .workers = 2, .world = &world});

@@ -1,21 +1,22 @@
-// What pipedream throws when the world outside it fails; <pipedream/pipedream.h> includes it.
-// Messages say what was wanted, what was found, and what to do. Names in backquotes are options, as
-// fields of the options' structs have them: `batch`, `no_recompute`. (The command line spells these
-// as flags: --no-recompute.)
+// The exceptions of pipedream. <pipedream/pipedream.h> includes this file.
+// Messages say what was wanted, what was found, and what to do. Names in backquotes are options: a
+// field of an options struct, such as `microbatches`, or an argument, such as `batch`. One differs:
+// `no_recompute` is PlanOptions::recompute = false. (The command line spells options as flags.)
 #pragma once
 
 #include <stdexcept>
 
 namespace pipedream {
 
-// The base of all. Thrown itself when code of the caller's own failed inside pipedream (a layer, a
-// data set, a callback); the message says where.
+// The base of all exceptions of pipedream. An Error that is of no derived class means that code of
+// the caller (a layer, a data set, a callback) failed while pipedream ran it. The message says
+// where.
 struct Error : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-// A value that does not read as what was wanted, before it is known which file or flag it came
-// from.
+// A text that cannot be read as the value that was wanted, such as "12x" for a number. Thrown where
+// it is not known which file or flag the text came from.
 struct BadValue : Error {
   using Error::Error;
 };

@@ -19,7 +19,7 @@ struct PlanningFlags {
   std::string system = "auto";
   std::optional<std::int64_t> batch;
   std::string memory, cost_model, optimiser, exchange, depth, balance,
-      prefer;  // texts of the flags
+      prefer;  // as the user wrote them
   bool no_recompute = false;
   systems::Wishes wishes;
 };

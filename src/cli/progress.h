@@ -20,8 +20,8 @@ class Progress {
 
   // Shows that `share` (0 to 1) of the work is done. The bar is drawn at most ten times a second;
   // without a terminal a line is printed at most every five seconds. The time left is estimated
-  // from `used`, the time that the work took so far. Without `used`, that is the time since the
-  // constructor.
+  // from `used`, the time that the work took so far, or, without `used`, from the time since the
+  // bar was constructed.
   void show(double share, const std::string& what, std::optional<Seconds> used = std::nullopt);
 
  private:

@@ -14,6 +14,7 @@
 namespace pipedream {
 namespace {
 
+// Returns the process id in the file as text; empty if there is none.
 std::string holder_in(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t count = ::pread(descriptor, text.data(), text.size(), 0);
@@ -21,7 +22,7 @@ std::string holder_in(int descriptor) {
   return found.substr(0, found.find_first_not_of("0123456789"));
 }
 
-// The number is for messages only, so that a disk without space is no reason to fail.
+// Writes this process's id to the file. The id is only for messages, so errors are ignored.
 void write_holder(int descriptor) {
   const std::string text = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor, 0) != 0) return;

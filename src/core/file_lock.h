@@ -1,4 +1,4 @@
-// A lock on a file that other processes respect, for things that must not be used by two of them.
+// A lock between processes, for things that only one process at a time may use.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,18 @@
 
 namespace pipedream {
 
-// Holds the lock (flock) while it lives. The lock goes with the process that holds it, however that
-// ends, so that nothing is left to clean up. The file stays, and names the process.
+// Holds the lock (flock) on a file while it lives. The operating system releases the lock when the
+// process ends, even after a crash. The file itself is never removed; it has the holder's process
+// id as text.
 class FileLock {
  public:
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
-  // Locks the file, which is created if it does not exist. Returns the number of the process that
-  // holds the lock if another one does; it is empty if that cannot be read. Throws IoError.
+  // Locks the file, which is created if it does not exist. If it is locked already, returns the
+  // process id of the holder as text, empty if it cannot be read. Throws IoError if the file cannot
+  // be opened or locked for another reason.
   [[nodiscard]] static std::variant<FileLock, std::string> try_lock(
       const std::filesystem::path& path);
 

@@ -45,7 +45,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   const std::size_t letters =
       wanted.size() - std::min(wanted.find_first_not_of('-'), wanted.size());
   std::size_t fewest = letters / 2 + 1;
-  std::size_t longest_beginning = 0;  // of equals, the one that begins alike is meant
+  std::size_t longest_beginning = 0;  // length of the beginning that `best` shares with `word`
   for (const std::string& candidate : candidates) {
     const std::string offered = folded_name(candidate);
     const bool begun = wanted.size() >= 3 && offered.starts_with(wanted);  // "vgg" means "vgg16"

@@ -7,9 +7,11 @@
 
 namespace pipedream {
 
-// Returns the candidate that takes the fewest edits (insert, delete or replace a character) to
-// become `word`, the first one if several do. A candidate that begins with `word`, if `word` has at
-// least 3 characters, counts as equal to it. Upper and lower case are the same, as are '-' and '_'.
+// Returns the candidate that takes the fewest edits to become `word`. An edit inserts, deletes or
+// replaces a character, or swaps two neighbouring ones. Of candidates with equally few edits, the
+// one that shares the longest beginning with `word` wins, then the first one. A candidate that
+// begins with `word`, if `word` has at least 3 characters, counts as equal to it. Upper and lower
+// case are the same, as are '-' and '_'.
 // Returns an empty string if `word` has more than 64 characters, or if the edits exceed half the
 // length of `word` without its leading dashes.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);

@@ -47,7 +47,8 @@ bool is_utf8(std::string_view text) {
       if ((next & 0xC0) != 0x80) return false;
       point = point << 6 | (next & 0x3FU);
     }
-    constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // by length: no longer forms
+    // By length: the lowest code point. A lower one has a shorter form, and UTF-8 demands that.
+    constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
     if (point < kLeast[length] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
       return false;
     i += length;

@@ -31,8 +31,8 @@ template <class Parts, class Text = std::identity>
 // Whether `text` is UTF-8, as JSON demands.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-// The bytes of `text` as pairs of hexadecimal digits, and back. from_hex() returns nullopt for
-// anything else.
+// to_hex() returns the bytes of `text` as pairs of hexadecimal digits, and from_hex() reverses it.
+// from_hex() returns nullopt if `digits` is not such a text.
 [[nodiscard]] std::string to_hex(std::string_view text);
 [[nodiscard]] std::optional<std::string> from_hex(std::string_view digits);
 

@@ -76,7 +76,8 @@ struct Written {
   double scale;
 };
 
-// "; for 100Mbps write \"100Mbit/s\"": many write the unit of bandwidth so.
+// Returns the advice "; write \"100Mbit/s\"" for the text "100Mbps", a common way to write a
+// bandwidth. Returns an empty string if `name`, the unit in the text `all`, does not end in "bps".
 std::string instead_of_bps(const Family& family, std::string_view all, std::string_view name) {
   constexpr std::string_view kBps = "bps";
   if (!name.ends_with(kBps)) return "";

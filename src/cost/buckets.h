@@ -16,10 +16,10 @@ struct Bucket {
   Bytes weights;  // of all its layers; their gradients have the same size
   // The fraction of the stage's backward after which all gradients of the bucket exist. It is 1 for
   // the last bucket if the stage's first layer has weights. The backward is that of stage_time():
-  // it includes the update and the processor time of averaging, and both count as if they came
-  // first. In training the update comes last, after the averaging. Either way the time from one
-  // release to the next is the same, and whoever waits for the averaging has also waited for the
-  // update. If the update came last here, the averaging that it has to wait for would hide it.
+  // it includes the update and the processor time of averaging. Both count as if they came before
+  // the backward of the last layer, although in training the update comes after the averaging. If
+  // they counted last, the averaging would overlap the update, which in training has to wait for
+  // the averaging.
   double released = 1;
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };

@@ -57,10 +57,13 @@ class Moments {
     };
     const MemoryUse first = all(counts_.in_flight);
     const MemoryUse later = all(counts_.accumulating);
-    const Bytes others = first.gradients;       // if an earlier item has left its gradients
-    const Bytes none = others - size_.weights;  // if it has not: one buffer is not there yet
-    Bytes behind;                               // weights of this layer and all later ones
-    Bytes held_behind;                          // activations that all later layers hold
+    // Gradients before the item's backward. `others`: an earlier item has left gradients, to which
+    // the backward adds. `none`: no earlier item has, and one buffer fewer exists, because the
+    // backward allocates it layer by layer.
+    const Bytes others = first.gradients;
+    const Bytes none = others - size_.weights;
+    Bytes behind;       // weights of this layer and all later ones
+    Bytes held_behind;  // activations that all later layers hold
     for (std::size_t i = size_.layers.size(); i-- > 0;) {
       const LayerSize& layer = size_.layers[i];
       behind += layer.weights;

@@ -7,7 +7,7 @@
 namespace pipedream::cost {
 namespace {
 
-// The loops from each stage to the last one.
+// Raises `period` to the limits of the loops from each stage to the last one.
 void raise_to_outer_loops(const PipelineCosts& costs, Period& period) {
   const std::size_t count = costs.stages.size();
   const double items = costs.items;
@@ -26,7 +26,7 @@ void raise_to_outer_loops(const PipelineCosts& costs, Period& period) {
   }
 }
 
-// The loops from each stage to each later stage but the last.
+// Raises `period` to the limits of the loops from each stage to each later stage but the last.
 void raise_to_inner_loops(const PipelineCosts& costs, Period& period) {
   const std::size_t count = costs.stages.size();
   const double items = costs.items;

@@ -6,17 +6,18 @@
 
 namespace pipedream::cost {
 
+// Returns the period: the largest limit of raise_to_busiest() and raise_to_loops().
 [[nodiscard]] Period one_f_one_b_time(const PipelineCosts& costs);
 
 // Raises `period` to the largest of three limits: the compute of a stage, the averaging of a stage
-// once per round of its replicas, and the busiest link. Other systems use this limit too.
+// once per round of its replicas, and the busiest link. two_buffered_time() calls this too.
 void raise_to_busiest(const PipelineCosts& costs, Period& period);
-// Raises `period` to the loop limits, which other systems use too. An item returns to a stage after
-// it has passed all later stages, forth and back, and the stage's depth limits how many items are
-// on that way (loop_limit). This holds from every stage to the last one. It also holds from every
-// stage i to every later stage j, with fewer items: stage j starts an item's backward only after it
-// has begun d_j − 1 later items, so r_j·(d_j − 1) of the items that stage i has in flight wait at
-// stage j.
+// Raises `period` to the loop limits. two_buffered_time() calls this too. An item returns to a
+// stage after it has passed all later stages, forth and back, and the stage's depth limits how many
+// items are on that way (loop_limit). This holds from every stage to the last one. It also holds
+// from every stage i to every later stage j, with fewer items: stage j starts an item's backward
+// only after it has begun d_j − 1 later items, so r_j·(d_j − 1) of the items that stage i has in
+// flight wait at stage j.
 void raise_to_loops(const PipelineCosts& costs, Period& period);
 
 }  // namespace pipedream::cost

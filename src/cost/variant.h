@@ -22,7 +22,7 @@ enum class Variant { kDefault, kPaper, kPublished };
 //             a stage on m components                      a cut of a bytes before it
 //   default   max(inner, 2(m−1)/m·W / B) / m               a / B: both directions at once
 //   paper     max(inner, 2(m−1)·W / B) / m                 2a / B
-//   published (inner + 4(m−1)/m·W / B [/ Q if first]) / m  2a / (B·m), and so for the cut after it
+//   published (inner + 4(m−1)/m·W / B [/ Q if first]) / m  2a / (B·m), also for the cut after it
 struct Recurrence {
   Variant variant = Variant::kDefault;
   double bandwidth = 1;  // bytes per second

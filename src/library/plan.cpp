@@ -65,8 +65,9 @@ Cluster this_machine_for(const profile::Profile& profile, int workers) {
     const at::Device any_of_its_kind(model::device_named(profile.device).type());
     return this_machine_with(workers, model::memory_of_worker(any_of_its_kind, workers));
   } catch (const CannotMeet&) {
-    throw CannotMeet("plan: the profile was measured on " + profile.device +
-                     ", which this machine lacks: give a Cluster instead of a number of workers");
+    throw CannotMeet(
+        "plan: the profile was measured on a GPU, and this machine has none: give a Cluster "
+        "instead of a number of workers");
   }
 }
 

@@ -31,7 +31,7 @@ constexpr std::int64_t kFewPixels = 128;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// All that the gradients of one convolution are computed from.
+// The inputs of the backward of one convolution.
 struct Convolution {
   at::Tensor input;   // N × C × height × width
   at::Tensor weight;  // out × C × kernel × kernel
@@ -46,7 +46,7 @@ struct Convolution {
   // Output pixels of one sample.
   [[nodiscard]] std::int64_t pixels() const { return grad.size(2) * grad.size(3); }
 };
-// Of input, weight and bias; those that are not wanted are undefined.
+// The gradients of input, weight and bias. A gradient that is not wanted is undefined.
 using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 std::int64_t samples_per_slice(const Convolution& of) {
@@ -61,8 +61,8 @@ Gradients one_product_per_sample(const Convolution& of) {
                                    {of.stride, of.stride}, {of.padding, of.padding}, of.wanted);
 }
 
-// The gradients of many samples by one matrix product each. Channels are the innermost dimension,
-// and the patches of all samples are the rows of one matrix.
+// Computes each gradient, over many samples, with one matrix product. Channels are the innermost
+// dimension, and the patches of all samples are the rows of one matrix.
 class OneProduct {
  public:
   explicit OneProduct(const Convolution& of)

@@ -15,8 +15,9 @@ class MemoryLedger;
 [[nodiscard]] std::shared_ptr<MemoryLedger> make_memory_ledger();
 
 // Counts from its construction to its destruction, on the thread that constructed it and on threads
-// of autograd while they work for that thread. Freeing memory that was allocated before the meter
-// existed makes the count smaller, down to negative numbers; with a ledger it does not count.
+// of autograd while they work for that thread. Without a ledger, freeing memory that was allocated
+// before the meter existed makes the count smaller, down to negative numbers. With a ledger, such a
+// free changes no count.
 class MemoryMeter {
  public:
   explicit MemoryMeter(std::shared_ptr<MemoryLedger> ledger = nullptr,

@@ -25,8 +25,8 @@ using WeightsMetadata = std::map<std::string, std::string>;
 void write_weights(const std::filesystem::path& path, const NamedTensors& tensors,
                    const WeightsMetadata& metadata = {});
 
-// What somebody needs who uses the network's weights elsewhere: the network, its options and
-// further facts, and how its data was prepared (`data`).
+// The metadata that other programs need to use the network's weights: the name of the network, its
+// options and facts (Network::facts), and how its data was prepared (`data`).
 [[nodiscard]] WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data);
 
 }  // namespace pipedream::model

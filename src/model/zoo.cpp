@@ -7,7 +7,7 @@ namespace pipedream::model {
 
 namespace {
 
-// The entry with networks that know their options.
+// Returns `entry` with a `make` that also sets Network::options.
 ZooEntry with_options(ZooEntry entry) {
   entry.make = [make = std::move(entry.make)](const Options& options, std::int64_t batch) {
     Network network = make(options, batch);

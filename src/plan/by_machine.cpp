@@ -27,8 +27,9 @@ class Filling {
   // Returns stages that take at most `time` per minibatch, with the fewest workers; no stages if
   // the cluster has too few workers.
   [[nodiscard]] Draft within(double time) const {
-    // By cut: the fewest workers before it (workers_ + 1: not reached yet), and of the stage that
-    // ends there, the cut and the worker at which it begins.
+    // All three are indexed by cut. `used` is the fewest workers for the layers before the cut, or
+    // workers_ + 1 if no stages end there yet. `from` is the cut, and `begin` the worker, at which
+    // the stage that ends at the cut begins.
     std::vector<int> used(cuts_.count(), workers_ + 1);
     std::vector<std::size_t> from(cuts_.count(), 0);
     std::vector<int> begin(cuts_.count(), 0);

@@ -7,11 +7,11 @@
 
 namespace pipedream::plan {
 
-// Bisects for the shortest time per minibatch, in seconds, between `fastest`, below which no plan
-// comes, and `slowest`. Returns a draft for every time tried that suffices, the fastest last.
-// Stages pay for their compute, their averaging and the bytes that they receive; nothing else
-// limits the time, so the drafts are starting points for a search and not answers. Returns none on
-// a cluster of one level.
+// Bisects for the shortest time per minibatch between `fastest`, a lower bound, and `slowest`, both
+// in seconds. Returns a draft for each tried time within which there are stages, the fastest draft
+// last. Stages pay for their compute, their averaging and the bytes that they receive; nothing else
+// limits the time, so the drafts are starting points for a search and not answers. Returns no draft
+// on a cluster of one level.
 [[nodiscard]] std::vector<Draft> drafts_by_machine(const Predictor& predictor, double fastest,
                                                    double slowest);
 

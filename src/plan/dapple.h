@@ -10,15 +10,15 @@ namespace pipedream::plan {
 
 struct DappleOptions {
   bool straight = false;        // no replicas
-  std::int64_t budget = 5'000;  // of the search, in predictions; no clock limits it
+  std::int64_t budget = 5'000;  // predictions that the search may make (Search)
 };
 // Returns the best plan found. The prediction chooses microbatches, depths (warm-up) and
 // recomputation within the memory. Requires a predictor for a system that flushes and whose
 // replicas share items.
 [[nodiscard]] Outcome plan_dapple(const Predictor& predictor, const DappleOptions& options = {});
 
-// The best plans by the latency formula. A simulation may find that another than the first is the
-// fastest.
+// The best plans by the latency formula. In a simulation, another plan of `few` may be faster than
+// `best`.
 struct DappleAnswers {
   Outcome best;
   std::vector<Answer> few;  // at most Search::kFew, fastest first; empty if nothing fits

@@ -11,7 +11,7 @@ namespace pipedream::plan {
 
 struct GeneralOptions {
   bool straight = false;         // no replicas
-  std::int64_t budget = 10'000;  // of the search, in predictions; no clock limits it
+  std::int64_t budget = 10'000;  // predictions that the search may make (Search)
 };
 
 // Returns the best plan found. Its bound holds for all plans of the form above. Requires a

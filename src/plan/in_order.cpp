@@ -9,7 +9,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMostPairs = 1e7;      // pairs of cuts × places
 constexpr double kMostPlaceWork = 1e6;  // places × workers: the work to know all places
-constexpr double kUnit = 1e9;  // bytes; times per byte are taken from the time of this number
+constexpr double kUnit = 1e9;  // bytes; the time per byte is the time of this many, divided by it
 
 // The dynamic programme of plan/in_order.h.
 class OrderProgramme {

@@ -35,8 +35,8 @@ struct Predicted {
 struct PlanFile {
   std::string model;
   int workers = 0;          // workers of the cluster that the plan was made for
-  std::string device{};     // what it computes on, such as "cuda", no index; empty if not known
-  std::string precision{};  // what it computes in, such as "fp32"; empty if not known
+  std::string device{};     // device that the plan is for, "cpu" or "cuda"; empty if not known
+  std::string precision{};  // precision that the plan is for, such as "fp32"; empty if not known
   Plan plan;
   Predicted predicted;
 };
@@ -44,12 +44,13 @@ struct PlanFile {
 // Returns the content of the file. Requires one entry of `predicted.stages` for each stage.
 [[nodiscard]] std::string to_json(const PlanFile& file, const graph::Graph& graph);
 
-// Parses `content`, and finds layers by name in `graph`. What to_json() wrote gives an equal
+// Parses `content`, and finds layers by name in `graph`. The text of to_json() gives an equal
 // PlanFile. Throws BadFile, which names `file` and the place in it, if `content` is not a plan for
-// that network.
+// the network of `graph`.
 [[nodiscard]] PlanFile parse_plan(std::string_view content, const std::string& file,
                                   const graph::Graph& graph);
-// Parses the file at `path`. Throws BadFile as parse_plan() does, and IoError.
+// Reads and parses the file at `path`. Throws BadFile as parse_plan() does, and IoError if the file
+// cannot be read.
 [[nodiscard]] PlanFile read_plan(const std::filesystem::path& path, const graph::Graph& graph);
 
 }  // namespace pipedream::plan

@@ -136,14 +136,14 @@ class Predictor {
   //    stages get a common limit on their depth, with the setting's recomputation. Every limit from
   //    min(slack·(S − 1), 16) down to 1 is tried;
   //  - with Depth::kBest, all of this again with slack 2, if a combination has fitted so far and
-  //    more items in flight may help: if the best one is limited by Limit::kLoop, or if the system
-  //    flushes and there are transfers.
+  //    more items in flight may help: if a combination with this number of microbatches fits and is
+  //    limited by Limit::kLoop, or if the system flushes and there are transfers.
   // Depths are only changed if the system has them (Traits::has_depths) and `layout.depths` is
   // empty.
   //
   // Requires a layout of at least one stage, with `ends` that ascend from 0 to cuts().last(). For a
   // system with several stages per worker, the stages must be dealt out in turn (plan/dealing.h).
-  // A layout that breaks this ends the program (PD_CHECK).
+  // Only the number of `ends` and their last entry are checked (PD_CHECK).
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }

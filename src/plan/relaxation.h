@@ -62,7 +62,7 @@ class Relaxation {
   std::vector<double> exchange_;
   std::vector<int> levels_end_;  // by level: the workers that the levels up to it join
   std::vector<double> table_;    // rest(a, w) at a·workers_ + w − 1; empty for large problems
-  std::vector<Step> whole_;      // stages that reach bound_; empty if bisection was not used
+  std::vector<Step> whole_;      // stages that come close to bound_; empty without bisection
   double bound_ = 0;
 };
 

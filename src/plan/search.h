@@ -80,8 +80,8 @@ class Search {
     Order order;
     Draft draft;
   };
-  // Predicts `layout`, pays for it, and keeps it if it is among the best. Returns last_, which is
-  // good until the next call.
+  // Predicts `layout`, subtracts the price from the budget, and keeps the layout if it is among the
+  // best. Returns last_, which is valid until the next call.
   const Prediction& take(Layout layout);
   void note_good(const Layout& layout);  // keeps `layout`, whose prediction is last_, in good_
   [[nodiscard]] std::vector<Draft> neighbours(const Draft& draft) const;

@@ -65,8 +65,7 @@ struct LayerMemory {
   std::vector<bool> keeps_output;
 };
 // Runs forward and backward of each layer on its own and returns the memory of each, indexed by
-// layer. Leaves no gradients behind.
-// `progress` is told the share of the layers that are done.
+// layer. Calls `progress` with the share of the layers that are done. Leaves no gradients behind.
 [[nodiscard]] std::vector<LayerMemory> run_for_memory(WholeModel& model, const Values& inputs,
                                                       const std::function<void(double)>& progress);
 

@@ -272,7 +272,8 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   if (update) prepare_updates(model, update);
   const Measured measured = measure_in_company(model, update, options);
   const Values inputs = model.sample_inputs(0);
-  // A part of an eighth comes after the whole minibatch.
+  // Memory is measured for the whole minibatch, then for a part of it (has_parts). `of_whole` is
+  // the share of the progress that the whole minibatch makes.
   const double of_whole = has_parts(network) ? 1 / (1 + share_of_part(network.batch)) : 1;
   const std::vector<LayerMemory> memory = run_for_memory(
       model, inputs, [&](double share) { options.progress(share * of_whole, kMeasuringMemory); });

@@ -21,9 +21,9 @@ struct ProfileOptions {
   model::Precision precision = model::Precision::kFloat;
   int threads = 1;  // intra-op threads of libtorch on CPU; profiling sets them for the process
   std::uint64_t seed = 0;  // of weights, made-up inputs and dropout
-  // Passes are repeated until their times are stable or this time is used up. The first pass is the
-  // warm-up, and at least one more follows. Only on CPU, if the first takes more than twice the
-  // budget, it is the one that counts.
+  // Passes are repeated until their times are stable or this time is used up. The first pass is a
+  // warm-up that does not count, and at least one more follows. Exception: if the first pass on a
+  // CPU takes more than twice the budget, it counts, and no other follows.
   std::chrono::duration<double> budget{20};
   // Called now and then, on the caller's thread. Profiling has phases, such as "timing layers" and
   // "measuring memory", and `share` (0 … 1) is the part of the phase that is done.

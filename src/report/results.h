@@ -1,4 +1,4 @@
-// What tables and JSON of results have in common.
+// Texts and JSON that several tables of results share.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr const char* kChoiceLegend = "▶ the choice of `system` auto\n"
                                                  const std::string& model,
                                                  std::optional<std::int64_t> batch);
 
-// "none", or the number of updates.
+// Returns a staleness of `updates` updates as tables show it: "none" for 0, else the number.
 [[nodiscard]] std::string staleness_text(int updates);
 
 }  // namespace pipedream::report

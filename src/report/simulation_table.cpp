@@ -97,8 +97,9 @@ std::string notes(const Simulated& simulated, const cluster::Cluster& cluster) {
   return text + reading_note(simulated.summary);
 }
 
-// Names the fastest system in simulation if it beats the choice of `auto`. `auto` goes by
-// Names the system that is fastest in simulation, if `auto` chose another one, and why it did.
+// Returns a line that names the system that is fastest in simulation, and why `auto`, which goes by
+// predicted speed, chose another. Returns "" if no system that `auto` may choose is clearly faster
+// (systems::kAsFast) than its choice.
 std::string faster_note(const systems::SimulatedChoice& choice) {
   if (!choice.chosen) return "";
   const systems::SimulatedCandidate& chosen = choice.candidates[*choice.chosen];

@@ -116,8 +116,8 @@ class XmlReader {
   std::string group_;  // the class of the innermost <g> that is open
 };
 
-// Returns the classes of all boxes, marks and lines of a picture's chart, or of its legend. These
-// must be the same, whatever the picture shows.
+// Returns the classes of all boxes, marks and lines in a picture's legend (`of_legend`) or outside
+// it, in its chart. Every picture must have the same classes in both.
 [[nodiscard]] inline std::set<std::string> classes_in(const std::vector<Element>& elements,
                                                       bool of_legend) {
   std::set<std::string> classes;

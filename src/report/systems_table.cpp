@@ -41,7 +41,7 @@ std::string versions_text(const cost::Traits& traits) {
 
 std::string yes_if(bool what) { return what ? "yes" : "no"; }
 
-// The titles, and the entries of one system.
+// The titles of the columns. entries_of() returns the entries of one system in the same order.
 const std::vector<std::string> kTitles{"system",   "what it is",      "microbatches", "flushes",
                                        "replicas", "weight versions", "stale weights"};
 std::vector<std::string> entries_of(const System& system) {

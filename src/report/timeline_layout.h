@@ -1,4 +1,4 @@
-// Computes how large the parts of a timeline's picture are.
+// Computes the sizes and the labels of the parts of a timeline's picture.
 #pragma once
 
 #include <string>

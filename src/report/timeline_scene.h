@@ -22,7 +22,7 @@ inline constexpr Tenths kSeparated = 30;   // boxes of this width or more have a
 struct PlacedLane {
   Lane lane;
   std::vector<Box> compute;
-  std::vector<Mark> marks;  // no lane has any if those of one lane would be crowded
+  std::vector<Mark> marks;  // empty in all lanes if the marks of any lane are crowded
   bool is_crowded = false;  // the marks of this lane are crowded in one of the stretches
   std::vector<std::vector<Box>> strips;  // boxes of each row in Scene::strips
   int font = kSmallestNumber;  // font size in which nearly all numbers fit into compute's boxes

@@ -15,10 +15,10 @@ constexpr Tenths kComfortableBox = 260;
 constexpr Tenths kSmallestDigit = 50;
 constexpr Tenths kMargins = 40;  // of a box
 
-// The boxes whose numbers are to be readable.
+// How large boxes must be drawn so that their numbers are readable.
 struct Boxes {
-  Nanos time{0};           // of a box that is as short as boxes usually are; 0: there is no box
-  Tenths with_number = 0;  // width that it needs for its number
+  Nanos time{0};           // most boxes take at least this time; 0: there are no boxes
+  Tenths with_number = 0;  // width that a box needs for the longest number
 };
 
 Boxes boxes_in(const std::vector<Lane>& lanes, const RunShape& shape, const Window& window) {

@@ -36,9 +36,8 @@ struct Stretch {
 //  1. A chart is as wide as the numbers in nearly all of its boxes need, and at least 640 pixels if
 //     `widest` allows it.
 //  2. If the whole run would need more than `widest`, there are three stretches. The first shows
-//  the
-//     whole filling of the pipeline and the last its whole draining. If these need it, boxes become
-//     narrower than their numbers.
+//     the whole filling of the pipeline and the last its whole draining. If these need it, boxes
+//     become narrower than their numbers.
 //  3. If three stretches would show nearly all of the run, there is one, which shows all of it.
 [[nodiscard]] std::vector<Stretch> stretches_of(const std::vector<Lane>& lanes,
                                                 const RunShape& shape, const Window& window,

@@ -72,7 +72,8 @@ std::string speed_text(const TrainingRun& run) {
 
 // Returns why a small network is slower than its simulation says, as a line of the table. Empty if
 // the network is not small, or not much slower. Predictions leave out what it costs to run an op
-// and to pass a message (`./run bench op_cost`), which is little beside the layers of others.
+// and to pass a message (`./run bench op_cost`), which is little beside the layers of larger
+// networks.
 std::string small_network_line(const TrainingRun& run) {
   constexpr double kSmall = 0.005;  // predicted seconds per update
   constexpr double kMuchSlower = 0.8;

@@ -7,7 +7,7 @@ namespace pipedream::runtime {
 
 // All fields are sums, so scores of several items and workers can be added.
 struct Score {
-  double loss = 0;  // over items: the mean loss of the item times its samples
+  double loss = 0;  // sum over items: the item's mean loss times its number of samples
   std::int64_t samples = 0;
   std::int64_t right = 0;        // correct predictions
   std::int64_t predictions = 0;  // labels predicted: one per sample, or one per word

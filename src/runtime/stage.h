@@ -142,8 +142,8 @@ class Stage {
   std::vector<LayerId> order_;                         // the stage's layers, producers first
   std::vector<std::unique_ptr<model::Layer>> layers_;  // parallel to `order_`
   std::vector<std::vector<Name>> wires_;  // parallel to `order_`: the names of a layer's inputs
-  // Parallel to `order_`: the names that are not needed after a layer. One more entry holds those
-  // that are needed until the end.
+  // Entry i has the names whose last use is by layer i of `order_`: run_layers() drops them then.
+  // One entry more, the last, has the names that are needed until all layers have run.
   std::vector<std::vector<Name>> last_users_;
   std::unique_ptr<WeightStore> weights_;
   std::vector<ValueId> taken_;

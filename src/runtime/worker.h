@@ -43,10 +43,10 @@ struct Channels {
 // One worker: the stages that the plan gives to it, with their layers, weight versions and
 // optimiser state, and the interpreter that runs its program on them. An op is one step of a
 // program (schedule/ops.h). An item is what a forward runs on: a minibatch or a microbatch. The
-// replicas of one stage are its replica group. A training run is a list of
-// segments, and run() executes one: it derives this worker's program from the segment's schedule
-// and executes the ops one after another, in program order. The worker chooses nothing itself: the
-// schedule fixes the order of ops and the weight version of every forward and backward.
+// replicas of one stage are its replica group. A training run is a list of segments, and run()
+// executes one: it derives this worker's program from the segment's schedule and executes the ops
+// one after another, in program order. The worker chooses nothing itself: the schedule fixes the
+// order of ops and the weight version of every forward and backward.
 //
 // The work of an op is done by:
 //   Load                          the segment's Feed, which reads samples from the data set
@@ -87,8 +87,8 @@ class Worker {
   // Executes this worker's program of the segment's schedule, to train or to evaluate
   // (`Rules::trains`). Requires that the schedule validates against the plan and that all workers
   // run the same segments in the same order. Returns when this worker's part is done; other workers
-  // may still be busy. Only of an asynchronous schedule, all workers wait for each other at the
-  // end, and have equal weights then.
+  // may still be busy. Exception: at the end of an asynchronous schedule, all workers wait for each
+  // other, and then have equal weights.
   //
   // Throws TrainingStopped if a training loss is not finite. On a GPU this is noticed up to eight
   // items later, by a later op; losses of evaluations are not checked. Throws WorkerLost if another

@@ -1,5 +1,5 @@
-// Random networks, plans and schedules of every system. Only *_property_test.cpp and
-// *_slow_test.cpp files include this.
+// Random networks, plans and schedules of every system. Only property tests, slow tests and their
+// *_testing.h headers include this.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct AnySystem {
   std::string name;
   cost::Traits traits;
   Schedule (*schedule)(const plan::Plan& plan, const Extent& extent, const cost::Traits& traits);
-  // Why it cannot run a plan; null if its traits say all.
+  // Returns why the system cannot run a plan; nullopt if it can. nullptr if the traits say it all.
   std::optional<std::string> (*accepts)(const plan::Plan& plan) = nullptr;
 };
 
@@ -94,8 +94,8 @@ struct Sizes {
   return std::move(builder).build();
 }
 
-// Sets the depths of 1F1B, or deeper ones that hide transfers, or random depths, as plans have them
-// where memory limits the depth.
+// Sets the depths of 1F1B, deeper ones that hide transfers, or random ones, as plans have them if
+// memory limits the depth. No depth exceeds `most`.
 inline void set_any_depths(plan::Plan& plan, int most) {
   const int kind = test::any_of_range(0, 4);
   int behind = 0;  // items in flight on the stage after this one, on all its replicas
@@ -119,7 +119,7 @@ struct Case {
   Schedule schedule;
 };
 
-// The replicas of each stage: any that the system accepts.
+// Returns a random number of replicas for each stage, from 1 to `most`, that the system accepts.
 [[nodiscard]] inline std::vector<int> any_replicas(const AnySystem& system, int stages, int most) {
   using test::any_of_range;
   if (system.traits.replicas == Replicas::kNone)
@@ -131,7 +131,7 @@ struct Case {
   return replicas;
 }
 
-// Workers in another order than theirs.
+// Renumbers the workers 0 … `count` − 1 by a random rotation.
 inline void turn_workers(plan::Plan& plan, int count) {
   const int turn = test::any_of_range(0, count);
   for (plan::Stage& stage : plan.stages)
@@ -166,7 +166,7 @@ inline void place_any_layers(const graph::Graph& graph, plan::Plan& plan) {
   }
 }
 
-// Any schedule that the generator of one of the systems promises to be good for.
+// Returns a random schedule of one of `systems`, for a plan that its generator accepts.
 [[nodiscard]] inline Case any_case(const Sizes& sizes,
                                    const std::vector<AnySystem>& systems = known_systems()) {
   using test::any_of_range;

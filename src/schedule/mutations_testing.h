@@ -1,5 +1,5 @@
-// Changes one thing in complete programs. Only *_property_test.cpp and *_slow_test.cpp files
-// include this.
+// Changes one thing in complete programs. Only property tests, slow tests and their *_testing.h
+// headers include this.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Small networks with their plans, and text forms, for tests about schedules. Only *_test.cpp files
-// include this.
+// Small networks with their plans, and text forms, for tests about schedules. Only tests and their
+// *_testing.h headers include this.
 #pragma once
 
 #include <string>

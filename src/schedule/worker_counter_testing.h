@@ -1,5 +1,5 @@
 // Counts what one worker keeps for each of its stages (schedule/counts.h), given its whole program.
-// Only *_test.cpp files include this.
+// Only tests and their *_testing.h headers include this.
 #pragma once
 
 #include "core/match.h"

@@ -1,4 +1,4 @@
-// The values that a stage on one worker takes from other workers, as they come in.
+// Keeps track of the values that have arrived at a stage on one worker from other workers.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,20 @@
 
 namespace pipedream::simulate {
 
-// What has come in of one item: its activations for a forward, or its gradients for a backward.
+// The values of one item that have arrived: activations for a forward, or gradients for a backward.
 struct ItemArrivals {
   schedule::Item item;
-  int values = 0;  // that are here
-  Nanos sent{0};   // when the value that came last was sent
-  Nanos last{0};   // when it arrived
+  int values = 0;  // number of values that have arrived
+  Nanos sent{0};   // when the value that arrived last was sent
+  Nanos last{0};   // when the last value arrived; may be later than now, by the link's latency
 };
 
-// The items of one stage on one worker of which some value is here and which no op has taken.
+// All items of one stage on one worker that have some of their values and that no op has taken.
+// Owned by the Engine and used by its thread.
 class Arrivals {
  public:
-  // `sole`: an item has no other value, so that this one is the first of its item.
+  // Adds one value of `item`. `sole` means that each item has only one value, so that this is the
+  // first of `item` and no entry has to be searched for.
   void add(const schedule::Item& item, Nanos sent, Nanos arrived, bool sole) {
     ItemArrivals& of = sole ? begin(item) : find_or_begin(item);
     ++of.values;
@@ -29,7 +31,8 @@ class Arrivals {
     of.sent = sent;
   }
 
-  // The item, if at least `wanted` of its values are here. With `take` it is forgotten.
+  // Returns the arrivals of `item` if at least `wanted` of its values have arrived, else nullopt.
+  // With `take`, removes the item.
   [[nodiscard]] std::optional<ItemArrivals> complete(const schedule::Item& item, int wanted,
                                                      bool take) {
     std::size_t i = 0;
@@ -45,7 +48,8 @@ class Arrivals {
     items_.push({.item = item});
     return items_.back();
   }
-  // Searches from the end: a value that comes in most likely belongs to the item begun last.
+  // Returns the entry of `item`, which it adds if it is missing. Searches from the end, because a
+  // value most likely belongs to the item that was added last.
   ItemArrivals& find_or_begin(const schedule::Item& item) {
     for (std::size_t i = items_.size(); i-- > 0;)
       if (items_[i].item == item) return items_[i];

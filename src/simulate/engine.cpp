@@ -24,12 +24,12 @@ using schedule::Update;
 
 namespace {
 
-// Where jitter draws its numbers from.
+// Returns a number for the kind of op, so that ops of different kinds have different jitter.
 int draw_of(const Op& op) { return static_cast<int>(op.index()); }
 
 Nanos duration_of(const ItemTimes& times, const Op& op) {
   const auto* backward = std::get_if<Backward>(&op);
-  if (backward == nullptr) return times.forward;  // or the same again
+  if (backward == nullptr) return times.forward;  // a forward or a recomputation
   switch (backward->part) {
     case schedule::BackwardPart::kFull:
       return times.backward;
@@ -94,7 +94,7 @@ void Engine::add_worker(std::size_t program) {
     servers_.add_worker(id, plan.stages.front(), profile_, links_);
 }
 
-// Every value that the stage makes for others, with the bytes of one item of it for each.
+// Adds every value and gradient that the stage makes for other stages, with its bytes per item.
 void Engine::add_outgoing(StageRun& run) {
   for (const Kind kind : {Kind::kActivation, Kind::kGradient})
     for (const std::size_t t : routes_.made(run.stage, kind)) {
@@ -104,6 +104,7 @@ void Engine::add_outgoing(StageRun& run) {
       bool first = true;
       const auto add = [&](int peer, double share) {
         double sent = run.times.bytes_share * share;
+        // Every peer gets the whole of a tied weight. Its gradient goes back to one peer only.
         if (transfer.is_weight) sent = kind == Kind::kActivation || first ? 1 : 0;
         first = false;
         run.outgoing.push_back(
@@ -112,7 +113,7 @@ void Engine::add_outgoing(StageRun& run) {
       if (routes_.shares_items())
         routes_.for_each_peer(run.stage, run.replica, taker, 0, add);
       else
-        add(0, 1);  // the same for every replica whose turn it is
+        add(0, 1);  // whichever replica's turn it is gets the same bytes
     }
 }
 
@@ -153,7 +154,7 @@ bool Engine::step(std::uint32_t w, Nanos now) {
   if (next == nullptr) return false;
   const Op op = *next;
   bool blocked = false;
-  const auto start = [&](const auto&) {  // what follows the op begins when it is over
+  const auto start = [&](const auto&) {  // the clock continues the program when the op is over
     blocked = !compute(w, op, now);
     return false;
   };
@@ -272,7 +273,7 @@ bool Engine::compute(std::uint32_t w, const Op& op, Nanos now) {
   return true;
 }
 
-// Each moment is kept once. A schedule repeats itself, so there are few.
+// Keeps each different moment once. A schedule repeats itself, so there are few.
 void Engine::note_moment(Worker& worker, StageId running) {
   Moment now;
   for (const StageRun& run : worker.stages) {
@@ -286,7 +287,8 @@ void Engine::note_moment(Worker& worker, StageId running) {
   if (std::find(known.rbegin(), known.rend(), now) == known.rend()) known.push_back(std::move(now));
 }
 
-// Data is read ahead: while an item is worked on, the next two are.
+// Reads up to two items ahead: reading begins once the reader is idle and the last forward but one
+// that uses data has begun.
 void Engine::load(std::uint32_t w, const Load& op) {
   Worker& worker = workers_[w];
   const Nanos start = std::max(worker.reader_free, worker.read_ahead[0]);
@@ -356,7 +358,7 @@ bool Engine::await(std::uint32_t w, const Await& op, Nanos now) {
   const auto ready = averagings_.take(op.stage, op.update);
   if (!ready) return false;
   Worker& worker = workers_[w];
-  // Until the slowest replica had its gradients, this worker waited for that and not for links.
+  // Idle time until the slowest replica had its gradients is waiting; the rest is transfer.
   const Nanos gap = now - worker.free;
   const Nanos wait = std::clamp(*ready - worker.free, Nanos{0}, gap);
   tell({worker.id, op, now, now, gap - wait, wait});

@@ -16,7 +16,8 @@
 
 namespace pipedream::simulate {
 
-// Runs once. Keeps references to its arguments.
+// One simulation; run() may be called once. Keeps references to its arguments. Owned and used by
+// one thread.
 class Engine {
  public:
   Engine(const schedule::Schedule& schedule, const plan::Plan& plan,
@@ -26,13 +27,16 @@ class Engine {
   Result run();
 
  private:
-  // What one item of a stage sends to one replica that takes a part of it.
+  // A value or gradient that a stage sends for each item. `value`, `user` and `kind` are those of
+  // the Send.
   struct Outgoing {
     ValueId value;
     StageId user;
     schedule::Kind kind;
-    WorkerId peer;  // only where replicas share items: else the bytes are the same for every peer
-    double bytes;
+    // The receiver, if replicas share items. Otherwise all receivers get the same number of bytes,
+    // and `peer` means nothing.
+    WorkerId peer;
+    double bytes;  // per item
   };
   // A stage on one worker.
   struct StageRun {
@@ -40,42 +44,46 @@ class Engine {
     int replica = 0;
     ItemTimes times;
     std::array<Arrivals, 2> arrivals;  // by kind
-    std::array<int, 2> wanted{};       // values of an item from other workers, by kind
-    // `wanted` differs from item to item: another stage of the same worker makes some of them.
+    std::array<int, 2> wanted{};       // by kind: values of an item that come from other workers
+    // True if the worker has several stages. Then another stage of the same worker may make a
+    // value, and values_wanted() counts for each item anew instead of `wanted`.
     bool varies = false;
     std::vector<Outgoing> outgoing;
     schedule::Counter counter;
-    WeightVersion joined{0};   // the last update whose averaging it has joined
-    std::int64_t pushed = -1;  // the last minibatch that it has begun to push
+    WeightVersion joined{0};   // the last update whose averaging this replica has joined
+    std::int64_t pushed = -1;  // the last minibatch whose gradients it has begun to push
   };
   struct Worker {
     WorkerId id;
     std::vector<StageRun> stages;
-    Nanos free{0};                      // when its last compute op was over
+    Nanos free{0};                      // end of its last op on the compute lane
     bool blocked = false;               // its next op waits for something
     Nanos fetching{0};                  // time since `free` that it waited for weights
-    Nanos reader_free{0};               // when its reader of the data set is idle
-    std::array<Nanos, 2> read_ahead{};  // when the last two ops that used data began
-    Nanos data_ready{0};                // for the next forward
-    std::vector<Moment> moments;
+    Nanos reader_free{0};               // when its reader of the data set becomes idle
+    std::array<Nanos, 2> read_ahead{};  // when the last two forwards that used data began
+    Nanos data_ready{0};                // when the data of the next forward is there
+    std::vector<Moment> moments;        // WorkerPeaks::moments so far
   };
 
   void add_worker(std::size_t program);
   void add_outgoing(StageRun& run);
+  // Runs the ops of worker `w` until it computes, waits or has ended. In this class, `w` is the
+  // number of the worker's program.
   void run_worker(std::uint32_t w, Nanos now);
-  // Runs the next op of the worker if it can begin now. False: the worker computes, waits or has
-  // ended.
+  // Runs the worker's next op if it can begin now. Returns whether the worker can go on at once; if
+  // not, it computes, waits or has ended.
   bool step(std::uint32_t w, Nanos now);
-  // Starts a compute op once its values are here. False: they are not.
+  // Starts a forward, recomputation or backward. Returns false if a value that it takes is missing.
   bool compute(std::uint32_t w, const schedule::Op& op, Nanos now);
   void load(std::uint32_t w, const schedule::Load& op);
   void send(std::uint32_t w, const schedule::Send& op, Nanos now);
   void reduce(std::uint32_t w, const schedule::Reduce& op, Nanos now);
   void push(std::uint32_t w, const schedule::Push& op, Nanos now);
   void update(std::uint32_t w, const schedule::Update& op, Nanos now);
-  // Whether the worker may pass the op; false: it has to wait.
+  // Return whether the worker may pass the op. If not, it has to wait.
   bool await(std::uint32_t w, const schedule::Await& op, Nanos now);
   bool pull(std::uint32_t w, const schedule::Pull& op, Nanos now);
+  // Pass an event to the sink: tell() for events on compute lanes, tell_other() for all others.
   void tell(const timeline::Event& event) const {
     if (sink_.compute) sink_.compute(event);
   }
@@ -84,14 +92,16 @@ class Engine {
   }
   void pass(std::uint32_t w);  // goes to the next op
 
-  // Remembers what the worker's stages keep as the stage `running` begins a backward.
+  // Adds to `worker.moments` what the worker's stages keep as the stage `running` begins a
+  // backward.
   static void note_moment(Worker& worker, StageId running);
 
-  // If the backward that runs from `begin` completes gradients that are averaged or pushed: starts
-  // that.
+  // Starts to average or push the gradients that a backward of `run` completes, if the program does
+  // so right after the backward (schedule::release_of_backward). The backward runs from `begin` for
+  // `duration`.
   void release_gradients(std::uint32_t w, StageRun& run, Nanos begin, Nanos duration, Nanos now);
 
-  // A transfer is over.
+  // Handles a job that is over: a message, a bucket of an averaging, or traffic of the servers.
   void finished(const Lanes::Finished& job, Nanos now);
   void deliver(const Lanes::Finished& job, Nanos now);
   void averaged(const Averagings::Done& done, Nanos now);
@@ -101,7 +111,7 @@ class Engine {
   }
 
   [[nodiscard]] static StageRun& run_of(Worker& worker, StageId stage);
-  // The values of an item that come from other workers.
+  // Returns how many values of an item come from other workers.
   [[nodiscard]] int values_wanted(const Worker& worker, const StageRun& run, schedule::Item item,
                                   schedule::Kind kind) const;
   [[nodiscard]] Result result() const;
@@ -118,10 +128,10 @@ class Engine {
   Lanes lanes_;
   Wires wires_;
   Averagings averagings_;
-  ServerTraffic servers_;                  // of asynchronous schedules; workers by program
+  ServerTraffic servers_;                  // only for asynchronous schedules; workers by program
   std::vector<Worker> workers_;            // by program
   std::vector<std::uint32_t> program_of_;  // by worker
-  std::vector<StageId> producer_;          // of each value that crosses stages
+  std::vector<StageId> producer_;          // by value: the stage that makes it, if it is sent
   std::int64_t ops_ = 0;
 };
 

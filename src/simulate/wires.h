@@ -1,5 +1,5 @@
-// The messages between pairs of workers. Each ordered pair has a lane of its own, made when it is
-// first used.
+// The messages between pairs of workers. Each ordered pair (sender, receiver) has a lane of its
+// own, which is made when it is first used.
 #pragma once
 
 #include <array>
@@ -14,25 +14,27 @@
 
 namespace pipedream::simulate {
 
-// A value on its way.
+// A message that was sent and has not arrived.
 struct WireMessage {
   WorkerId from;
   schedule::Send send;
-  Nanos sent{0};
+  Nanos sent{0};  // when it was sent
 };
 
-// Owned by the engine. Keeps references to its arguments.
+// Owned by the Engine and used by its thread. Keeps references to its arguments.
 class Wires {
  public:
   Wires(const cluster::Cluster& cluster, const cost::Links& links, Lanes& lanes);
 
-  // Sends `bytes` to the peer of `send`, behind what is on that wire already.
+  // Sends the message `send` of `bytes` bytes. It follows all earlier messages of the same sender
+  // to the same receiver.
   void send(WorkerId from, const schedule::Send& send, double bytes, Nanos now);
 
+  // Returns whether `lane` is the lane of a pair of workers.
   [[nodiscard]] bool owns(LaneId lane) const {
     return lane < by_lane_.size() && by_lane_[lane] != nullptr;
   }
-  // The message whose transfer on that lane is over.
+  // Must be called for each finished job of a lane that it owns. Removes and returns its message.
   WireMessage arrived(LaneId lane);
 
  private:
@@ -41,7 +43,7 @@ class Wires {
     Path path;
     Fifo<WireMessage> messages;
   };
-  // The wires of one sender. Most workers have two neighbours, so the last two are looked at first.
+  // The wires of one sender. `recent` caches two of them, because most workers have two neighbours.
   struct Sender {
     std::unordered_map<std::int32_t, std::unique_ptr<Wire>> wires;  // by receiver
     struct Recent {
@@ -57,7 +59,7 @@ class Wires {
   const cost::Links& links_;
   Lanes& lanes_;
   std::vector<Sender> senders_;  // by worker
-  std::vector<Wire*> by_lane_;   // null for lanes of others
+  std::vector<Wire*> by_lane_;   // nullptr for lanes of other classes
 };
 
 }  // namespace pipedream::simulate

@@ -1,4 +1,5 @@
-// What the planners of straight pipelines with balanced stages share: gpipe, torchgpipe and mp.
+// The planner that gpipe, torchgpipe and mp share: straight pipelines of balanced stages, or the
+// user's own split.
 #pragma once
 
 #include "systems/system.h"
@@ -6,13 +7,16 @@
 namespace pipedream::systems {
 
 struct BlockLimits {
-  int fewest = 2;  // stages that are tried, where the user does not say how many
-  int most = 1;    // workers that may have a stage
-  std::string of;  // which workers these are, for messages: "of one machine"
+  int fewest = 2;  // the fewest stages that are tried if the user gives no number of stages
+  int most = 1;    // the most stages: the number of workers that may have one
+  std::string of;  // for messages: which workers `most` counts, such as "of one machine"
 };
 
-// The user's split if `wishes.split` has one. Otherwise balanced stages: `wishes.stages` of them,
-// or the fastest number within the limits.
+// Returns the plan with the user's split if `wishes.split` is set. Otherwise returns a plan of
+// balanced stages: `wishes.stages` of them, or the fastest number from `limits.fewest` to
+// `limits.most`. Returns a refusal if `wishes.stages` exceeds `limits.most` or the number of
+// layers, or if nothing fits the memory. Throws BadValue for a split that is not valid
+// (plan::plan_split).
 [[nodiscard]] plan::Outcome plan_blocks(const plan::Predictor& predictor, const Wishes& wishes,
                                         const BlockLimits& limits);
 

@@ -8,7 +8,7 @@
 
 namespace pipedream::systems {
 
-// A chain of equal layers; bytes and milliseconds.
+// A chain of equal layers, 1 ms forward and 2 ms backward each. All sizes are bytes per layer.
 struct Chain {
   int layers = 4;
   std::int64_t weights = 10;
@@ -38,7 +38,7 @@ inline profile::Profile profile_of(const Chain& chain) {
 }
 
 inline constexpr Bytes kPlenty{1 << 30};
-inline constexpr double kFast = 1e12;  // bytes per second: nobody waits for such links
+inline constexpr double kFast = 1e12;  // bytes per second; transfers take almost no time
 
 inline cluster::Cluster flat(int workers, double bandwidth = kFast) {
   return {"flat",
@@ -60,7 +60,7 @@ inline Result plan_chain(const std::string& system, const Chain& chain,
   return plan_for(find_system(system), model, cluster, wishes);
 }
 
-// What `plan_chain` must give where a plan is expected.
+// Returns the plan of plan_chain(). Throws if it refuses.
 inline Planned plan_of(const std::string& system, const Chain& chain,
                        const cluster::Cluster& cluster, const Wishes& wishes = {}) {
   Result result = plan_chain(system, chain, cluster, wishes);
@@ -69,7 +69,7 @@ inline Planned plan_of(const std::string& system, const Chain& chain,
   return std::get<Planned>(std::move(result));
 }
 
-// Why there is no plan.
+// Returns why plan_chain() finds no plan, or "there is a plan".
 inline std::string reason(const std::string& system, const Chain& chain,
                           const cluster::Cluster& cluster, const Wishes& wishes) {
   Result result = plan_chain(system, chain, cluster, wishes);

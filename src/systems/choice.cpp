@@ -8,12 +8,13 @@
 namespace pipedream::systems {
 namespace {
 
-// Systems that do not know the option do what it asks for all the same, where they have a plan.
+// Returns whether the plan of a system meets the option even if the system does not know it. A
+// system that cannot meet `straight` has no plan (unmet_wish).
 bool is_met_unknown(Option option) {
   return option == Option::kStraight || option == Option::kNoRecompute;
 }
 
-// A wish about the form of the plan that the system cannot meet.
+// Returns why the system cannot meet a wish about the form of the plan; nullopt if it meets all.
 std::optional<std::string> unmet_wish(const System& system, const Wishes& wishes) {
   const bool never_replicates = system.traits.replicas == cost::Replicas::kNone;
   for (const Option option : given_options(wishes)) {
@@ -26,11 +27,13 @@ std::optional<std::string> unmet_wish(const System& system, const Wishes& wishes
   return std::nullopt;
 }
 
+// Returns the plan of a candidate; nullptr if it has none or if `auto` never takes its system.
 const Planned* plan_of(const Candidate& candidate) {
   return candidate.system->preference ? std::get_if<Planned>(&candidate.result) : nullptr;
 }
 
-// The fastest of the candidates with, or without, stale weights; of those as fast the preferred.
+// Returns the index of the fastest candidate whose system `admit` accepts. Of equally fast ones
+// (kAsFast), it is the one with the lowest System::preference.
 template <class Admit>
 std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Admit admit) {
   double best_time = std::numeric_limits<double>::infinity();

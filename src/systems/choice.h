@@ -1,4 +1,5 @@
-// `auto`: every system plans, and one of them is chosen.
+// `auto`: plans for every system and chooses one of the plans
+// (docs/planner.md#which-system-auto-takes).
 #pragma once
 
 #include <optional>
@@ -9,12 +10,14 @@
 
 namespace pipedream::systems {
 
-// The name that lets plan_with choose.
+// The name with which plan_with() chooses the system.
 inline constexpr const char* kAutomatic = "auto";
 
-// Systems within this factor of the fastest are taken to be as fast: profiles are no more exact.
+// Systems whose time is within this factor of the fastest count as equally fast, because profiles
+// are no more exact than that.
 inline constexpr double kAsFast = 1.01;
 
+// A system with its plan, or with the reason why it has none.
 struct Candidate {
   const System* system;
   Result result;
@@ -22,28 +25,28 @@ struct Candidate {
 
 struct Choice {
   std::vector<Candidate> candidates;  // in the order of all_systems()
-  // Index into `candidates` of the fastest that fits and that `wishes.prefer` allows. Of those that
-  // are as fast (kAsFast), the one with the lowest System::preference. Nothing if no plan fits.
+  // Index into `candidates` of the fastest plan that `wishes.prefer` allows. Of equally fast plans
+  // (kAsFast), it is the one with the lowest System::preference. nullopt if no plan fits.
   std::optional<std::size_t> best;
 };
 
-// The index of the candidate that `auto` takes under that preference; Choice::best says which one
-// that is.
+// Returns the index of the candidate that `auto` takes under `prefer`, by the rule of Choice::best.
 [[nodiscard]] std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates,
                                                 Prefer prefer);
 
-// Every system plans, except those that cannot have the form wished for (`straight`, `stages`,
-// `split`). Other wishes that mean nothing to a system are left out for it.
+// Plans for every system. A system that cannot meet a wish about the form of the plan (`straight`,
+// `stages`, `split`) gets a refusal. All other options that a system does not know are ignored for
+// that system (passed_over).
 [[nodiscard]] Choice plan_for_all(const Model& model, const cluster::Cluster& cluster,
                                   const Wishes& wishes);
 
-// Wishes that `auto` leaves out for that system: `microbatches` for pipedream, which cuts nothing.
-// A wish that the system meets without knowing it is not among them: a system that never recomputes
-// meets `no_recompute`.
+// Returns the options in `wishes` that `auto` ignores for `system`, because the system does not
+// know them: `microbatches` for pipedream, which does not cut minibatches. Leaves out options that
+// the system meets anyway: a system that never recomputes meets `no_recompute`.
 [[nodiscard]] std::vector<Option> passed_over(const System& system, const Wishes& wishes);
 
-// What of the wishes the plan does not do, a line each: options that mean nothing to the system
-// that `auto` has chosen, and a `depth` that the plan cannot reach.
+// Returns one line for each wish that the plan does not meet: for options that mean nothing to the
+// system that `auto` has chosen, and for a `depth` that the plan cannot reach.
 [[nodiscard]] std::vector<std::string> unmet_wishes(const Wishes& wishes, const Planned& planned);
 
 struct Decision {
@@ -51,14 +54,16 @@ struct Decision {
   std::optional<Choice> choice;  // all candidates, if the system was `auto`
 };
 
-// The plan of the system of that name, or the choice of `auto`. Throws BadUsage for a name or wish
-// that makes no sense, and CannotMeet, with all reasons, where there is no plan.
+// Returns the plan of the system named `system`, or the choice of `auto`. Throws BadUsage for an
+// unknown name or a wish that makes no sense, BadValue as plan_for() does, and CannotMeet with all
+// reasons if there is no plan.
 [[nodiscard]] Decision plan_with(const std::string& system, const Model& model,
                                  const cluster::Cluster& cluster, const Wishes& wishes);
 
-// Throws CannotMeet with the reason of every candidate that has no plan. Candidates have a `system`
-// and a `result`.
+// Throws CannotMeet with `reasons`, the text that refuse_all() builds.
 [[noreturn]] void throw_no_plan(const std::string& reasons);
+// Throws CannotMeet with the reason of every candidate that has no plan. The candidates have the
+// members `system` and `result`, like Candidate.
 template <class Candidates>
 [[noreturn]] void refuse_all(const Candidates& candidates) {
   std::string reasons;

@@ -22,7 +22,7 @@ std::string chosen(const Choice& choice) {
   return choice.best ? choice.candidates[*choice.best].system->name : "none";
 }
 
-// nullopt where it has no plan.
+// Returns the predicted time of `system` in seconds; nullopt if it has no plan.
 std::optional<double> time_of(const Choice& choice, const std::string& system) {
   for (const Candidate& candidate : choice.candidates)
     if (const auto* planned = std::get_if<Planned>(&candidate.result);
@@ -43,8 +43,8 @@ TEST(Auto, LeavesOutOptionsThatMeanNothingToASystem) {
   }
 }
 
-// What a system does anyway is not passed over: pipedream and mp recompute nothing, mp replicates
-// nothing.
+// Options that a system meets anyway are not passed over: plans of pipedream and mp never
+// recompute, and plans of mp have no replicas.
 TEST(Auto, NamesTheOptionsThatItPassesOver) {
   Wishes wishes;
   wishes.microbatches = 4;
@@ -65,8 +65,8 @@ TEST(Auto, OneSystemThatCannotMeetAWishDoesNotStopTheOthers) {
 }
 
 TEST(Auto, TakesTheFastestWhereSpeedIsPreferred) {
-  // Averaging 40 kB over 1 MB/s takes longer than all compute: only pipelines are fast, and only
-  // those without flush keep all stages busy.
+  // Averaging 40 kB over 1 MB/s takes longer than all compute. So only pipelines are fast, and only
+  // those without a flush keep all stages busy.
   const Choice choice =
       choose({.weights = 10'000, .out = 0}, flat(4, 1e6), {.prefer = Prefer::kSpeed});
   for (const System& system : all_systems()) {
@@ -87,8 +87,8 @@ TEST(Auto, PrefersTwoVersionsToMoreAmongEquals) {
 }
 
 TEST(Auto, EvenForSpeedPrefersSynchronousTrainingAmongThoseAsFastToOneInAHundred) {
-  // A step of data parallelism is 12 ms and its averaging, which fills no bucket and so begins at
-  // the end: 2·(3/4)·40 bytes.
+  // A step of data parallelism is 12 ms of compute and then the averaging of 2·(3/4)·40 bytes.
+  // Nothing overlaps the averaging, because 40 bytes do not fill a bucket.
   const Choice close = choose({}, flat(4, 60 / 100e-6), {.prefer = Prefer::kSpeed});
   EXPECT_DOUBLE_EQ(*time_of(close, "dp-bsp"), (12e-3 + 100e-6) / 4);
   EXPECT_DOUBLE_EQ(*time_of(close, "pipedream"), 3e-3);
@@ -98,9 +98,9 @@ TEST(Auto, EvenForSpeedPrefersSynchronousTrainingAmongThoseAsFastToOneInAHundred
   EXPECT_EQ(chosen(apart), "2bw");
 }
 
-// A step of data parallelism is 12 ms and an averaging that nothing overlaps, and dapple's best
-// pipeline has a bubble of 3 items of 16: the stale systems, which have neither, are faster by what
-// the averaging takes, until that is more than the bubble.
+// A step of data parallelism is 12 ms of compute and then an averaging that nothing overlaps.
+// Dapple's best pipeline has a bubble of 3 items in 16. The stale systems have neither, so they are
+// faster by the averaging or by the bubble, whichever is shorter.
 TEST(Auto, TakesStaleWeightsOnlyForAQuarterMoreSpeed) {
   const auto slower_by = [](double factor) { return flat(4, 60 / (12e-3 * (factor - 1))); };
   for (const double factor : {1.02, 1.1, 1.18}) {
@@ -119,7 +119,7 @@ TEST(Auto, TakesStaleWeightsOnlyForAQuarterMoreSpeed) {
 }
 
 TEST(Auto, TakesStaleWeightsWhereNothingElseFits) {
-  // What dapple keeps of four microbatches is too much, and what it would recompute is forbidden.
+  // Looks for memory limits within which only a system with stale weights has a plan.
   for (std::int64_t memory = 1; memory < 4000; memory += 7) {
     const Wishes wishes{.memory = Bytes{memory}, .recompute = false, .microbatches = 8};
     const Choice choice = choose({.stash = 100}, flat(4), wishes);
@@ -134,7 +134,7 @@ TEST(Auto, TakesStaleWeightsWhereNothingElseFits) {
   }
 }
 
-// An estimate, and weights whose staleness depends on timing: only when asked for.
+// The time of interleaved is an estimate, and the staleness of dp-asp depends on timing.
 TEST(Auto, NeverTakesInterleavedOrAsynchronousTraining) {
   for (const char* never : {"interleaved", "dp-asp"})
     EXPECT_FALSE(find_system(never).preference.has_value()) << never;
@@ -150,8 +150,8 @@ TEST(Auto, NeverTakesInterleavedOrAsynchronousTraining) {
 }
 
 TEST(Auto, LeavesOutWhatDoesNotFit) {
-  // Data parallelism would be chosen, but 3 × 40 bytes of weights, gradients and state are too
-  // many.
+  // Data parallelism would be chosen, but its 3 · 40 bytes of weights, gradients and optimiser
+  // state do not fit.
   EXPECT_EQ(chosen(choose({}, flat(4))), "dp-bsp");
   const Choice choice = choose({}, flat(4), {.memory = Bytes{100}});
   EXPECT_FALSE(time_of(choice, "dp-bsp").has_value());

@@ -5,7 +5,7 @@
 namespace pipedream::systems {
 namespace {
 
-// Eight equal layers: 1 ms forth, 2 ms back.
+// Returns a chain of eight equal layers, 1 ms forward and 2 ms backward each.
 profile::Profile chain(std::int64_t weights) {
   graph::Builder builder;
   profile::Profile profile;
@@ -39,7 +39,7 @@ TEST(CompareSystems, PlansAndSimulatesEveryOne) {
     EXPECT_EQ(candidate.system, &all_systems()[i]);
     ASSERT_TRUE(candidate.simulated.has_value()) << candidate.system->name;
     EXPECT_GT(candidate.simulated->minibatches_per_second, 0);
-    // What is simulated and what was predicted are about the same thing.
+    // The simulated speed is close to the predicted one.
     const double predicted = 1 / std::get<Planned>(candidate.result).time().count();
     const double ratio = candidate.simulated->minibatches_per_second / predicted;
     EXPECT_GT(ratio, 0.8) << candidate.system->name;
@@ -66,7 +66,8 @@ TEST(CompareSystems, KnowsDataParallelismToCompareWith) {
   EXPECT_EQ(found.data_parallel()->samples_per_update, 4 * 64);
 }
 
-// 3 × 8,000 bytes do not fit where a quarter of the layers does.
+// Weights, gradients and optimiser state of all eight layers take 24,000 bytes, twice the memory of
+// a worker. Those of a quarter of the layers fit.
 TEST(CompareSystems, WhatDoesNotFitIsNotSimulated) {
   const profile::Profile profile = chain(1000);
   const Model model(profile);

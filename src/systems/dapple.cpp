@@ -9,8 +9,8 @@
 namespace pipedream::systems {
 namespace {
 
-// The latency formula is off by a few percent, and its best plans hardly differ by it: the one that
-// is fastest in simulation is taken. The prediction stays the formula's.
+// The latency formula is off by a few percent, more than its best plans differ. So the plan that is
+// fastest in simulation is taken. Its prediction is still that of the formula.
 plan::Outcome plan_dapple(const plan::Predictor& predictor, const Wishes& wishes) {
   plan::DappleAnswers answers = plan::plan_dapple_few(predictor, {.straight = wishes.straight});
   if (answers.few.empty()) return std::move(answers.best);

@@ -1,5 +1,5 @@
-// What every system in the list must hold: its schedules are valid, are what its traits promise,
-// and its predicted time is not far from what the simulator finds.
+// Properties of every system in the list: its schedules are valid, it accepts its own plans, and
+// its predicted times are close to the simulated ones.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,11 +18,11 @@ RC_GTEST_PROP(EverySystemProperty, SchedulesAreValid, ()) {
       every_system());
 }
 
-// Plans of random networks on random clusters are accepted by their own system.
+// A system accepts its own plans for random networks on random clusters, and they can be simulated.
 RC_GTEST_PROP(EverySystemProperty, PlansAreAcceptedAndSimulated, ()) {
   const plan::Limits limits{.layers = 6, .workers = 5};
   profile::Profile profile = plan::any_profile(limits);
-  // The planners' random times are a few nanoseconds, of which a microbatch would have none.
+  // any_profile() gives times of a few nanoseconds, which would round to 0 for a microbatch.
   for (profile::LayerCost& cost : profile.costs)
     for (Nanos* time : {&cost.forward, &cost.backward, &cost.averaging, &cost.fixed_forward,
                         &cost.fixed_backward})
@@ -40,7 +40,8 @@ RC_GTEST_PROP(EverySystemProperty, PlansAreAcceptedAndSimulated, ()) {
   RC_ASSERT(simulated.minibatches_per_second > 0);
 }
 
-// A chain of layers that take milliseconds, so that rounding to nanoseconds does not matter.
+// Returns a chain of layers that take milliseconds, so that rounding to nanoseconds does not
+// matter.
 profile::Profile any_chain() {
   profile::Profile profile;
   profile.batch = 64;
@@ -60,7 +61,7 @@ profile::Profile any_chain() {
   return profile;
 }
 
-// Where links take no time, what is left of a prediction is how a system fills, drains and loops.
+// If links take no time, the predicted times consist of compute, and of filling and draining.
 RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFree, ()) {
   const profile::Profile profile = any_chain();
   const int workers = test::any_of_range(1, 6);
@@ -80,8 +81,8 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   const double ratio = 1 / simulated.minibatches_per_second / planned.time().count();
   RC_LOG() << system.name << " " << plan::config_text(planned.plan) << ": simulated " << ratio
            << " times the prediction\n";
-  // Exact, but for an estimate where a worker has several stages, and a lower bound where depths
-  // and a flush meet.
+  // The prediction is exact, with two exceptions. If a worker has several stages, it is an
+  // estimate. If the system flushes and has depths (dapple), it is a lower bound.
   const cost::Traits& traits = system.traits;
   const bool estimated = traits.several_stages_per_worker;
   const bool bounded = traits.flushes && traits.has_depths();

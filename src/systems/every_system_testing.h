@@ -8,7 +8,8 @@
 
 namespace pipedream::systems {
 
-// The systems of the list, and their variants with other weight versions where they know these.
+// Returns all systems, and for each that knows them its variants with vertical sync and without
+// weight stashing.
 [[nodiscard]] inline std::vector<schedule::AnySystem> every_system() {
   std::vector<schedule::AnySystem> systems;
   for (const System& system : all_systems()) {

@@ -10,8 +10,8 @@
 namespace pipedream::systems {
 namespace {
 
-// The predicted time is an estimate, and can be too short by half where transfers take long. So the
-// plans for different numbers of workers and stages are ranked by simulation.
+// The predicted time is an estimate, and can be too short by half if transfers take long. So the
+// plan that is fastest in simulation is taken.
 plan::Outcome plan_interleaved(const plan::Predictor& predictor, const Wishes& wishes) {
   plan::InterleavedAnswers answers = plan::plan_interleaved(predictor, wishes.stages);
   if (auto* refusal = std::get_if<plan::Refusal>(&answers)) return std::move(*refusal);
@@ -21,7 +21,7 @@ plan::Outcome plan_interleaved(const plan::Predictor& predictor, const Wishes& w
 
 }  // namespace
 
-// `auto` never takes it: its prediction is an estimate.
+// `auto` never takes interleaved, because its prediction is an estimate.
 System interleaved() {
   return {.name = "interleaved",
           .about = "several stages per worker, 1F1B inside each minibatch, flush",

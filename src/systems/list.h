@@ -1,4 +1,5 @@
-// The functions that return the systems, one file each. Only list.cpp and tests include this.
+// The functions that return the systems. Only list.cpp and the files that define these functions
+// include this; all others call all_systems() or find_system().
 #pragma once
 
 #include "systems/system.h"

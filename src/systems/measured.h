@@ -1,4 +1,4 @@
-// What a plan really did: the figures of a training run, beside those of a simulation.
+// The figures of a training run, in the form of those of a simulation (systems/simulation.h).
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,37 @@
 
 namespace pipedream::systems {
 
-// How far the weights of a stage had moved on when a minibatch's gradient was applied to them.
+// The staleness of the gradients of one stage: the number of updates between the weights that a
+// gradient was computed with and the weights that it was applied to.
 struct Staleness {
-  std::int64_t most = 0;  // updates
+  std::int64_t most = 0;
   double mean = 0;
 };
 
 struct Measured {
-  std::int64_t minibatches = 0;  // trained in all, as the schedule counts them
-  std::int64_t samples = 0;      // in them
-  std::int64_t first_timed =
-      0;  // of the last epoch's minibatches, which summary and timeline cover
+  std::int64_t minibatches = 0;  // of all epochs, counted in units of the network's batch size
+  std::int64_t samples = 0;      // of all epochs
+  // The number of the first minibatch of the last epoch, counted like `minibatches`. `summary` and
+  // `timeline` cover the last epoch only.
+  std::int64_t first_timed = 0;
   timeline::Summary summary;
   double samples_per_second = 0;
   double samples_per_update = 0;
-  double bytes_per_sample = 0;          // that left any worker
-  std::vector<Bytes> memory;            // by worker: what libtorch held at the peak
+  double bytes_per_sample = 0;          // bytes that all workers sent
+  std::vector<Bytes> memory;            // by worker: peak memory of libtorch
   std::vector<Staleness> staleness;     // by stage
   double loss = 0;                      // of the last minibatch
-  std::optional<double> held_out_loss;  // where it was evaluated
-  std::optional<double> accuracy;       // on held-out samples; none where words are predicted
-  std::optional<double> perplexity;     // where words are
-  Seconds seconds{0};                   // the whole training, evaluation included
-  timeline::Timeline timeline;          // minibatches as counted in all; empty unless asked for
+  std::optional<double> held_out_loss;  // nullopt if nothing was evaluated
+  std::optional<double> accuracy;       // on held-out samples; nullopt if no labels are predicted
+  std::optional<double> perplexity;     // on held-out samples; nullopt if no words are predicted
+  Seconds seconds{0};                   // the whole training, including evaluation
+  timeline::Timeline timeline;          // numbered like `first_timed`; empty unless asked for
 };
 
-// From the ops of a run, each worker's in their order: the version that each update started from
-// against the one its minibatches' backwards used. One entry per stage.
+// Returns the staleness of each stage, from the events of a run. For each minibatch that an update
+// applies, it is the difference between the version that the update started from and the version
+// that the minibatch's backward used. Requires the events of each worker in the order of its
+// program.
 [[nodiscard]] std::vector<Staleness> staleness_of(const std::vector<timeline::Event>& events,
                                                   std::size_t stages);
 

@@ -8,8 +8,8 @@
 namespace pipedream::systems {
 namespace {
 
-// All workers are used: with one minibatch at a time, fewer stages are never needed for speed, and
-// more of them fit a larger model.
+// Uses all workers, so that the largest models fit. With one minibatch at a time, the number of
+// stages only changes the time of transfers.
 plan::Outcome plan_model_parallel(const plan::Predictor& predictor, const Wishes& wishes) {
   const int workers = predictor.links().workers();
   return plan_blocks(predictor, wishes, {.fewest = workers, .most = workers});

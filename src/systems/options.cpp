@@ -35,7 +35,7 @@ const Entry kEntries[] = {
     {Option::kCostModel, "cost_model",
      [](const Wishes& w) { return w.cost_model != cost::Variant::kDefault; },
      [](Wishes& w) { w.cost_model = cost::Variant::kDefault; }},
-    // Options of schedules, not of planners.
+    // Options of ScheduleOptions, which Wishes does not have.
     {Option::kVerticalSync, "vertical_sync", nullptr, nullptr},
     {Option::kNoStash, "no_stash", nullptr, nullptr},
 };

@@ -12,7 +12,7 @@
 
 namespace pipedream::systems {
 
-// The options of Wishes, and of schedules, that mean something to some systems only.
+// The options of Wishes and ScheduleOptions that mean something to some systems only.
 enum class Option {
   kStraight,
   kHierarchical,
@@ -28,16 +28,16 @@ enum class Option {
   kNoStash,
 };
 
-// "no_recompute"
+// Returns the name of the option, such as "no_recompute".
 [[nodiscard]] std::string name_of(Option option);
-// The same as messages have it: "`no_recompute`" (core/error.h).
+// Returns the name in backquotes, as messages have it: "`no_recompute`" (pipedream/errors.h).
 [[nodiscard]] std::string quoted(Option option);
 
 // How much `auto` values speed. A system with stale weights computes gradients with weights that
 // are older than those they are applied to, which may slow down or spoil learning.
 enum class Prefer {
   kExact,     // never a system with stale weights
-  kBalanced,  // one with stale weights only if it is kWorthStaleness times as fast as the others
+  kBalanced,  // a system with stale weights only if it is kWorthStaleness times as fast
   kSpeed,     // the fastest
 };
 inline constexpr double kWorthStaleness = 1.25;
@@ -45,25 +45,27 @@ inline constexpr double kWorthStaleness = 1.25;
 
 // What the user asks of a planner, besides the model and the cluster.
 struct Wishes {
-  Prefer prefer = Prefer::kBalanced;  // for `auto`
+  Prefer prefer = Prefer::kBalanced;  // only for `auto`
   cost::Variant cost_model = cost::Variant::kDefault;
-  std::optional<Bytes> memory;  // the most that a worker may use; its device's where that is less
-  int optimiser_copies = 1;     // of the weights: 0 plain SGD, 1 momentum, 2 Adam
-  std::optional<cost::Exchange> exchange;  // how replicas average; not set: a ring
+  // The most memory that a worker may use. A worker whose device has less may use that. nullopt:
+  // the device's memory is the only limit.
+  std::optional<Bytes> memory;
+  int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
+  std::optional<cost::Exchange> exchange;  // how replicas average gradients; nullopt: a ring
   bool straight = false;                   // no replicas
   bool hierarchical = false;               // PipeDream's own planner instead of ours
-  bool recompute = true;                   // whether a stage may recompute, where the system can
+  bool recompute = true;                   // stages may recompute, if the system can
   std::vector<int> split;                  // the number of layers before each cut
-  std::optional<int> stages;
-  std::optional<int> microbatches;
+  std::optional<int> stages;               // number of stages; nullopt: the planner chooses
+  std::optional<int> microbatches;         // per minibatch; nullopt: the planner chooses
   cost::Depth depth = cost::Depth::kBest;
-  int most_depth = 0;  // for Depth::kUpTo
+  int most_depth = 0;  // only for Depth::kUpTo: limit on the first stage's depth
   plan::Balance balance = plan::Balance::kTime;
 };
 
-// The options that `wishes` sets.
+// Returns the options that `wishes` sets.
 [[nodiscard]] std::vector<Option> given_options(const Wishes& wishes);
-// `wishes` with that option as if it had not been given.
+// Resets `option` to its default. Requires an option of Wishes.
 void take_back(Option option, Wishes& wishes);
 
 }  // namespace pipedream::systems

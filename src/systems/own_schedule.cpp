@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kMostShown = 20;
 
-// How many minibatches and microbatches there are. Throws BadFile unless all minibatches have the
-// same microbatches, from 0 on; the last may have fewer.
+// Returns the numbers of minibatches and microbatches in the schedule. Throws BadFile unless all
+// minibatches have the same microbatches, numbered from 0; the last minibatch may have fewer.
 schedule::Extent extent_in(const std::string& file, const schedule::Schedule& schedule) {
   std::map<std::int64_t, std::set<std::int32_t>> microbatches;
   schedule::Extent extent{0, 1, 1};

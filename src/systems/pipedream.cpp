@@ -9,7 +9,7 @@
 namespace pipedream::systems {
 namespace {
 
-// The planner of the paper, level by level.
+// Plans with PipeDream's own planner, level by level (plan/hierarchical.h).
 plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wishes) {
   if (wishes.depth == cost::Depth::kUpTo)
     return plan::Refusal{"`depth` N is for our planner: PipeDream's has its own rule (noam)", {}};
@@ -20,7 +20,7 @@ plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wis
                   .fewer_workers = wishes.cost_model != cost::Variant::kPublished});
   auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer != nullptr && wishes.cost_model == cost::Variant::kDefault) {
-    // Our cost model knows more than the recurrence, and says what the plan is worth.
+    // The default cost model knows more than the recurrence, so its prediction is the objective.
     answer->objective = answer->prediction.per_minibatch;
     answer->bound =
         std::min(answer->objective, Seconds(plan::Relaxation(predictor, wishes.straight).bound()));

@@ -63,7 +63,8 @@ Result plan_alone(const System& system, const Model& model, const cluster::Clust
   const auto* refusal = std::get_if<plan::Refusal>(&outcome);
   if (refusal == nullptr || !refusal->nearest || !cuts.merged())
     return as_result(system, model, cuts, wishes, std::move(outcome));
-  // What free layers keep may just fit elsewhere.
+  // No plan fits. Tries again with every layer as a unit of its own: the activations that a free
+  // layer keeps may fit in another stage.
   const plan::Cuts single = plan::Cuts::of_single_layers(model.profile);
   outcome = outcome_of(system, single, cluster, wishes);
   return as_result(system, model, single, wishes, std::move(outcome));
@@ -145,7 +146,7 @@ std::size_t optimiser_place(std::string_view optimiser) {
 }
 
 int optimiser_copies(std::string_view optimiser) {
-  return std::min(2, static_cast<int>(optimiser_place(optimiser)));  // adamw keeps what adam does
+  return std::min(2, static_cast<int>(optimiser_place(optimiser)));  // adamw has adam's state
 }
 
 }  // namespace pipedream::systems

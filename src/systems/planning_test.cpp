@@ -165,7 +165,8 @@ TEST(CostModels, OfPipedreamsPlannersRefuseOtherSystemsWithAReason) {
     }
 }
 
-// 40 bytes on 4 workers over 1 kB/s: 2·3·40 bytes take 240 ms, and 12 ms of compute are hidden.
+// In the paper's model, 2·3·40 bytes over 1 kB/s take 240 ms, and the 12 ms of compute overlap
+// them. In the published model, compute and averaging add up.
 TEST(CostModels, HaveTheirOwnTimeForDataParallelism) {
   const Planned paper = plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::Variant::kPaper});
   EXPECT_DOUBLE_EQ(paper.time().count(), 0.240 / 4);

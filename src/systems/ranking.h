@@ -1,4 +1,5 @@
-// Plans ranked by simulation, for systems whose predicted time is too rough to choose by.
+// Ranks plans by simulation, for systems whose predicted time is too rough to choose by
+// (docs/planner.md#the-planners).
 #pragma once
 
 #include <vector>
@@ -7,13 +8,13 @@
 
 namespace pipedream::systems {
 
-// Workers × items of one update: the largest plan that is simulated, which takes a few
+// The largest plan that is simulated, in workers × microbatches. Its simulation takes a few
 // milliseconds.
 inline constexpr std::int64_t kMostToSimulate = 2'000;
 
-// Of plans of that system, of which there is at least one and all fit, the one that is fastest in
-// simulation. Plans larger than kMostToSimulate are not simulated; if all are, the first is taken.
-// Of equals the earlier one is taken.
+// Returns the answer whose plan is fastest in simulation, the first of equally fast ones. Plans
+// larger than kMostToSimulate are left out; if all plans are larger, returns the first answer.
+// Requires at least one answer, and plans of `system` that fit the memory.
 [[nodiscard]] plan::Answer fastest_simulated(const System& system, const plan::Predictor& predictor,
                                              std::vector<plan::Answer> answers);
 

@@ -9,6 +9,7 @@ namespace {
   throw CannotMeet("a plan " + plan::config_text(plan) + " for " + plan.system + ": " + why);
 }
 
+// Throws BadUsage if `option` is given and means nothing to the system.
 void want_known(const System& system, Option option, bool is_given) {
   if (!is_given || knows(system, option)) return;
   const std::string known_to = who_knows(option);
@@ -16,7 +17,7 @@ void want_known(const System& system, Option option, bool is_given) {
                  ", which has its own weight rule (choose `system` " + known_to + ")");
 }
 
-// The system's traits, with the weight versions that the options ask for.
+// Returns the system's traits, with the weight versions that the options ask for.
 cost::Traits traits_with(const System& system, const plan::Plan& plan,
                          const ScheduleOptions& options) {
   want_known(system, Option::kVerticalSync, options.vertical_sync);

@@ -19,7 +19,7 @@ plan::Plan plan_for_system(const std::string& system, const std::vector<int>& re
   return plan;
 }
 
-// Stages on these workers, one each.
+// Returns a plan with stage s on the one worker `workers[s]`.
 plan::Plan dealt(const std::string& system, const std::vector<int>& workers, int microbatches = 2) {
   plan::Plan plan;
   plan.system = system;
@@ -155,7 +155,7 @@ TEST(ScheduleFor, TwoBufferedPipelinesAreAlikeSideBySide) {
             "a plan 2-1 for 2bw: all stages must have the same number of replicas");
 }
 
-// Two versions suffice exactly when M ≥ S − 1.
+// Two weight versions suffice for S stages exactly if there are M ≥ S − 1 microbatches.
 TEST(ScheduleFor, TwoBufferedPipelinesNeedMicrobatchesForTheirDepth) {
   EXPECT_NO_THROW((void)schedule_for(plan_for_system("2bw", {1, 1, 1, 1}, {4, 3, 2, 1}, 3), {}));
   EXPECT_EQ(refusal(plan_for_system("2bw", {1, 1, 1, 1}, {4, 3, 2, 1}, 2)),

@@ -1,6 +1,5 @@
-// Every system, for the profiles that PipeDream's authors measured. They are not
-// part of this project: the tests look for them beside it, or in the folder that PD_SHARED_DATA
-// names, and are skipped where there are none.
+// Tests of every system on the profiles that PipeDream's authors measured. They are not part of
+// this project; the tests are skipped if core/shared_data.h does not find them.
 #include <gtest/gtest.h>
 
 #include "cluster/cluster_file.h"

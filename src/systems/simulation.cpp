@@ -8,9 +8,10 @@
 namespace pipedream::systems {
 namespace {
 
-constexpr std::int64_t kMostByItself = 20'000;  // minibatches that are simulated unasked
+constexpr std::int64_t kMostByItself = 20'000;  // the most that enough_minibatches() returns
 
-// Minibatches that the first stage has in flight when all its replicas are full, in whole rounds.
+// Returns how many minibatches all replicas of the first stage together have in flight, with each
+// replica's number rounded up.
 std::int64_t in_flight_at_first(const plan::Plan& plan) {
   const plan::Stage& first = plan.stages.front();
   const std::int64_t minibatches =
@@ -18,7 +19,8 @@ std::int64_t in_flight_at_first(const plan::Plan& plan) {
   return minibatches * static_cast<std::int64_t>(first.workers.size());
 }
 
-// What the simulated counts of a worker mean in bytes.
+// Computes the peak memory of a worker from its simulated counts. Keeps references to `plan` and
+// `rules`.
 class WorkerMemory {
  public:
   WorkerMemory(const plan::Plan& plan, const profile::Profile& profile,
@@ -41,19 +43,21 @@ class WorkerMemory {
   }
 
  private:
+  // Returns the memory of all stages of the worker at one moment.
   [[nodiscard]] Bytes at(const simulate::Moment& moment, const simulate::WorkerPeaks& peaks) const {
     Bytes all;
     for (std::size_t i = 0; i < moment.stages.size(); ++i) {
       const auto& [stage, peak] = peaks.stages[i];
       const bool has_buckets = plan_.stage(stage).workers.size() > 1;
       schedule::Counts counts = moment.stages[i];
-      if (has_buckets) counts.gradients = peak.gradients;  // they stay
+      if (has_buckets) counts.gradients = peak.gradients;  // buckets stay allocated
       if (i != moment.running_stage) {
         all += cost::resting_memory(sizes_[stage.index()], kept(stage, counts, 0), rule_of(stage))
                    .total();
         continue;
       }
-      if (!moment.accumulates && !has_buckets) ++counts.gradients;  // by the end of the backward
+      // The backward that begins here fills one more buffer.
+      if (!moment.accumulates && !has_buckets) ++counts.gradients;
       all += running(stage, counts, moment.accumulates ? counts.in_flight : 0);
     }
     return all;
@@ -97,7 +101,8 @@ std::vector<Bytes> memory_of(const plan::Plan& plan, const profile::Profile& pro
   return memory;
 }
 
-// Looks at what the first stage begins, one item in so many.
+// Returns a function that calls `wishes.progress` at every kEvery-th forward of the first stage;
+// empty if `wishes.progress` is.
 std::function<void(const timeline::Event&)> progress_of(const SimulationWishes& wishes,
                                                         std::int64_t minibatches) {
   constexpr std::int64_t kEvery = 256;
@@ -133,7 +138,7 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& t
   const std::int64_t wanted = traits.flushes ? rule.round : 4 * in_flight_at_first(plan);
   const std::int64_t rounds = options.minibatches / rule.round;
   rule.warm_up = std::min(wanted, (rounds + 2) / 3 * rule.round);
-  if (rounds < 2) rule.warm_up = 0;  // better the whole run than nothing
+  if (rounds < 2) rule.warm_up = 0;  // too short to leave anything out
   return rule;
 }
 

@@ -1,4 +1,4 @@
-// What a plan would do, simulated: speed, idle time by cause, memory, bytes.
+// Simulates a plan and sums up the run: speed, idle time by cause, memory, bytes.
 #pragma once
 
 #include <functional>
@@ -10,49 +10,53 @@
 namespace pipedream::systems {
 
 struct Simulated {
-  std::int64_t minibatches = 0;  // that were simulated
+  std::int64_t minibatches = 0;  // minibatches simulated, as the schedule numbers them
   timeline::Summary summary;
   std::vector<simulate::LinkTraffic> links;
-  double minibatches_per_second = 0;         // of the profile's size
-  std::optional<double> samples_per_second;  // where the profile says how many a minibatch has
-  double samples_per_update = 0;             // minibatches, where it does not
-  double bytes_per_minibatch = 0;
-  std::vector<Bytes> memory;    // by worker of the plan, at its peak
-  timeline::Timeline timeline;  // empty unless asked for
-  std::int64_t ops = 0;
+  double minibatches_per_second = 0;         // counted in minibatches of the profile
+  std::optional<double> samples_per_second;  // nullopt if the profile does not say its batch size
+  double samples_per_update = 0;             // minibatches per update if the batch is not known
+  double bytes_per_minibatch = 0;            // sent by all workers per minibatch of the profile
+  std::vector<Bytes> memory;                 // by worker: peak memory
+  timeline::Timeline timeline;               // empty unless SimulationWishes::keep_timeline
+  std::int64_t ops = 0;                      // simulate::Result::ops
 };
 
 struct SimulationWishes {
   simulate::Conditions conditions;
-  // Its `minibatches` 0: as many as show the steady state.
+  // If `minibatches` is 0, enough_minibatches() are simulated.
   ScheduleOptions schedule_options{.minibatches = 0};
-  int optimiser_copies = 1;
+  int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
   bool keep_timeline = false;
-  // Instead of the plan's own schedule: one that validates against the plan, and outlives the call.
+  // Replaces the plan's own schedule, if it is not nullptr. Must be valid for the plan and outlive
+  // the call.
   const schedule::Schedule* schedule = nullptr;
-  // Told now and then which part of the minibatches has begun; empty: nobody is.
+  // Called now and then with the part of the minibatches that the first stage has begun, from 0 to
+  // 1. May be empty.
   std::function<void(double)> progress;
 };
 
-// Throws what schedule_for throws.
+// Simulates the plan. Throws what schedule_for() and simulate::simulate() throw.
 [[nodiscard]] Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
                                       const cluster::Cluster& cluster,
                                       const SimulationWishes& wishes);
 
-// How many of the profile's minibatches one numbered minibatch of a schedule has. Where replicas
-// share items it has one for each replica of the first stage, else one.
+// Returns how many minibatches of the profile one minibatch of a schedule has. If replicas share
+// items, it has one for each replica of the first stage, otherwise one.
 [[nodiscard]] int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind);
 
-// What one update of the first stage's weights averages over, where a minibatch on one input
-// replica has `batch` samples.
+// Returns the number of samples in one update of the first stage's weights, if a minibatch of the
+// profile has `batch` samples.
 [[nodiscard]] double samples_per_update(const plan::Plan& plan, const cost::Traits& traits,
                                         std::int64_t batch);
 
-// How the events of such a run, simulated or real, are accounted for.
+// Returns the rule by which timeline::Account counts the events of a run, simulated or real.
 [[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,
                                                  const ScheduleOptions& options);
 
-// Enough for the pipeline to fill and run for a while; for systems that flush, four updates.
+// Returns how many minibatches are simulated if nobody says how many. For a system without stale
+// weights, these are four updates. For others, they are enough to fill the pipeline and to show its
+// steady state.
 [[nodiscard]] std::int64_t enough_minibatches(const plan::Plan& plan);
 
 }  // namespace pipedream::systems

@@ -17,10 +17,11 @@ Simulated simulated(const UnitWishes& wishes, const SimulationWishes& how = {}) 
   return simulate_plan(made.plan, made.profile, made.cluster, how);
 }
 
-constexpr double kUnits = 1e-6;  // in seconds
+constexpr double kUnits = 1e-6;  // kUnit in seconds
 
-// Stages of three units: a minibatch every three units without a flush, (M + S − 1)·3 with one,
-// S·3 one by one; several at a time on replicas.
+// An item takes three units on each of S stages. Without a flush, an item is done every 3 units.
+// With a flush after M items, M items take (M + S − 1)·3 units. One minibatch at a time takes S·3
+// units. With replicas, several minibatches are done in this time.
 TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
   const auto rate = [](const UnitWishes& wishes) {
     return simulated(wishes).minibatches_per_second * kUnits;
@@ -69,7 +70,7 @@ TEST(SimulatePlan, SamplesAreCountedWhereTheProfileSaysHowManyThereAre) {
       << "every minibatch is an update";
 }
 
-// Whether replicas take minibatches in turn or share them.
+// This holds both for replicas that take minibatches in turn and for replicas that share them.
 TEST(SamplesPerUpdate, AreThoseOfAllReplicasOfTheFirstStage) {
   for (const char* system : {"pipedream", "dapple"}) {
     const UnitCase made = unit_case({.system = system, .replicas = {2, 1}, .microbatches = 1});
@@ -86,7 +87,7 @@ TEST(SimulatePlan, BytesPerMinibatchAreThoseOfAllLinks) {
       << "2(m−1)·W for each update of m minibatches";
 }
 
-// As the memory model says for what was really in flight.
+// The simulated memory is what the memory model says for the predicted peak counts.
 TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
   for (const System& system : all_systems()) {
     if (system.traits.several_stages_per_worker) continue;
@@ -116,8 +117,8 @@ TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
   }
 }
 
-// All stages on one worker, one item: as one runs backward, those before it have the item still,
-// those behind it their gradients.
+// All stages are on one worker, and there is one item. While one stage runs its backward, the
+// earlier stages still have the item in flight, and the later stages already have gradients.
 TEST(SimulatePlan, MemoryOfSeveralStagesIsThatOfTheWorstMoment) {
   UnitCase made = unit_case({.system = "interleaved", .replicas = {1, 1}, .microbatches = 1});
   for (plan::Stage& stage : made.plan.stages) stage.workers = {WorkerId{0}};

@@ -21,7 +21,7 @@ std::vector<int> expected_staleness(const plan::Plan& plan, const cost::Traits& 
     else if (traits.versions == cost::WeightVersions::kVerticalSync)
       staleness[s] = depths.front() - 1;
     else if (traits.versions == cost::WeightVersions::kStashed)
-      // With replicas, the averaging of a round may take as long as one more round.
+      // With replicas, the averaging of a round may overlap the compute of one more round.
       staleness[s] = replicas > 1 ? depths[s] : depths[s] - 1;
   }
   return staleness;

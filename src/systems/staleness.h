@@ -1,4 +1,4 @@
-// How stale the weights of a plan's gradients are, before anything runs.
+// How stale the gradients of a plan will be (docs/systems.md#stale-weights).
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace pipedream::systems {
 
-// By stage, in the steady state: the number of updates between the weights that a gradient is
-// computed with and the weights that it is applied to. 0 for systems that flush. For asynchronous
-// data parallelism it depends on timing; the value is what workers of equal speed have.
+// Returns for each stage, in the steady state, the number of updates between the weights that a
+// gradient is computed with and the weights that it is applied to. It is 0 for systems that flush.
+// For asynchronous data parallelism it depends on timing; the result holds for workers of equal
+// speed.
 [[nodiscard]] std::vector<int> expected_staleness(const plan::Plan& plan,
                                                   const cost::Traits& traits);
 
-// The largest of these, over the stages of a plan of that system.
+// Returns the largest expected_staleness() of all stages, with the traits of the plan's system.
 [[nodiscard]] int largest_staleness(const plan::Plan& plan);
 
-// What to know about the staleness of a plan before training with it. Nothing if it has none.
+// Returns a line that warns of the plan's staleness before training; nullopt if it has none.
 [[nodiscard]] std::optional<std::string> staleness_note(const plan::Plan& plan);
 
 }  // namespace pipedream::systems

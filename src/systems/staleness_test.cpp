@@ -14,7 +14,8 @@
 namespace pipedream::systems {
 namespace {
 
-// What the simulated run of so many minibatches shows, which is far beyond its beginning.
+// Returns the largest staleness of each stage in a simulated run of 48 minibatches, which is long
+// enough for the steady state.
 std::vector<int> seen(const UnitCase& made, ScheduleOptions options) {
   options.minibatches = 48;
   const Simulated run = simulate_plan(made.plan, made.profile, made.cluster,
@@ -25,7 +26,7 @@ std::vector<int> seen(const UnitCase& made, ScheduleOptions options) {
   return most;
 }
 
-// Asynchronous workers count for themselves: what they meet depends on timing.
+// Asynchronous systems are left out, because their staleness depends on timing.
 TEST(ExpectedStaleness, IsWhatEveryScheduleHas) {
   for (const System& system : all_systems()) {
     if (system.traits.asynchronous) continue;
@@ -62,8 +63,8 @@ TEST(StalenessNote, IsForStaleSystemsOnly) {
   }
 }
 
-// w(t+1) = w(t) + β·(w(t) − w(t−1)) − v·h·w(t−d): gradient descent with momentum on a parabola,
-// with gradients that are d updates old.
+// Returns whether gradient descent with momentum on a parabola converges if gradients are d updates
+// old: w(t+1) = w(t) + β·(w(t) − w(t−1)) − v·h·w(t−d).
 bool converges(double momentum, int delay, double rate_times_curvature) {
   constexpr int kUpdates = 40'000;
   std::vector<double> weights(static_cast<std::size_t>(delay) + 2, 1);
@@ -78,7 +79,7 @@ bool converges(double momentum, int delay, double rate_times_curvature) {
   return std::abs(weights.back()) < 1e-3;
 }
 
-// The table of docs/systems.md#stale-weights.
+// Compares the limits with the table in docs/systems.md#stale-weights.
 TEST(StaleWeights, LimitTheLearningRateAsTheDocumentSays) {
   const std::map<double, std::vector<double>> limits{
       {0, {2, 1, 0.618, 0.445}}, {0.5, {3, 0.5, 0.281, 0.199}}, {0.9, {3.8, 0.1, 0.051, 0.035}}};

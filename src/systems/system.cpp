@@ -86,7 +86,7 @@ Reason unwanted_parts(const cost::Traits& traits, const plan::Plan& plan) {
   return std::nullopt;
 }
 
-// With two weight versions, items in flight that would need a third one.
+// Refuses depths with which a system of two weight versions would need a third one.
 Reason too_deep(const cost::Traits& traits, const plan::Plan& plan) {
   if (traits.versions != cost::WeightVersions::kTwo) return std::nullopt;
   for (const int depth : schedule::runnable_depths(plan, traits.replicas))

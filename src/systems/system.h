@@ -16,45 +16,46 @@
 
 namespace pipedream::systems {
 
-// Plans for the model, cluster and setting of the predictor. Throws BadUsage or BadValue for a wish
-// that cannot be.
+// Plans for the model, cluster and setting of the predictor. Throws BadValue for a wish that is not
+// valid, such as a split that does not ascend.
 using Planner = plan::Outcome (*)(const plan::Predictor& predictor, const Wishes& wishes);
 
-// The schedule of a plan that the system accepts.
+// Returns the schedule of a plan. Requires a plan that the system can run (why_refused).
 using Scheduler = schedule::Schedule (*)(const plan::Plan& plan, const schedule::Extent& extent,
                                          const cost::Traits& traits);
 
-// Why the system cannot run a plan; nothing if it can.
+// Returns why the system cannot run a plan; nullopt if it can.
 using PlanCheck = std::optional<std::string> (*)(const plan::Plan& plan);
 
 struct System {
   std::string name;   // on the command line and in plan files
   std::string about;  // one line for help texts and tables
   cost::Traits traits;
-  // When the planner lets stages recompute, unless the user forbids it.
+  // Which stages recompute, unless the user forbids recomputation.
   plan::Recompute recompute = plan::Recompute::kNever;
-  std::vector<Option> options{};  // that mean something to this system
-  // `auto` takes the system with the lowest number among those that are equally fast: it changes
-  // training least. Unset: `auto` never takes the system.
+  std::vector<Option> options{};  // options that mean something to this system
+  // Of equally fast systems, `auto` takes the one with the lowest number, which changes training
+  // least. nullopt: `auto` never takes the system.
   std::optional<int> preference{};
-  // The planner looks at every cut of the network. Otherwise layers are cut in declared order.
+  // True if the planner considers every cut of the network, false if it cuts the layers in declared
+  // order.
   bool looks_at_all_cuts = false;
   Planner plan = nullptr;
   cost::TimeRule time = nullptr;
   Scheduler schedule = nullptr;
-  // What a plan must be besides what the traits say (why_refused). May be null.
+  // Checks what the traits do not say about plans (why_refused). May be nullptr.
   PlanCheck accepts = nullptr;
 };
 
-// Every system, in the order of tables and help texts.
+// Returns every system, in the order of tables and help texts.
 [[nodiscard]] const std::vector<System>& all_systems();
-// Throws BadUsage, with the nearest name, if there is no such system.
+// Returns the system named `name`. Throws BadUsage, with the nearest name, if there is none.
 [[nodiscard]] const System& find_system(std::string_view name);
 
-// The system that others are compared with: bulk-synchronous data parallelism.
+// Returns dp-bsp, bulk-synchronous data parallelism, with which other systems are compared.
 [[nodiscard]] const System& data_parallel_system();
 
-// "gpipe, dapple": the names of the systems for which `has` returns true.
+// Returns the names of the systems for which `has` returns true, such as "gpipe, dapple".
 template <class Has>
 [[nodiscard]] std::string systems_with(Has has) {
   std::vector<std::string> names;
@@ -63,14 +64,16 @@ template <class Has>
   return joined(names);
 }
 
+// Returns whether the option means something to the system.
 [[nodiscard]] bool knows(const System& system, Option option);
-// "pipedream, dapple": the systems that know the option.
+// Returns the names of the systems that know the option, such as "pipedream, dapple".
 [[nodiscard]] std::string who_knows(Option option);
 
-// Why the system cannot run the plan, by its traits and its own check. Nothing if it can.
+// Returns why the system cannot run the plan, by its traits and by System::accepts; nullopt if it
+// can.
 [[nodiscard]] std::optional<std::string> why_refused(const System& system, const plan::Plan& plan);
 
-// What planners assume for plans of this system.
+// Returns the setting of a Predictor for plans of this system under `wishes`.
 [[nodiscard]] plan::Setting setting_of(const System& system, const Wishes& wishes);
 
 }  // namespace pipedream::systems

@@ -24,7 +24,7 @@ TEST(Systems, HaveAllThatTheyNeed) {
   }
 }
 
-// The tests of modules below have these; what they test must be what the systems are.
+// Tests of modules below `systems` use the rules of cost/system_rules_testing.h.
 TEST(Systems, HaveTheTraitsThatTestsTakeThemToHave) {
   const std::map<std::string, cost::SystemRules> known{
       {"pipedream", cost::kPipedream}, {"dapple", cost::kDapple},

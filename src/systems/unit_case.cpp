@@ -7,7 +7,7 @@
 namespace pipedream::systems {
 namespace {
 
-// data ─▶ 0 ─▶ 1 ─▶ … ─▶ n−1, a layer a stage; no value has any bytes.
+// Returns the chain 0 ─▶ 1 ─▶ … ─▶ n−1 with one layer per stage. Values have no bytes.
 profile::Profile chain(int stages, int backward) {
   graph::Builder builder;
   profile::Profile profile;
@@ -61,7 +61,7 @@ UnitCase unit_case(const UnitWishes& wishes) {
     }
   }
   made.profile = chain(static_cast<int>(made.plan.stages.size()), wishes.backward);
-  // Where replicas share an item each takes a part of it: show whole units all the same.
+  // If replicas share items, each runs a part of an item. The part shall still take whole units.
   if (traits.shares_items()) {
     const int first = wishes.replicas.front();
     for (std::size_t s = 0; s < wishes.replicas.size(); ++s) {

@@ -21,7 +21,7 @@ Simulated simulated(const UnitWishes& wishes, std::int64_t minibatches) {
                        {.schedule_options = {.minibatches = minibatches}, .keep_timeline = true});
 }
 
-// Every forward of every system takes one unit, every backward as many as said.
+// For every system, a forward takes one unit and a backward takes UnitWishes::backward units.
 TEST(UnitCase, AForwardTakesAUnitAndABackwardAsManyAsSaid) {
   for (const System& system : all_systems()) {
     const bool one_stage = system.traits.one_stage;

@@ -31,7 +31,8 @@ cluster::Cluster cluster_for(const PreparationCase& of) {
   return cluster;
 }
 
-// Layer ids of a profile and of the network must mean the same.
+// Throws CannotMeet unless the profile has the network's layers and values, in the same order, so
+// that layer ids mean the same in both. In float, the sizes of the values must be equal too.
 void want_same_layers(const PreparationCase& of, const profile::Profile& profile) {
   const auto& found = profile.graph.layers();
   const auto& wanted = of.network.graph.layers();
@@ -47,7 +48,8 @@ void want_same_layers(const PreparationCase& of, const profile::Profile& profile
     throw CannotMeet("`profile` " + of.plan.profile.string() + " is of another network: it has " +
                      std::to_string(profile.graph.values().size()) + " values, wanted " +
                      std::to_string(values.size()));
-  if (of.computing.precision != model::Precision::kFloat) return;  // sizes are as they were seen
+  // In bfloat16 a profile has measured sizes, which may be smaller than those that graphs declare.
+  if (of.computing.precision != model::Precision::kFloat) return;
   for (std::size_t v = 0; v < values.size(); ++v) {
     const graph::Value& is = profile.graph.values()[v];
     const graph::Value& should_be = values[v];
@@ -59,7 +61,8 @@ void want_same_layers(const PreparationCase& of, const profile::Profile& profile
   }
 }
 
-// Times of one kind of device say nothing about another.
+// Throws CannotMeet if the profile was measured on another kind of device, or in another precision,
+// than the user asks for: such times say nothing about the training.
 void want_same_machine(const PreparationCase& of, const profile::Profile& profile) {
   const auto refuse = [&](const std::string& measured, const std::string& wanted) {
     throw CannotMeet("`profile` " + of.plan.profile.string() + " was measured " + measured +
@@ -95,7 +98,7 @@ systems::Simulated simulated(const PreparationCase& of, const profile::Profile& 
                              const cluster::Cluster& cluster, plan::Plan plan) {
   systems::SimulationWishes wishes;
   wishes.conditions.exchange = of.training.exchange;
-  wishes.conditions.loading = false;  // what is read here lies in memory
+  wishes.conditions.loading = false;  // data sets are in memory, so reading them takes no time
   wishes.optimiser_copies = of.plan.wishes.optimiser_copies;
   wishes.schedule_options.vertical_sync = of.training.vertical_sync;
   wishes.schedule_options.no_stash = of.training.no_stash;
@@ -145,7 +148,7 @@ Preparation given_plan(const PreparationCase& of) {
   return preparation;
 }
 
-// The network as if all layers took equally long.
+// A profile of the network in which all layers take equally long.
 profile::Profile made_up_profile(const model::Network& network) {
   constexpr Nanos kForward = std::chrono::milliseconds(1);
   profile::Profile profile;
@@ -161,9 +164,10 @@ profile::Profile made_up_profile(const model::Network& network) {
   return profile;
 }
 
-// Plans once with a made-up profile and unlimited memory, so that a refusal that no profile changes
-// comes before the seconds that measuring one takes. Whatever depends on times is left to the real
-// profile: the choice of `auto`, and replicas, which vertical sync does not know.
+// Plans once with a made-up profile and unlimited memory, so that a refusal that does not depend on
+// the profile comes before a profile is measured, which takes seconds. What depends on times is not
+// checked here: which system `auto` chooses, and whether stages get replicas. With vertical sync,
+// which allows no replicas, the rehearsal therefore plans without replicas.
 void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
   const std::string& system = of.plan.system;
   systems::Wishes wishes = of.plan.wishes;
@@ -181,7 +185,7 @@ void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
   if (named) check_plan(of, planned.plan);
 }
 
-// Whether the plan can be trained with. If not, its system is noted among the refused.
+// Whether the plan can be trained with. If not, adds its system to `preparation.refused`.
 bool can_train(const PreparationCase& of, const plan::Plan& plan, Preparation& preparation) {
   try {
     check_plan(of, plan);

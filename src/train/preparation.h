@@ -1,4 +1,4 @@
-// What comes before a training: the network is profiled, planned for, and the plan simulated.
+// Prepares a training: profiles the network, makes the plan to train by, and simulates the plan.
 #pragma once
 
 #include <filesystem>
@@ -20,40 +20,41 @@ namespace pipedream::train {
 // The name that stands for a training with every system, one after another.
 inline constexpr const char* kEverySystem = "all";
 
-// How to come to a plan.
+// How the plan of a training is found.
 struct PlanRequest {
   std::string system = systems::kAutomatic;  // a system, kAutomatic or kEverySystem
   systems::Wishes wishes;
-  // Files that the user gave; empty if none.
+  // The files that the user named; a path is empty if the user named none.
   std::filesystem::path plan;
   std::filesystem::path profile;
   std::filesystem::path cluster;
-  std::filesystem::path schedule;  // the user's own
+  std::filesystem::path schedule;  // a schedule that the user wrote (systems/own_schedule.h)
   double profile_seconds = 5;      // how long to profile, if no profile is given
-  // The plan was made for other conditions: what it predicts does not hold.
+  // True if `plan` was made under other conditions, so that its predicted speed does not hold.
   bool forgets_prediction = false;
 };
 
 // The workers that are to train.
 struct Workers {
-  int count = 1;
-  int here = 1;  // on this machine
+  int count = 1;  // on all machines
+  int here = 1;   // on this machine
 };
 
-// A plan, and what its simulation says if there is a profile.
+// A plan and, if there is a profile, the result of simulating it.
 struct PreparedPlan {
   plan::PlanFile file;
   std::optional<systems::Simulated> simulated;
 };
 
 struct Preparation {
-  std::vector<PreparedPlan> plans;          // one, or one per system with kEverySystem
-  std::vector<report::NotRun> refused;      // with kEverySystem: systems that cannot train this
-  std::string automatic;                    // with kEverySystem: what `auto` would have chosen
-  std::optional<systems::Choice> choice;    // all candidates, if `auto` chose
-  std::optional<profile::Profile> profile;  // if there is one
-  std::vector<int> hosts;                   // of the cluster (cluster::hosts)
-  std::vector<std::string> notes;           // lines about wishes that a plan does not meet
+  std::vector<PreparedPlan> plans;        // one, or one per system with kEverySystem
+  std::vector<report::NotRun> refused;    // with kEverySystem: systems that cannot train this
+  std::string automatic;                  // with kEverySystem: what `auto` would have chosen
+  std::optional<systems::Choice> choice;  // if `auto` chose: the candidates of all systems
+  // Measured or read. Not set if the user gave a plan without a profile.
+  std::optional<profile::Profile> profile;
+  std::vector<int> hosts;          // the host of each worker, as cluster::hosts returns it
+  std::vector<std::string> notes;  // lines for the user, about unmet wishes and stale weights
 };
 
 struct PreparationCase {
@@ -62,16 +63,18 @@ struct PreparationCase {
   const Request& training;
   Workers workers;
   runtime::Computing computing;  // what the network is profiled with
-  // Told while the network is profiled: the share that is done, and what is being done.
+  // Called while the network is profiled, with the finished share of the current phase (0 to 1) and
+  // the name of the phase.
   std::function<void(double, const std::string&)> progress;
 };
 
-// Throws BadUsage for wishes that make no sense and CannotMeet if there is no plan. It does so
-// before the network is profiled, if no profile could change that.
+// Returns the plan to train by: the one in the file `PlanRequest::plan`, or one made from a given
+// or new profile. Throws BadUsage for wishes that make no sense, and CannotMeet if there is no
+// plan. A refusal that does not depend on the profile is thrown before the network is profiled.
 [[nodiscard]] Preparation prepare(const PreparationCase& of);
 
-// The same for the processes of a world: the first one prepares, the others get its plans and
-// nothing else. If the first one throws, all throw the same.
+// prepare() for the processes of a world, which must all call it. The first process prepares; the
+// others get only its plans, without simulations. If the first process throws, all throw the same.
 [[nodiscard]] Preparation prepare_together(const PreparationCase& of, transport::MpiWorld& world);
 
 }  // namespace pipedream::train

@@ -1,6 +1,6 @@
-// One training as it was asked for, and everything between that and its outcome: checks, the job of
-// the workers, the run on threads or processes. The command line and the library translate what
-// their users say into a Request, and use the same functions from there on.
+// A training from the user's request to its outcome: the checks, the job of the workers, and the
+// run on threads or processes. The command line and the library translate what their users say into
+// a Request, and use the same functions from there on.
 #pragma once
 
 #include <filesystem>
@@ -32,13 +32,15 @@ struct Request {
   OptimiserOptions optimiser;
   std::optional<double> clip;  // the largest norm of all gradients of an update
   double patience = 600;       // seconds after which a worker that is waited for counts as lost
+  // Every stage uses the weight version that the first stage used for the minibatch (paper §3.3).
   bool vertical_sync = false;
-  bool no_stash = false;
-  Exchange exchange = Exchange::kRing;  // how replicas average gradients
-  std::optional<Bandwidth> link;        // of emulated links between workers
-  // The host of each worker, for averagings in two levels. If empty, MPI is asked.
+  bool no_stash = false;                // no old weight versions are kept (no weight stashing)
+  Exchange exchange = Exchange::kRing;  // how replicas all-reduce gradients
+  std::optional<Bandwidth> link;        // of emulated links; if not set, links are not emulated
+  // The host of each worker, for all-reduces in two levels (transport::Way::host_of). Ignored if
+  // workers are processes: then MPI knows their hosts.
   std::vector<int> hosts;
-  bool keep_timeline = false;
+  bool keep_timeline = false;          // Job::keep_timeline
   std::filesystem::path stall_folder;  // Job::stall_folder
 };
 
@@ -61,10 +63,11 @@ class Session {
   [[nodiscard]] std::optional<TrainingOutcome> run(const Data& data,
                                                    const Observer& observer) const;
 
-  // With the microbatches of the user's own schedule, if there is one.
+  // The plan. If there is a schedule of the user's own, with that schedule's microbatches.
   [[nodiscard]] const plan::Plan& plan() const { return file_.plan; }
 
-  // What the tables of results are made of. `simulated` may be empty.
+  // Returns the run as the tables of results take it (report/training_table.h). `simulated` may be
+  // empty.
   [[nodiscard]] report::TrainingRun report_of(const systems::Measured& measured,
                                               std::optional<systems::Simulated> simulated) const;
 

@@ -27,7 +27,8 @@ bool is_of_a_run(const std::string& name) {
   return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
 }
 
-// Every training writes its configuration first. Somebody else's weights.safetensors comes without.
+// Whether the folder has the configuration of a training, which every training writes first. A
+// folder with, say, somebody else's weights.safetensors has none.
 bool holds_a_run(const std::filesystem::path& folder) {
   if (!is_there(folder / kConfigurationFile)) return false;
   const auto json = nlohmann::json::parse(read_file(folder / kConfigurationFile), nullptr,
@@ -51,7 +52,8 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 RunFolder::RunFolder(std::filesystem::path folder, bool overwrite) : folder_(std::move(folder)) {
   try {
     std::filesystem::create_directories(folder_);
-    // Before anything is locked: a folder of somebody else's is left as it is.
+    // Checked before the lock file is made, because nothing may be written to a folder that holds
+    // something other than a run.
     const bool ours = holds_a_run(folder_);
     if (!ours && !entries_of(folder_).empty())
       refuse(folder_,

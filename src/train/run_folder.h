@@ -1,5 +1,5 @@
-// The folder of a run (docs/formats.md#run-folder): what a training was made of, how it went, and
-// what came of it.
+// The folder of a run (docs/formats.md#run-folder), with the files of one training: its
+// configuration, its plan, its metrics and its results.
 #pragma once
 
 #include <filesystem>
@@ -16,17 +16,18 @@ namespace pipedream::train {
 // One training's claim to a folder. While it lives, no other training can claim the folder.
 class RunFolder {
  public:
-  // Makes the folder and locks it. A folder that holds anything is refused (CannotMeet), unless
-  // `overwrite` is set and it holds a run of ours; another training that is using it is named.
-  // Nothing is deleted yet. Throws IoError if the folder cannot be made or written.
+  // Makes the folder, if there is none, and locks it. Deletes nothing. Throws CannotMeet if another
+  // training is using the folder, with its process in the message, and if the folder is not empty,
+  // unless it holds a run of pipedream's and `overwrite` is set. Throws IoError if the folder
+  // cannot be made or written.
   RunFolder(std::filesystem::path folder, bool overwrite);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
 
-  // A training begins. Deletes the files of an earlier run of ours, and no others, and writes
-  // `files`, content by name. All that is read from the folder must have been read before: the
-  // configuration in use may be the one that is deleted.
+  // Must be called when the training begins. If the folder holds an earlier run of pipedream's,
+  // deletes the files of that run, and no others. Then writes `files`, content by name. Callers
+  // must have read all they need from the folder: the configuration in use may be deleted here.
   void begin(const std::map<std::string, std::string>& files) const;
 
  private:
@@ -45,18 +46,19 @@ inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kPictureFile = "timeline.svg";
 inline constexpr const char* kTraceFile = "timeline.json";
 
-// Throws IoError if the disk of `folder` has less than `needed` bytes free. `what` needs them.
+// Throws IoError if the disk of `folder` has less than `needed` bytes free. `what` says in the
+// message what the space is for.
 void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what);
 
-// metrics.jsonl: one JSON object per line, on disk as soon as it is written. A line that cannot be
-// written is reported once and ends nothing: a training is worth more than its metrics.
+// Writes metrics.jsonl: one JSON object per line, flushed after each line. If a line cannot be
+// written, logs a warning and writes no further lines. It does not throw, so training goes on.
 class Metrics {
  public:
   explicit Metrics(const std::filesystem::path& file);
   void add(const Step& step);
   void add(const Evaluation& evaluation);
 
-  // Why lines are missing; nothing if all were written.
+  // Why lines are missing. Not set if all lines were written.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
 
  private:

@@ -1,9 +1,10 @@
-// How the processes of an MPI world act as one: all refuse, or none; what the first one makes, all
-// have; what fails in one, fails in all. The command line and the library both use this.
+// Lets the processes of an MPI world act as one: a check that fails in one process fails in all, a
+// text that the first process makes reaches all, and a failure of one process is thrown in all. The
+// command line and the library both use this.
 //
-// All processes must call these functions in the same order. Where `world` is null there is one
-// process, and the functions just call what they are given. Exceptions that they let out are of our
-// own kinds (core/error.h), whatever a user's code threw.
+// All processes must call these functions in the same order. If `world` is null there is one
+// process, and the functions just call what they are given. All exceptions that leave these
+// functions are of the Error family (core/error.h), whatever a user's code threw.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,9 @@ void agree(transport::MpiWorld* world, const std::function<void()>& check);
 [[nodiscard]] std::string made_by_first(transport::MpiWorld* world,
                                         const std::function<std::string()>& make);
 
-// Calls `action` in every process. If it throws in one, the world is aborted, so that the others
-// leave their waits, and all throw that failure. The world is of no use then.
+// Calls `action` in every process and returns its result. If it throws in one process, the world is
+// aborted, so that the others stop waiting, and all throw that failure. The world cannot be used
+// again then.
 template <class Action>
 auto run_together(transport::MpiWorld* world, Action action) {
   try {

@@ -82,7 +82,7 @@ std::optional<Reducer::Queued> Reducer::next() {
   return sum;
 }
 
-// Runs the sum without a deadline: how long the worker is ready to wait it says in wait().
+// Runs the sum without a deadline: the deadline is an argument of wait().
 Reduction Reducer::reduce(const Queued& sum) {
   wait_until(sum.is_ready);
   Reduction reduction;

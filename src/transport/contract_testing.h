@@ -46,8 +46,8 @@ inline std::string next_text(Transport& me, WorkerId from, int tag) {
 }
 
 // A transport to test. run() calls `body` once on each of `workers` workers, with one endpoint for
-// each of `channels` channels, and returns when all have finished. Workers are threads,
-// or processes, this one being one of them.
+// each of `channels` channels, and returns when all have finished. Workers are threads of this
+// process, or they are processes, and then this process is one of them.
 struct Backend {
   std::string name;
   int most_workers = 0;

@@ -12,8 +12,9 @@ namespace pipedream::transport {
 // group of members has a lane of its own, opened at its first sum. `channel` must outlive the
 // function, and carries nothing but these messages, under the tag of the sum:
 //   - The first member tells the others the name of the lane.
-//   - All members meet before each sum, so that no device waits long for another member. What
-//     waits for all work of a device in that time (freeing memory, say) holds up both (nccl.h).
+//   - All members meet before each sum, so that no device waits long for another member. While a
+//     device waits in a sum, a CUDA call that waits for all work of the device, for example to
+//     free memory, would hold up all members (nccl.h).
 //   - All members meet once more when the function is destroyed, for 5 s at most.
 //
 //   Reducer reducer(channel, sum_by_lanes(channel, make_nccl_lanes(options)));
