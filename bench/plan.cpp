@@ -110,8 +110,8 @@ void note(benchmark::State& state, const plan::Outcome& outcome) {
   state.counters["gap_percent"] = 100 * answer.gap().value_or(0);
 }
 
-void hierarchical(benchmark::State& state, const profile::Profile& profile, cost::Variant variant,
-                  double published_seconds) {
+void hierarchical(benchmark::State& state, const profile::Profile& profile,
+                  cost::CostModel cost_model, double published_seconds) {
   const cluster::Cluster cluster = servers(4, 4);
   const auto began = std::chrono::steady_clock::now();
   for (auto unused : state) {
@@ -119,7 +119,7 @@ void hierarchical(benchmark::State& state, const profile::Profile& profile, cost
     const plan::Predictor predictor(cuts, cluster,
                                     systems::setting_of(systems::find_system("pipedream"), {}));
     benchmark::DoNotOptimize(plan::plan_hierarchical(
-        predictor, {.variant = variant, .fewer_workers = false, .limit_memory = false}));
+        predictor, {.cost_model = cost_model, .fewer_workers = false, .limit_memory = false}));
   }
   const Seconds took = std::chrono::steady_clock::now() - began;
   if (published_seconds > 0)
@@ -150,8 +150,8 @@ void every_system(benchmark::State& state, const profile::Profile& profile) {
   }
 }
 
-std::string name_of(cost::Variant variant) {
-  return cost::variant_names()[static_cast<std::size_t>(variant)];
+std::string name_of(cost::CostModel cost_model) {
+  return cost::cost_model_names()[static_cast<std::size_t>(cost_model)];
 }
 
 template <class Body>
@@ -166,9 +166,10 @@ void register_shared() {
       add("all_systems/4x4/" + name,
           [=](benchmark::State& state) { every_system(state, profile); });
       if (name != "resnet50") continue;
-      for (const cost::Variant variant : {cost::Variant::kDefault, cost::Variant::kPublished})
-        add("hierarchical/4x4/" + name + "/" + name_of(variant), [=](benchmark::State& state) {
-          hierarchical(state, profile, variant, kPublishedResnetSeconds);
+      for (const cost::CostModel cost_model :
+           {cost::CostModel::kDefault, cost::CostModel::kPublished})
+        add("hierarchical/4x4/" + name + "/" + name_of(cost_model), [=](benchmark::State& state) {
+          hierarchical(state, profile, cost_model, kPublishedResnetSeconds);
         });
     } catch (const std::exception& error) {
       std::fprintf(stderr, "skipped: %s\n", error.what());
@@ -177,11 +178,12 @@ void register_shared() {
 }
 
 void register_chains() {
-  for (const cost::Variant variant : {cost::Variant::kDefault, cost::Variant::kPublished})
+  for (const cost::CostModel cost_model : {cost::CostModel::kDefault, cost::CostModel::kPublished})
     for (const int layers : {50, 100, 200, 400, 800})
-      add("hierarchical/4x4/chain/" + name_of(variant) + "/" + std::to_string(layers),
+      add("hierarchical/4x4/chain/" + name_of(cost_model) + "/" + std::to_string(layers),
           [=](benchmark::State& state) {
-            hierarchical(state, chain(layers), variant, layers == 400 ? kPublishedChainSeconds : 0);
+            hierarchical(state, chain(layers), cost_model,
+                         layers == 400 ? kPublishedChainSeconds : 0);
           });
   struct Size {
     int layers, servers, inside;

@@ -135,7 +135,7 @@ Ratios measure(const Case& wanted) {
 }
 
 std::string three_decimals(double number) {
-  const std::string text = report::four_digits(number);
+  const std::string text = report::four_decimals(number);
   return text.substr(0, text.size() - 1);
 }
 

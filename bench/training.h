@@ -34,7 +34,7 @@ inline train::TrainingOutcome trained(const model::Network& network, const plan:
   job.make_optimiser = [&] { return train::make_optimiser({.learning_rate = options.rate}); };
   train::Recipe recipe{
       .batch = network.batch, .minibatches = options.minibatches, .evaluate = false};
-  recipe.weights.no_stash = options.no_stash;
+  recipe.schedule_options.no_stash = options.no_stash;
   job.replicas = train::check_recipe(recipe, job);
   return train::train_on_threads(recipe, job, data, {}, std::nullopt);
 }

@@ -53,6 +53,7 @@ template <class Number>
 
 inline constexpr char kWholeNumber[] = "a whole number";
 inline constexpr std::int64_t kMostSamples = 1 << 30;
+inline constexpr std::int64_t kMostSeed = std::int64_t{1} << 53;  // exact as a number in JSON
 
 [[nodiscard]] inline std::string check_folder_name(const std::string& name) {
   return name.empty() ? "wanted a folder's name, found nothing" : "";

@@ -60,8 +60,8 @@ systems::Wishes wishes_of(const PlanningFlags& flags) {
   systems::Wishes wishes = flags.wishes;
   if (!flags.memory.empty()) wishes.memory = memory_of(flags.memory);
   if (!flags.cost_model.empty())
-    wishes.cost_model = static_cast<cost::Variant>(
-        position_of("--cost-model", flags.cost_model, cost::variant_names()));
+    wishes.cost_model = static_cast<cost::CostModel>(
+        position_of("--cost-model", flags.cost_model, cost::cost_model_names()));
   if (!flags.prefer.empty())
     wishes.prefer = static_cast<systems::Prefer>(
         position_of("--prefer", flags.prefer, systems::prefer_names()));

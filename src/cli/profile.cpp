@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/network_flags.h"
 #include "cli/progress.h"
+#include "cli/spelling.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "model/device.h"
@@ -14,6 +15,7 @@
 #include "profiler/profiler.h"
 #include "report/profile_table.h"
 #include "train/profiling.h"
+#include "train/request.h"
 
 namespace pipedream::cli {
 namespace {
@@ -69,8 +71,9 @@ void execute(const ProfileFlags& flags, const std::vector<std::string>& rest,
                                        ? profile::read_profile(flags.file, flags.batch)
                                        : measure(flags, rest, known);
   const std::string json = profile::to_json(profile);
-  std::cout << (flags.as_json ? json
-                              : report::profile_table(profile, flags.all ? SIZE_MAX : kMostRows));
+  std::cout << (flags.as_json
+                    ? json
+                    : with_flags(report::profile_table(profile, flags.all ? SIZE_MAX : kMostRows)));
   if (flags.output.empty()) return;
   write_file_atomically(flags.output, json);
   std::cerr << "written to " << flags.output << "\n";
@@ -94,16 +97,16 @@ void add_profile(CLI::App& app) {
   measuring(command->add_option("--precision", flags->precision,
                                 "fp32, or bf16: products in bfloat16, weights in float [fp32]"));
   measuring(command->add_option("--threads", flags->threads, "Threads of one worker on CPU [1]")
-                ->check(range<int>(1, 4096, kWholeNumber)));
+                ->check(range<int>(1, train::kMostThreads, kWholeNumber)));
   measuring(command
                 ->add_option("--workers", flags->workers,
                              "Measure in the company of so many workers on this machine [1]")
-                ->check(range<int>(1, 4096, kWholeNumber)));
+                ->check(range<int>(1, train::kMostThreads, kWholeNumber)));
   measuring(command->add_option("--seed", flags->seed, "Of the weights and the made-up data [0]")
-                ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber)));
+                ->check(range<std::int64_t>(0, kMostSeed, kWholeNumber)));
   measuring(command->add_option("--seconds", flags->seconds, "Measure for about this long [20]")
                 ->check(range<double>(0.1, 1e6, "a number")));
-  measuring(command->add_option("--optimiser", flags->optimiser,
+  measuring(command->add_option("--optimiser,--optimizer", flags->optimiser,
                                 "Whose updates to time: sgd, momentum, adam or adamw [momentum]"));
   command->add_option("-o,--output", flags->output, "Write the profile to this file (JSON)")
       ->check(check_output_name);

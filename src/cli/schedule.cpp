@@ -167,7 +167,9 @@ void execute(const ScheduleFlags& flags) {
   const std::int64_t items = options.minibatches * unit.plan.microbatches;
   if (items * static_cast<std::int64_t>(unit.plan.stages.size()) > kMostOpsShown)
     throw CannotMeet("a schedule of more than " + report::grouped(kMostOpsShown) +
-                     " forwards is too long to print; `simulate` takes any length");
+                     " forwards is too long to print: choose fewer minibatches, or use pipedream "
+                     "simulate, which takes any "
+                     "length");
   const bool with_stages = unit.plan.stages.size() > unit.cluster.devices.size();
   if ((flags.as_text || flags.complete) && !flags.as_json)
     return print_programs(programs_of(own.schedule, unit, flags.complete), with_stages);

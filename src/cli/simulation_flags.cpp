@@ -49,7 +49,7 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
       ->check(range<std::int64_t>(1, kMostSimulated, kWholeNumber));
   add_condition_flags(command, flags);
   command.add_option("--seed", flags->seed, "Of the random numbers behind --jitter [0]")
-      ->check(range<std::uint64_t>(0, UINT64_MAX, kWholeNumber));
+      ->check(range<std::int64_t>(0, kMostSeed, kWholeNumber));
 }
 
 void add_condition_flags(CLI::App& command, const std::shared_ptr<SimulationFlags>& flags) {

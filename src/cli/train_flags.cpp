@@ -3,7 +3,7 @@
 #include "cli/flags.h"
 #include "core/error.h"
 #include "runtime/job.h"
-#include "train/trainer.h"
+#include "train/request.h"
 
 namespace pipedream::cli {
 namespace {
@@ -43,9 +43,9 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
           "--workers", flags->workers,
           "Threads that train together [cores / --threads], or as many as GPUs; under mpirun "
           "its processes do")
-      ->check(range<int>(1, 4096, kWholeNumber));
+      ->check(range<int>(1, train::kMostThreads, kWholeNumber));
   command.add_option("--threads", flags->threads, "That each worker computes with [1]")
-      ->check(range<int>(1, 4096, kWholeNumber));
+      ->check(range<int>(1, train::kMostThreads, kWholeNumber));
   command.add_option("--device", flags->device,
                      "cpu; cuda: each worker has the machine's next GPU; cuda:0: that one for all "
                      "[the plan's, the profile's, else cpu]");
@@ -53,7 +53,7 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
                      "fp32, or bf16: products in bfloat16, weights in float "
                      "[the plan's, the profile's, else fp32]");
   command.add_option("--seed", flags->seed, "Of weights, data and dropout [0]")
-      ->check(range<std::int64_t>(0, std::int64_t{1} << 53, kWholeNumber));
+      ->check(range<std::int64_t>(0, kMostSeed, kWholeNumber));
   command.add_option("--link", flags->link,
                      "Rehearse on links of this speed between workers, e.g. 100Mbit/s");
   command

@@ -16,7 +16,7 @@ void Watcher::see(const train::Step& step) {
   const double speed = static_cast<double>(step.samples) / step.training_seconds.count();
   progress_.bar("training " + model_ + " with " + system_)
       .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
-            "loss " + report::four_digits(step.loss) + ", " + report::three_digits(speed) +
+            "loss " + report::four_decimals(step.loss) + ", " + report::three_digits(speed) +
                 " samples/s",
             step.training_seconds);
 }
@@ -32,7 +32,7 @@ void Watcher::see(const train::Evaluation& evaluation) {
   const runtime::Score& score = evaluation.score;
   progress_.end();
   log_info(model_ + ", epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
-           report::four_digits(score.mean_loss()) +
+           report::four_decimals(score.mean_loss()) +
            (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
 }
 

@@ -8,7 +8,7 @@
 namespace pipedream {
 
 // Index 0 is the front, the entry that was pushed first. push() and pop() take amortised constant
-// time. take(i) takes time linear in i, which is small if entries leave about in the order in which
+// time. remove(i) takes time linear in i, which is small if entries leave about in the order in which
 // they came.
 template <class T>
 class Fifo {
@@ -39,7 +39,7 @@ class Fifo {
     head_ = 0;
   }
   // Removes entry `i`. The other entries keep their order.
-  void take(std::size_t i) {
+  void remove(std::size_t i) {
     for (; i > 0; --i) (*this)[i] = std::move((*this)[i - 1]);
     pop();
   }

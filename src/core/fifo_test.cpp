@@ -35,13 +35,13 @@ TEST(Fifo, TakesAnyEntryOutAndKeepsTheOrderOfTheOthers) {
   for (std::size_t i = 0; i < 5; ++i) {
     Fifo<char> fifo = fifo_of("xabcde");
     fifo.pop();
-    fifo.take(i);
+    fifo.remove(i);
     std::string wanted = "abcde";
     wanted.erase(i, 1);
     EXPECT_EQ(text_of(fifo), wanted);
   }
   Fifo<char> one = fifo_of("a");
-  one.take(0);
+  one.remove(0);
   EXPECT_TRUE(one.empty());
 }
 
@@ -73,7 +73,7 @@ TEST(Fifo, DoesWhatADequeDoes) {
       deque.push_back(step);
     } else if (choice == 2) {
       const std::size_t i = (state >> 20) % deque.size();
-      fifo.take(i);
+      fifo.remove(i);
       deque.erase(deque.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       fifo.pop();

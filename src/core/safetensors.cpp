@@ -77,8 +77,9 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   std::memcpy(&length, content.data(), kLengthBytes);
   if (length > kLargestHead || length > content.size() - kLengthBytes ||
       length > file_size - kLengthBytes)
-    throw BadFile(fmt::format("{}: the head is said to have {} bytes, more than the file holds",
-                              file, length));
+    throw BadFile(
+        fmt::format("{}: the head is said to have {} bytes, more than {}", file, length,
+                    length > kLargestHead ? "any safetensors file may have" : "the file holds"));
   SafetensorsHead head;
   head.size = kLengthBytes + length;
   const std::uint64_t data_size = file_size - head.size;

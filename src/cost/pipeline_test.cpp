@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/depths.h"
 #include "cost/memory.h"
 
 namespace pipedream::cost {

@@ -46,7 +46,7 @@ int gpus_of(at::Device asked) {
   return asked.has_index() ? 1 : cuda_devices();
 }
 
-void prepare(at::Device device) {
+void choose_fast_convolutions(at::Device device) {
   if (device.is_cuda() && !at::globalContext().deterministicAlgorithms())
     at::globalContext().setBenchmarkCuDNN(true);
 }

@@ -29,7 +29,7 @@ void require_device(at::Device device);
 
 // On a GPU, lets libtorch try out which algorithm is fastest for each convolution (cuDNN's
 // benchmark mode), unless deterministic algorithms are on. Holds for the whole process.
-void prepare(at::Device device);
+void choose_fast_convolutions(at::Device device);
 
 // The memory of a GPU per worker when `workers` workers of this machine run on `asked`: all of it,
 // divided by the number of workers that share the GPU. None for the CPU, whose memory is the

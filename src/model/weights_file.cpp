@@ -6,8 +6,10 @@
 #include <ATen/ops/empty.h>
 
 #include "core/check.h"
+#include "core/error.h"
 #include "core/file.h"
 #include "core/safetensors.h"
+#include "core/text.h"
 
 namespace pipedream::model {
 namespace {
@@ -25,11 +27,12 @@ at::ScalarType type_named(const std::string& name) {
   return at::kFloat;
 }
 
-std::string name_of(at::ScalarType type) {
+// Throws BadUsage if safetensors files have no such type.
+std::string name_of(at::ScalarType type, const std::string& tensor) {
   for (const auto& [text, known] : kTypes)
     if (type == known) return text;
-  PD_CHECK(false && "networks have no tensors of other types");
-  return "";
+  throw BadUsage("the tensor '" + printable(tensor) + "' has the type " + c10::toString(type) +
+                 ", which safetensors files do not have here: convert it to a real or whole type");
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ void write_weights(const std::filesystem::path& path, const NamedTensors& tensor
                    const WeightsMetadata& metadata) {
   std::vector<SafetensorsEntry> entries;
   for (const auto& [name, tensor] : tensors)
-    entries.push_back({name, name_of(tensor.scalar_type()), tensor.sizes().vec(), 0, 0});
+    entries.push_back({name, name_of(tensor.scalar_type(), name), tensor.sizes().vec(), 0, 0});
   std::string content = make_safetensors_head(std::move(entries), metadata);
   for (const auto& [name, tensor] : tensors) {
     const at::Tensor flat = tensor.detach().contiguous();

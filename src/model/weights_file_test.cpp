@@ -28,6 +28,17 @@ TEST(WeightsFile, ReadsBackWhatItWrote) {
   }
 }
 
+TEST(WeightsFile, ATypeThatFilesDoNotHaveIsRefused) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "complex.safetensors";
+  const std::string message = test::message_of<BadUsage>([&] {
+    write_weights(path, {{"phase", at::zeros({2}, at::kComplexFloat)}});
+  });
+  EXPECT_NE(message.find("the tensor 'phase' has the type ComplexFloat"), std::string::npos)
+      << message;
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST(WeightsFile, ATruncatedFileIsRefused) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() / "truncated.safetensors";

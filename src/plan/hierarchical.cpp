@@ -36,7 +36,7 @@ class LevelProgramme {
     joins_.push_back({});
     for (const cluster::Level& level : predictor.cluster().levels) {
       const Join& below = joins_.back();
-      joins_.push_back({{options.variant, level.bandwidth.bytes_per_second, below.count},
+      joins_.push_back({{options.cost_model, level.bandwidth.bytes_per_second, below.count},
                         level.count,
                         below.inside * below.count});
     }
@@ -179,7 +179,7 @@ class LevelProgramme {
     Table& made = place->second;
     if (!is_new) return made;
     // Only `published` treats the first group of a component differently from the others.
-    const bool same_kind = options_.variant != cost::Variant::kPublished;
+    const bool same_kind = options_.cost_model != cost::CostModel::kPublished;
     for (int m = 1; m <= joins_[key.level].count; ++m) {
       made.full.push_back(best_splits(key, made, m, true));
       if (same_kind) {
@@ -365,12 +365,12 @@ Outcome plan_hierarchical(const Predictor& predictor, const HierarchicalOptions&
   return Answer{std::move(found->second), std::move(smallest), time, std::nullopt};
 }
 
-Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant) {
+Seconds data_parallel_time(const Predictor& predictor, cost::CostModel cost_model) {
   const Cuts& cuts = predictor.cuts();
   double time = cuts.compute(0, cuts.last()) / predictor.weakest_of_all().speed;
   int below = 1;
   for (const cluster::Level& level : predictor.cluster().levels) {
-    const cost::Recurrence rule{variant, level.bandwidth.bytes_per_second, below};
+    const cost::Recurrence rule{cost_model, level.bandwidth.bytes_per_second, below};
     time = rule.stage(time, cuts.weights(0, cuts.last()), level.count, true);
     below = level.count;
   }

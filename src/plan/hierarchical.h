@@ -10,22 +10,22 @@
 // plan/general.h).
 #pragma once
 
-#include "cost/variant.h"
+#include "cost/cost_model.h"
 #include "plan/planner.h"
 
 namespace pipedream::plan {
 
 struct HierarchicalOptions {
-  cost::Variant variant = cost::Variant::kDefault;
+  cost::CostModel cost_model = cost::CostModel::kDefault;
   bool straight = false;      // no replicas
   bool fewer_workers = true;  // may leave workers idle if that is faster
   bool limit_memory = true;   // respects the memory limits of the predictor
 };
 
-// Returns the best plan of this form under the recurrence of `options.variant` (cost/variant.h).
-// Depths are the paper's (cost::noam over the workers in later stages). Of equal plans, the one
-// with the fewest stages wins, then the one with the earliest cuts. Every device counts as having
-// the lowest speed and the least memory in the cluster.
+// Returns the best plan of this form under the recurrence of `options.cost_model`
+// (cost/cost_model.h). Depths are the paper's (cost::noam over the workers in later stages). Of
+// equal plans, the one with the fewest stages wins, then the one with the earliest cuts. Every
+// device counts as having the lowest speed and the least memory in the cluster.
 //
 // The objective is the recurrence's time, and so is the bound, but there is no bound if the cuts
 // are not complete. The prediction is by the default cost model. If no plan fits the smallest
@@ -39,7 +39,7 @@ struct HierarchicalOptions {
 [[nodiscard]] double hierarchical_work(const Predictor& predictor);
 
 // Returns the time per minibatch of data parallelism on the whole cluster under the recurrence of
-// `variant`, applied level by level.
-[[nodiscard]] Seconds data_parallel_time(const Predictor& predictor, cost::Variant variant);
+// `cost_model`, applied level by level.
+[[nodiscard]] Seconds data_parallel_time(const Predictor& predictor, cost::CostModel cost_model);
 
 }  // namespace pipedream::plan

@@ -62,7 +62,7 @@ class AllPlans {
     if (options_.straight && m > 1) return {};
     const int below = level < 2 ? 1 : predictor_.cluster().levels[level - 2].count;
     const double bandwidth = predictor_.cluster().levels[level - 1].bandwidth.bytes_per_second;
-    const cost::Recurrence rule{options_.variant, bandwidth, below};
+    const cost::Recurrence rule{options_.cost_model, bandwidth, below};
     std::vector<double> values =
         of(level - 1, a, b, (behind + downstream + m - 1) / m, replicated || m > 1);
     for (double& value : values) {
@@ -98,7 +98,7 @@ RC_GTEST_PROP(SlowPlannersProperty, HierarchicalPlannerFindsTheBestPlanOfItsForm
   Setting setting{.rules = cost::kPipedream};
   setting.memory = any_memory();
   const Predictor predictor(cuts, cluster, setting);
-  const HierarchicalOptions options{static_cast<cost::Variant>(any_of_range(0, 3)),
+  const HierarchicalOptions options{static_cast<cost::CostModel>(any_of_range(0, 3)),
                                     any_of_range(0, 4) == 0, any_of_range(0, 2) == 0,
                                     any_of_range(0, 4) != 0};
   double best = kNever;

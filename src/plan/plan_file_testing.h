@@ -12,6 +12,8 @@ namespace pipedream::plan {
 [[nodiscard]] inline std::string difference(const PlanFile& a, const PlanFile& b) {
   if (a.model != b.model) return "model: " + a.model + " / " + b.model;
   if (a.workers != b.workers) return "workers";
+  if (a.device != b.device) return "device: " + a.device + " / " + b.device;
+  if (a.precision != b.precision) return "precision: " + a.precision + " / " + b.precision;
   if (a.plan.system != b.plan.system) return "system: " + a.plan.system + " / " + b.plan.system;
   if (a.plan.microbatches != b.plan.microbatches) return "microbatches";
   if (a.plan.stages.size() != b.plan.stages.size()) return "number of stages";

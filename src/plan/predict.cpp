@@ -72,7 +72,7 @@ Prediction Predictor::predict(const Layout& layout) const {
   bool waits_for_loop = false;
   // Returns whether the choice fits without recomputation.
   const auto offer = [&](const Choice& choice) {
-    Prediction found = with(shape, choice);
+    Prediction found = predict_choice(shape, choice);
     waits_for_loop = waits_for_loop || (!found.miss && found.limit == Limit::kLoop);
     const bool simple =
         !found.miss && std::none_of(found.stages.begin(), found.stages.end(),
@@ -102,7 +102,7 @@ Prediction Predictor::predict(const Layout& layout) const {
   return *best;
 }
 
-Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
+Prediction Predictor::predict_choice(const Shape& shape, const Choice& choice) const {
   Prediction prediction;
   prediction.microbatches = choice.microbatches;
   prediction.busiest = shape.busiest;
@@ -116,7 +116,7 @@ Prediction Predictor::with(const Shape& shape, const Choice& choice) const {
     stage.sent_bytes += transfer.bytes;
     stage.transfer = std::max(stage.transfer, transfer.item(item));
   }
-  if (traits().several_stages_per_worker) check_workers(shape, prediction);
+  if (traits().several_stages_per_worker) note_worker_misses(shape, prediction);
   const cost::Period period = setting_.rules.time(costs_of(shape, prediction));
   prediction.per_minibatch = period.per_minibatch;
   prediction.limit = period.limit;
@@ -173,7 +173,7 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
   const std::vector<int> depths = depths_of(shape, choice);
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
     const StageShape& of = shape.stages[s];
-    StagePrediction stage = fitted(shape, s, choice, std::min(depths[s], choice.most_depth));
+    StagePrediction stage = fit_stage(shape, s, choice, std::min(depths[s], choice.most_depth));
     const Bytes over = stage.memory.total() - of.memory_limit;
     if (over > Bytes{0} && (!prediction.miss || over > prediction.miss->bytes))
       prediction.miss = MemoryMiss{id_at<StageId>(s), over};
@@ -186,8 +186,8 @@ void Predictor::fit_memory(const Shape& shape, const Choice& choice, Prediction&
   }
 }
 
-StagePrediction Predictor::fitted(const Shape& shape, std::size_t s, const Choice& choice,
-                                  int depth) const {
+StagePrediction Predictor::fit_stage(const Shape& shape, std::size_t s, const Choice& choice,
+                                     int depth) const {
   const StageShape& of = shape.stages[s];
   const double share = share_of(shape, s, choice.microbatches).on_replica(0);
   StagePrediction stage;
@@ -220,7 +220,7 @@ StagePrediction Predictor::fitted(const Shape& shape, std::size_t s, const Choic
   return stage;
 }
 
-void Predictor::check_workers(const Shape& shape, Prediction& prediction) const {
+void Predictor::note_worker_misses(const Shape& shape, Prediction& prediction) const {
   std::map<WorkerId, Bytes> used;
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
     Bytes& bytes = used[shape.layout->workers[s].front()];

@@ -167,15 +167,15 @@ class Predictor {
   // and `choice.most_depth` limit them.
   [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;
   // Returns the prediction for one combination.
-  [[nodiscard]] Prediction with(const Shape& shape, const Choice& choice) const;
+  [[nodiscard]] Prediction predict_choice(const Shape& shape, const Choice& choice) const;
   // Returns how large an item of `stage` is if a minibatch is cut into `microbatches`.
   [[nodiscard]] cost::ItemShare share_of(const Shape& shape, std::size_t stage,
                                          int microbatches) const;
   // Returns depth, recomputation and memory of stage `s` with at most `depth` items in flight. If
   // that exceeds the memory limit, tries recomputation and then smaller depths, as far as `choice`
   // permits. The result may still exceed the limit.
-  [[nodiscard]] StagePrediction fitted(const Shape& shape, std::size_t s, const Choice& choice,
-                                       int depth) const;
+  [[nodiscard]] StagePrediction fit_stage(const Shape& shape, std::size_t s, const Choice& choice,
+                                          int depth) const;
   // Sets `prediction.stages` (depth, recomputation, memory, compute and averaging) and
   // `prediction.miss`.
   void fit_memory(const Shape& shape, const Choice& choice, Prediction& prediction) const;
@@ -184,7 +184,7 @@ class Predictor {
                                              const Prediction& prediction) const;
   // For systems with several stages per worker: adds up the memory of each worker's stages, and
   // sets `prediction.miss` if the sum exceeds the limit by more than what `miss` has so far.
-  void check_workers(const Shape& shape, Prediction& prediction) const;
+  void note_worker_misses(const Shape& shape, Prediction& prediction) const;
 
   const Cuts& cuts_;
   const cluster::Cluster& cluster_;

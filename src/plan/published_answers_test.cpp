@@ -52,17 +52,17 @@ struct Ours {
   std::string config;
 };
 
-Ours ours(const Published& wanted, cost::Variant variant = cost::Variant::kPublished) {
+Ours ours(const Published& wanted, cost::CostModel cost_model = cost::CostModel::kPublished) {
   const profile::Profile profile = profile::read_shared_profile(wanted.model);
   const cluster::Cluster cluster = cluster_of(wanted);
   const Cuts cuts(profile);
   const Predictor predictor(cuts, cluster, {.rules = cost::kPipedream});
   const auto outcome =
-      plan_hierarchical(predictor, {.variant = variant,
-                                    .fewer_workers = variant != cost::Variant::kPublished,
+      plan_hierarchical(predictor, {.cost_model = cost_model,
+                                    .fewer_workers = cost_model != cost::CostModel::kPublished,
                                     .limit_memory = false});
   const auto& answer = std::get<Answer>(outcome);
-  return {answer.objective.count(), data_parallel_time(predictor, variant).count(),
+  return {answer.objective.count(), data_parallel_time(predictor, cost_model).count(),
           config_text(to_plan(cuts, answer.layout, answer.prediction, "pipedream"))};
 }
 
@@ -94,8 +94,8 @@ TEST_F(PublishedAnswers, OfEqualPlansTheOneWithTheFewestStagesIsTaken) {
 // The paper prints 2(m−1)·W bytes for averaging over m workers, but its plan 15-1 for VGG-16
 // follows only from the 2(m−1)/m·W bytes of a ring. Both on 16 workers of one level.
 TEST_F(PublishedAnswers, ThePapersFifteenToOneComesFromTheRingsVolume) {
-  EXPECT_EQ(ours(kChains[2], cost::Variant::kPaper).config, "8-1");
-  EXPECT_EQ(ours(kChains[2], cost::Variant::kDefault).config, "15-1");
+  EXPECT_EQ(ours(kChains[2], cost::CostModel::kPaper).config, "8-1");
+  EXPECT_EQ(ours(kChains[2], cost::CostModel::kDefault).config, "15-1");
 }
 
 }  // namespace

@@ -241,8 +241,10 @@ Bytes least_memory(const model::Network& network) {
 // before anything is allocated: Linux grants more memory than there is, and kills the program when
 // it uses that memory.
 void require_memory(const model::Network& network, at::Device device, int workers) {
-  const Bytes needed{least_memory(network).count * workers};
-  if (device.is_cpu() && needed > physical_memory())
+  const Bytes least = least_memory(network);
+  const bool fits = least.count <= physical_memory().count / workers;
+  const Bytes needed{fits ? 0 : least.count * workers};
+  if (device.is_cpu() && !fits)
     throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
                      (workers > 1 ? " on " + std::to_string(workers) + " workers" : "") +
                      " needs at least " + to_text(needed) + " of memory, and this machine has " +
@@ -308,7 +310,7 @@ profile::Profile profile_network(const model::Network& network, const ProfileOpt
   model::require_device(options.device);
   require_memory(network, options.device, options.workers);
   model::use_threads(options.threads);
-  model::prepare(options.device);
+  model::choose_fast_convolutions(options.device);
   try {
     return profile_on(network, options);
   } catch (const c10::Error& error) {

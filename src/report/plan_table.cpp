@@ -119,11 +119,11 @@ std::string prediction_text(const Planned& planned, const profile::Profile& prof
                         *planned.data_parallel / planned.time(), time_text(*planned.data_parallel));
   else
     text += "            data parallelism does not fit the memory\n";
-  if (planned.cost_model == cost::Variant::kDefault)
+  if (planned.cost_model == cost::CostModel::kDefault)
     text += "limited by  " + limit_text(prediction, cluster) + "\n";
   else
     text += fmt::format("            by the cost model '{}'; by ours {}\n",
-                        cost::variant_names()[static_cast<std::size_t>(planned.cost_model)],
+                        cost::cost_model_names()[static_cast<std::size_t>(planned.cost_model)],
                         time_text(prediction.per_minibatch));
   text += fmt::format("on links    {} per minibatch\n", bytes_text(prediction.bytes_per_minibatch));
   if (planned.plan.microbatches > 1)
@@ -211,8 +211,9 @@ std::string plan_table(const Planned& planned, const profile::Profile& profile,
 
 std::string plan_file_table(const plan::PlanFile& file, const graph::Graph& graph) {
   const plan::Predicted& predicted = file.predicted;
-  std::string text = fmt::format("{} on {} workers: {} {}\n\n", file.model, file.workers,
-                                 file.plan.system, plan::config_text(file.plan));
+  std::string text = fmt::format("{} on {}: {} {}\n\n", file.model,
+                                 grouped_count(file.workers, "worker", "workers"), file.plan.system,
+                                 plan::config_text(file.plan));
   text += stage_table(file, graph).text();
   text += fmt::format("\npredicted   {} per minibatch",
                       time_text(Seconds(predicted.seconds_per_minibatch)));

@@ -187,7 +187,7 @@ TEST(PlanTable, SaysHowFarTheBestCanBe) {
 
 TEST(PlanTable, SaysWhatOtherCostModelsPredict) {
   Planned planned = three_and_one();
-  planned.cost_model = cost::Variant::kPaper;
+  planned.cost_model = cost::CostModel::kPaper;
   planned.answer.objective = Seconds(0.020);
   planned.answer.bound = planned.answer.objective;
   EXPECT_EQ(plan_table(planned, tiny(), two_by_two(), false),

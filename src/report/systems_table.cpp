@@ -96,7 +96,7 @@ ordered_json systems_json() {
                     {"about", system.about},
                     {"one_stage", traits.one_stage},
                     {"cuts_minibatches", traits.cuts_minibatches},
-                    {"flushes", traits.flushes},
+                    {"flushes", traits.flushes && !traits.asynchronous},
                     {"replicas", replicas_text(traits)},
                     {"asynchronous", traits.asynchronous},
                     {"recomputes", traits.recomputes},

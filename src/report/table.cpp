@@ -44,7 +44,7 @@ std::string grouped_count(std::int64_t number, const std::string& one, const std
   return grouped(number) + " " + (number == 1 ? one : many);
 }
 
-std::string four_digits(double number) { return fmt::format("{:.4f}", number); }
+std::string four_decimals(double number) { return fmt::format("{:.4f}", number); }
 
 std::string three_digits(double number) {
   if (std::abs(number) >= 99.95) return grouped(std::llround(number));

@@ -46,7 +46,7 @@ class Table {
 [[nodiscard]] std::string percent(double share);
 
 // 2.30258 → "2.3026".
-[[nodiscard]] std::string four_digits(double number);
+[[nodiscard]] std::string four_decimals(double number);
 
 // Returns a number with three digits, or more if it is 1,000 or larger:
 // 1234.5 → "1,235", 12.345 → "12.3", 0.012345 → "0.0123".

@@ -89,8 +89,8 @@ std::string small_network_line(const TrainingRun& run) {
 }
 
 std::string result_text(const Measured& measured) {
-  std::string text = four_digits(measured.loss) + " in the last minibatch";
-  if (measured.held_out_loss) text += "; held-out loss " + four_digits(*measured.held_out_loss);
+  std::string text = four_decimals(measured.loss) + " in the last minibatch";
+  if (measured.held_out_loss) text += "; held-out loss " + four_decimals(*measured.held_out_loss);
   if (measured.accuracy) text += fmt::format(", {} right", percent(*measured.accuracy));
   if (measured.perplexity) text += fmt::format(", perplexity {:.1f}", *measured.perplexity);
   return text;
@@ -194,8 +194,8 @@ std::vector<std::string> speed_entries(const TrainingRun& run, const std::vector
                                    factor ? fmt::format("{:.2f}", *factor) : "–",
                                    samples_per_update_text(of),
                                    staleness_text(furthest_behind(of)),
-                                   four_digits(of.loss)};
-  if (evaluated) entries.push_back(of.held_out_loss ? four_digits(*of.held_out_loss) : "–");
+                                   four_decimals(of.loss)};
+  if (evaluated) entries.push_back(of.held_out_loss ? four_decimals(*of.held_out_loss) : "–");
   return entries;
 }
 

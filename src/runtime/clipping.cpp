@@ -16,14 +16,14 @@ struct Entry {
   double norm;
 };
 
-transport::Message to_message(const LayerNorms& norms) {
+transport::Message to_message(const SquaredNorms& norms) {
   auto entries = std::make_shared<std::vector<Entry>>();
   for (const auto& [layer, norm] : norms) entries->push_back({layer.value, norm});
   const auto bytes = std::as_bytes(std::span<const Entry>(*entries));
   return {{}, bytes, std::move(entries)};
 }
 
-void add(const transport::Message& message, LayerNorms& norms) {
+void add(const transport::Message& message, SquaredNorms& norms) {
   std::vector<Entry> entries(message.bytes.size() / sizeof(Entry));
   std::memcpy(entries.data(), message.bytes.data(), message.bytes.size());
   for (const Entry& entry : entries)
@@ -33,7 +33,7 @@ void add(const transport::Message& message, LayerNorms& norms) {
 }  // namespace
 
 void add_norms(const model::Network& network, const std::vector<LayerId>& layers,
-               const model::Tensors& gradients, LayerNorms& norms) {
+               const model::Tensors& gradients, SquaredNorms& norms) {
   std::size_t next = 0;
   std::vector<LayerId> owners;
   model::Tensors found;
@@ -63,10 +63,10 @@ Clipper::Clipper(double most, const plan::Plan& plan, transport::Transport& cont
   listeners_.erase(control.me());
 }
 
-double Clipper::factor(const LayerNorms& own) {
+double Clipper::factor(const SquaredNorms& own) {
   if (speakers_.contains(control_.me()))
     for (const WorkerId listener : listeners_) control_.send(listener, kNorms, to_message(own));
-  LayerNorms all = own;
+  SquaredNorms all = own;
   for (const WorkerId speaker : speakers_) {
     if (speaker == control_.me()) continue;
     add(next_message(control_, speaker, kNorms, patience_), all);

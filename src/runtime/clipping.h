@@ -15,12 +15,12 @@
 namespace pipedream::runtime {
 
 // By layer: the squared L2 norm over the gradients of all its parameters.
-using LayerNorms = std::map<LayerId, double>;
+using SquaredNorms = std::map<LayerId, double>;
 
 // Adds the squared norms of `layers` to `norms`. `gradients` has one entry per parameter of these
 // layers, in their order; entries that are not defined count as zero.
 void add_norms(const model::Network& network, const std::vector<LayerId>& layers,
-               const model::Tensors& gradients, LayerNorms& norms);
+               const model::Tensors& gradients, SquaredNorms& norms);
 
 // Finds the factor by which all stages scale the gradients of an update. Owned by one worker and
 // used from its thread. All workers call factor() for the same updates in the same order.
@@ -37,7 +37,7 @@ class Clipper {
   // any partition. Does not deadlock if every stage has its gradients of one update before any
   // stage waits for the next update, as in schedules that flush. Throws WorkerLost after
   // `patience`.
-  [[nodiscard]] double factor(const LayerNorms& own);
+  [[nodiscard]] double factor(const SquaredNorms& own);
 
  private:
   double most_;

@@ -29,7 +29,7 @@ TEST(AddNorms, SquaresAreSummedByLayerAndMissingGradientsCountNothing) {
   const model::Network network = two_layers();
   const LayerId one = network.graph.find("one").value();
   const LayerId two = network.graph.find("two").value();
-  LayerNorms norms;
+  SquaredNorms norms;
   add_norms(network, {one, two},
             {at::full({2, 2}, 3.0F), at::full({2}, 4.0F), at::Tensor(), at::full({2}, 1.0F)},
             norms);
@@ -40,7 +40,7 @@ TEST(AddNorms, SquaresAreSummedByLayerAndMissingGradientsCountNothing) {
 
 // The factor that each worker finds if worker w has norms[w] and all run at once.
 std::vector<double> factors(double most, const plan::Plan& plan,
-                            const std::vector<LayerNorms>& norms) {
+                            const std::vector<SquaredNorms>& norms) {
   const auto ends = transport::connect_in_process(static_cast<int>(norms.size()));
   std::vector<double> found(norms.size());
   {
@@ -59,8 +59,8 @@ TEST(Clipper, AllWorkersFindTheSameFactorAndReplicasCountOnce) {
   plan.stages.resize(2);
   plan.stages[0].workers = {WorkerId{0}, WorkerId{2}};
   plan.stages[1].workers = {WorkerId{1}};
-  const LayerNorms first{{LayerId{0}, 9}};
-  const LayerNorms second{{LayerId{1}, 16}};
+  const SquaredNorms first{{LayerId{0}, 9}};
+  const SquaredNorms second{{LayerId{1}, 16}};
   for (const double factor : factors(1, plan, {first, second, first}))
     EXPECT_EQ(factor, 1 / (std::sqrt(25.0) + 1e-6));
 }
@@ -76,14 +76,14 @@ TEST(Clipper, NeverLengthensGradients) {
 // Norms are summed in the order of layers, so the sum does not depend on which worker has which
 // layer.
 TEST(Clipper, ThePartitionChangesNoBit) {
-  LayerNorms all;
+  SquaredNorms all;
   for (int i = 0; i < 10; ++i) all[LayerId{i}] = std::exp(i * 1.7) * 1e-3;
   plan::Plan one;
   one.stages.resize(1);
   one.stages[0].workers = {WorkerId{0}};
   plan::Plan three;
   three.stages.resize(3);
-  std::vector<LayerNorms> parts(3);
+  std::vector<SquaredNorms> parts(3);
   for (std::size_t w = 0; w < 3; ++w) three.stages[w].workers = {id_at<WorkerId>(w)};
   for (const auto& [layer, norm] : all) parts[layer.index() * 7 % 3][layer] = norm;
   const double wanted = factors(0.1, one, {all})[0];

@@ -14,7 +14,7 @@ Computing choose_computing(const ComputingNames& asked, const ComputingNames& pl
   const Computing chosen{model::device_named(first(asked.device, planned.device, "cpu")),
                          model::precision_named(first(asked.precision, planned.precision, "fp32"))};
   model::require_device(chosen.device);
-  model::prepare(chosen.device);
+  model::choose_fast_convolutions(chosen.device);
   return chosen;
 }
 

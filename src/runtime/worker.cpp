@@ -394,7 +394,7 @@ void Worker::run(const schedule::Update& update) {
 // them, which are complete by then; the other stages use the same factor.
 void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
   if (clipped_ != update.to) {
-    LayerNorms norms;
+    SquaredNorms norms;
     for (auto& [id, stage] : stages_) {
       model::Tensors own;
       for (const at::Tensor& parameter : stage.weights().parameters())

@@ -112,7 +112,7 @@ bool Lowering::advance(std::size_t which) {
   while (program.in.empty() && program.piece < program.generator->pieces)
     program.generator->append(program.piece++, program.in.block());
   if (program.in.empty()) return true;
-  if (!is_ready(p, program.in.front())) return true;
+  if (!try_take_inputs(p, program.in.front())) return true;
   program.waits = Waits::kNo;
   const Op op = program.in.front();
   program.in.pop();
@@ -122,7 +122,7 @@ bool Lowering::advance(std::size_t which) {
   return true;
 }
 
-bool Lowering::is_ready(std::size_t p, const Op& op) {
+bool Lowering::try_take_inputs(std::size_t p, const Op& op) {
   ProgramState& program = programs_[p];
   if (const auto* await = std::get_if<Await>(&op)) {
     (void)checked_replica(p, await->stage, op);
@@ -130,7 +130,7 @@ bool Lowering::is_ready(std::size_t p, const Op& op) {
     for (std::size_t i = 0; i < averaging.size(); ++i)
       if (averaging[i].update == await->update &&
           averaging[i].members == routes_.replicas(await->stage)) {
-        if (--averaging[i].left == 0) averaging.take(i);
+        if (--averaging[i].left == 0) averaging.remove(i);
         return true;
       }
     program.waits = Waits::kAverage;
@@ -164,7 +164,7 @@ bool Lowering::is_ready(std::size_t p, const Op& op) {
       Fifo<Arrived>& arrived = inboxes_[inbox(t, work->kind, replica)];
       std::size_t i = 0;
       while (arrived[i].item != work->item) ++i;
-      arrived.take(i);
+      arrived.remove(i);
     }
   return true;
 }

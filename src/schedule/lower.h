@@ -91,7 +91,7 @@ class Lowering final : public OpSource {
   void find_islands(bool asynchronous);
   [[nodiscard]] std::size_t program_of(WorkerId worker) const;
   bool advance(std::size_t island);
-  bool is_ready(std::size_t p, const Op& op);
+  bool try_take_inputs(std::size_t p, const Op& op);
   void place(std::size_t p, const Op& op);
   void hand_over(std::size_t p, const Op& op, const Work& work);
   void wake(std::size_t p);

@@ -39,7 +39,7 @@ class Arrivals {
     while (i < items_.size() && items_[i].item != item) ++i;
     if (i == items_.size() || items_[i].values < wanted) return std::nullopt;
     const ItemArrivals found = items_[i];
-    if (take) items_.take(i);
+    if (take) items_.remove(i);
     return found;
   }
 

@@ -70,7 +70,7 @@ std::optional<Nanos> Averagings::take(StageId stage, WeightVersion update) {
   const std::size_t i = index_of(averagings, update);
   if (i == averagings.size() || !averagings[i].done) return std::nullopt;
   const Nanos ready = averagings[i].ready.back();
-  if (++averagings[i].taken == routes_.replicas(stage)) averagings.take(i);
+  if (++averagings[i].taken == routes_.replicas(stage)) averagings.remove(i);
   return ready;
 }
 

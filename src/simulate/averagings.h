@@ -34,10 +34,6 @@ class Averagings {
   // all replicas have joined, the buckets go to the lane of the replica group.
   void join(StageId stage, WeightVersion update, Nanos begin, Nanos duration, Nanos now);
 
-  // Returns whether `lane` is the lane of a replica group.
-  [[nodiscard]] bool owns(LaneId lane) const {
-    return lane < stage_of_.size() && stage_of_[lane].has_value();
-  }
   // An averaging that is complete for all replicas of its stage.
   struct Done {
     StageId stage;

@@ -35,8 +35,8 @@ struct Choice {
                                                 Prefer prefer);
 
 // Plans for every system. A system that cannot meet a wish about the form of the plan (`straight`,
-// `stages`, `split`) gets a refusal. All other options that a system does not know are ignored for
-// that system (passed_over).
+// `stages`, `split`), or that does not know the cost model, gets a refusal. All other options that
+// a system does not know are ignored for that system (passed_over).
 [[nodiscard]] Choice plan_for_all(const Model& model, const cluster::Cluster& cluster,
                                   const Wishes& wishes);
 

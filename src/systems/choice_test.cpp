@@ -118,20 +118,28 @@ TEST(Auto, TakesStaleWeightsOnlyForAQuarterMoreSpeed) {
   EXPECT_FALSE(find_system(chosen(exact)).traits.is_stale()) << chosen(exact);
 }
 
+// No chain was found for which only stale systems have a plan, so the plans of all others are taken
+// away.
 TEST(Auto, TakesStaleWeightsWhereNothingElseFits) {
-  // Looks for memory limits within which only a system with stale weights has a plan.
-  for (std::int64_t memory = 1; memory < 4000; memory += 7) {
-    const Wishes wishes{.memory = Bytes{memory}, .recompute = false, .microbatches = 8};
-    const Choice choice = choose({.stash = 100}, flat(4), wishes);
-    bool exact = false;
-    for (const Candidate& candidate : choice.candidates)
-      exact = exact || (candidate.system->preference && !candidate.system->traits.is_stale() &&
-                        std::holds_alternative<Planned>(candidate.result));
-    if (!choice.best) continue;
-    if (!exact) {
-      EXPECT_TRUE(find_system(chosen(choice)).traits.is_stale());
-    }
+  Choice choice = choose({}, flat(4));
+  for (Candidate& candidate : choice.candidates)
+    if (!candidate.system->traits.is_stale()) candidate.result = plan::Refusal{"too large", {}};
+  for (const Prefer prefer : {Prefer::kBalanced, Prefer::kSpeed}) {
+    choice.best = chosen(choice.candidates, prefer);
+    ASSERT_TRUE(choice.best.has_value());
+    EXPECT_TRUE(find_system(chosen(choice)).traits.is_stale()) << chosen(choice);
   }
+  EXPECT_FALSE(chosen(choice.candidates, Prefer::kExact).has_value());
+}
+
+// Times by different cost models cannot be compared.
+TEST(Auto, ConsidersOnlySystemsThatKnowTheCostModel) {
+  const Choice choice = choose({}, flat(4), {.cost_model = cost::CostModel::kPaper});
+  for (const Candidate& candidate : choice.candidates)
+    EXPECT_EQ(std::holds_alternative<Planned>(candidate.result),
+              knows(*candidate.system, Option::kCostModel))
+        << candidate.system->name;
+  EXPECT_TRUE(choice.best.has_value());
 }
 
 // The time of interleaved is an estimate, and the staleness of dp-asp depends on timing.

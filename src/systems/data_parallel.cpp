@@ -16,7 +16,7 @@ namespace {
 plan::Outcome plan_bulk_synchronous(const plan::Predictor& predictor, const Wishes& wishes) {
   plan::Outcome outcome = plan::plan_data_parallel(predictor);
   auto* answer = std::get_if<plan::Answer>(&outcome);
-  if (answer != nullptr && wishes.cost_model != cost::Variant::kDefault)
+  if (answer != nullptr && wishes.cost_model != cost::CostModel::kDefault)
     answer->objective = plan::data_parallel_time(predictor, wishes.cost_model);
   return outcome;
 }

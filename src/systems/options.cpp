@@ -33,8 +33,8 @@ const Entry kEntries[] = {
     {Option::kExchange, "exchange", [](const Wishes& w) { return w.exchange.has_value(); },
      [](Wishes& w) { w.exchange.reset(); }},
     {Option::kCostModel, "cost_model",
-     [](const Wishes& w) { return w.cost_model != cost::Variant::kDefault; },
-     [](Wishes& w) { w.cost_model = cost::Variant::kDefault; }},
+     [](const Wishes& w) { return w.cost_model != cost::CostModel::kDefault; },
+     [](Wishes& w) { w.cost_model = cost::CostModel::kDefault; }},
     // Options of ScheduleOptions, which Wishes does not have.
     {Option::kVerticalSync, "vertical_sync", nullptr, nullptr},
     {Option::kNoStash, "no_stash", nullptr, nullptr},

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/variant.h"
+#include "cost/cost_model.h"
 #include "plan/balance.h"
 
 namespace pipedream::systems {
@@ -46,7 +46,7 @@ inline constexpr double kWorthStaleness = 1.25;
 // What the user asks of a planner, besides the model and the cluster.
 struct Wishes {
   Prefer prefer = Prefer::kBalanced;  // only for `auto`
-  cost::Variant cost_model = cost::Variant::kDefault;
+  cost::CostModel cost_model = cost::CostModel::kDefault;
   // The most memory that a worker may use. A worker whose device has less may use that. nullopt:
   // the device's memory is the only limit.
   std::optional<Bytes> memory;

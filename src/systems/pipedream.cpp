@@ -14,12 +14,12 @@ plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wis
   if (wishes.depth == cost::Depth::kUpTo)
     return plan::Refusal{"`depth` N is for our planner: PipeDream's has its own rule (noam)", {}};
   plan::Outcome outcome = plan::plan_hierarchical(
-      predictor, {.variant = wishes.cost_model,
+      predictor, {.cost_model = wishes.cost_model,
                   .straight = wishes.straight,
                   // The published optimiser uses every machine unless told otherwise.
-                  .fewer_workers = wishes.cost_model != cost::Variant::kPublished});
+                  .fewer_workers = wishes.cost_model != cost::CostModel::kPublished});
   auto* answer = std::get_if<plan::Answer>(&outcome);
-  if (answer != nullptr && wishes.cost_model == cost::Variant::kDefault) {
+  if (answer != nullptr && wishes.cost_model == cost::CostModel::kDefault) {
     // The default cost model knows more than the recurrence, so its prediction is the objective.
     answer->objective = answer->prediction.per_minibatch;
     answer->bound =
@@ -29,7 +29,7 @@ plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wis
 }
 
 plan::Outcome plan_pipedream(const plan::Predictor& predictor, const Wishes& wishes) {
-  if (wishes.cost_model != cost::Variant::kDefault || wishes.hierarchical)
+  if (wishes.cost_model != cost::CostModel::kDefault || wishes.hierarchical)
     return plan_by_levels(predictor, wishes);
   return plan::plan_general(predictor, {.straight = wishes.straight});
 }

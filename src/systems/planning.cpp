@@ -39,7 +39,7 @@ Result as_result(const System& system, const Model& model, const plan::Cuts& cut
 
 Wishes only_known(const System& system, Wishes wishes) {
   for (const Option option : given_options(wishes))
-    if (!knows(system, option)) take_back(option, wishes);
+    if (!knows(system, option) && option != Option::kCostModel) take_back(option, wishes);
   return wishes;
 }
 
@@ -53,7 +53,7 @@ Result plan_alone(const System& system, const Model& model, const cluster::Clust
                              std::to_string(*wishes.microbatches) + ": a minibatch has only " +
                              std::to_string(*model.profile.batch) + " samples",
                          {}};
-  if (wishes.cost_model != cost::Variant::kDefault && !knows(system, Option::kCostModel))
+  if (wishes.cost_model != cost::CostModel::kDefault && !knows(system, Option::kCostModel))
     return plan::Refusal{
         "the cost models 'paper' and 'published' describe PipeDream's planner and data "
         "parallelism only",

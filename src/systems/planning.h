@@ -18,7 +18,7 @@ struct Planned {
   std::string system;
   plan::Plan plan;
   plan::Answer answer;
-  cost::Variant cost_model = cost::Variant::kDefault;
+  cost::CostModel cost_model = cost::CostModel::kDefault;
   // False if the planner considers all cuts, but the network has too many and was cut along one
   // order of its layers (Cuts::complete).
   bool every_cut = true;

@@ -149,12 +149,12 @@ TEST(Torchgpipe, StaysOnOneMachine) {
 }
 
 TEST(CostModels, OfPipedreamsPlannersRefuseOtherSystemsWithAReason) {
-  for (const cost::Variant variant : {cost::Variant::kPaper, cost::Variant::kPublished})
+  for (const cost::CostModel cost_model : {cost::CostModel::kPaper, cost::CostModel::kPublished})
     for (const System& system : all_systems()) {
-      const Result result = plan_chain(system.name, {}, flat(4), {.cost_model = variant});
+      const Result result = plan_chain(system.name, {}, flat(4), {.cost_model = cost_model});
       if (knows(system, Option::kCostModel)) {
         ASSERT_TRUE(std::holds_alternative<Planned>(result)) << system.name;
-        EXPECT_EQ(std::get<Planned>(result).cost_model, variant);
+        EXPECT_EQ(std::get<Planned>(result).cost_model, cost_model);
         continue;
       }
       ASSERT_TRUE(std::holds_alternative<plan::Refusal>(result)) << system.name;
@@ -168,11 +168,12 @@ TEST(CostModels, OfPipedreamsPlannersRefuseOtherSystemsWithAReason) {
 // In the paper's model, 2·3·40 bytes over 1 kB/s take 240 ms, and the 12 ms of compute overlap
 // them. In the published model, compute and averaging add up.
 TEST(CostModels, HaveTheirOwnTimeForDataParallelism) {
-  const Planned paper = plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::Variant::kPaper});
+  const Planned paper =
+      plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::CostModel::kPaper});
   EXPECT_DOUBLE_EQ(paper.time().count(), 0.240 / 4);
   EXPECT_EQ(paper.data_parallel, paper.time());
   const Planned published =
-      plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::Variant::kPublished});
+      plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::CostModel::kPublished});
   EXPECT_DOUBLE_EQ(published.time().count(), (0.012 + 4 * 3 * 0.040 / 4) / 4);
 }
 

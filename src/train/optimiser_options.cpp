@@ -13,19 +13,20 @@ namespace {
 
 void expect_not_negative(const std::string& what, double value) {
   if (!std::isfinite(value) || value < 0)
-    throw BadUsage("the " + what + " must be a number from 0 on, found " + brief_number(value));
+    throw BadUsage("`" + what + "`: wanted a number from 0 on, found " + brief_number(value));
 }
 
 // For the factors of running averages (momentum, beta1, beta2). With 1, an average would never
 // forget the past.
 void expect_below_one(const std::string& what, double value) {
   if (!(value >= 0 && value < 1))
-    throw BadUsage("the " + what + " must lie in [0, 1), found " + brief_number(value));
+    throw BadUsage("`" + what + "`: wanted a number from 0 to below 1, found " +
+                   brief_number(value));
 }
 
 void check(const OptimiserOptions& options) {
-  expect_not_negative("learning rate", options.learning_rate);
-  expect_not_negative("weight decay", options.weight_decay);
+  expect_not_negative("learning_rate", options.learning_rate);
+  expect_not_negative("weight_decay", options.weight_decay);
   expect_not_negative("epsilon", options.epsilon);
   expect_below_one("momentum", options.momentum);
   expect_below_one("beta1", options.beta1);

@@ -25,9 +25,9 @@ TEST(OptimiserOptions, AnUnknownNameIsAnsweredWithTheNearest) {
 
 TEST(OptimiserOptions, NumbersOutOfRangeAreRefused) {
   EXPECT_EQ(message_of<BadUsage>([] { (void)make_optimiser({.learning_rate = -1}); }),
-            "the learning rate must be a number from 0 on, found -1");
+            "`learning_rate`: wanted a number from 0 on, found -1");
   EXPECT_EQ(message_of<BadUsage>([] { (void)make_optimiser({.momentum = 1}); }),
-            "the momentum must lie in [0, 1), found 1");
+            "`momentum`: wanted a number from 0 to below 1, found 1");
 }
 
 TEST(OptimiserOptions, AdaptiveOnesTakeSmallerStepsWhereNobodySaysHowFar) {

@@ -47,7 +47,7 @@ TEST(ProfileForTraining, HasATimeOfAveragingByWeightsWhereThereAreSeveralWorkers
 
 TEST(ProfileForTraining, RefusesNumbersThatNoOptimiserTakes) {
   EXPECT_EQ(test::message_of<BadUsage>([] { (void)profile_mlp({.momentum = 1}); }),
-            "the momentum must lie in [0, 1), found 1");
+            "`momentum`: wanted a number from 0 to below 1, found 1");
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ void check_count(const char* option, std::int64_t found, std::int64_t most) {
 }  // namespace
 
 void check(const Request& request) {
-  constexpr int kMostThreads = 4096;
   check_count("epochs", request.epochs, kMostMinibatches);
   check_count("minibatches", request.minibatches.value_or(1), kMostMinibatches);
   check_count("threads", request.threads, kMostThreads);
@@ -48,8 +47,8 @@ Recipe Session::make_recipe(const Request& request) const {
                 .epochs = request.epochs,
                 .minibatches = request.minibatches,
                 .evaluate = request.evaluate};
-  recipe.weights.vertical_sync = request.vertical_sync;
-  recipe.weights.no_stash = request.no_stash;
+  recipe.schedule_options.vertical_sync = request.vertical_sync;
+  recipe.schedule_options.no_stash = request.no_stash;
   if (own_ == nullptr) return recipe;
   recipe.schedule = &own_->schedule;
   recipe.extent = own_->extent;

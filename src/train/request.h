@@ -18,6 +18,8 @@
 
 namespace pipedream::train {
 
+inline constexpr int kMostThreads = 4096;  // of one worker, and workers of one machine
+
 // How to train, besides the network, the plan and the data.
 struct Request {
   // Passes over the training data. Ignored if `minibatches` is set.

@@ -125,7 +125,7 @@ class Course {
     return extent;
   }
   [[nodiscard]] systems::ScheduleOptions training(const Extent& extent) const {
-    systems::ScheduleOptions training = recipe_.weights;
+    systems::ScheduleOptions training = recipe_.schedule_options;
     training.minibatches = extent.minibatches;
     training.last_microbatches = extent.last;
     return training;
@@ -325,9 +325,9 @@ std::optional<double> Evaluation::perplexity() const {
 }
 
 schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
-  const schedule::Schedule schedule = recipe.schedule != nullptr
-                                          ? *recipe.schedule
-                                          : systems::schedule_for(job.plan, recipe.weights);
+  const schedule::Schedule schedule =
+      recipe.schedule != nullptr ? *recipe.schedule
+                                 : systems::schedule_for(job.plan, recipe.schedule_options);
   if (job.clip_norm && (!schedule.rules.traits.flushes || schedule.rules.traits.asynchronous))
     throw CannotMeet("`clip`: " + job.plan.system +
                      " updates each stage while others are still at work, so the norm of all "

@@ -24,7 +24,7 @@ struct Recipe {
   // (dapple) has fewer and larger minibatches in its schedule, so that all plans train the same
   // samples.
   std::optional<std::int64_t> minibatches;
-  systems::ScheduleOptions weights;  // which weight versions are used; its lengths are ignored
+  systems::ScheduleOptions schedule_options;  // its lengths are ignored
   // A schedule to use instead of the one that the plan's system generates, or null. It must
   // validate against the plan. `extent` says what it trains.
   const schedule::Schedule* schedule = nullptr;

@@ -11,9 +11,10 @@
 
 namespace pipedream::cost {
 
-enum class Variant { kDefault, kPaper, kPublished };
+enum class CostModel { kDefault, kPaper, kPublished };
 
-[[nodiscard]] const std::vector<std::string>& variant_names();  // in the order of the enumerators
+[[nodiscard]] const std::vector<std::string>&
+cost_model_names();  // in the order of the enumerators
 
 // One step of the hierarchical planner's recurrence: times on one level of the cluster, in seconds.
 // A stage is on m components of the level. Each component alone runs the stage's layers in `inner`
@@ -24,7 +25,7 @@ enum class Variant { kDefault, kPaper, kPublished };
 //   paper     max(inner, 2(m−1)·W / B) / m                 2a / B
 //   published (inner + 4(m−1)/m·W / B [/ Q if first]) / m  2a / (B·m), also for the cut after it
 struct Recurrence {
-  Variant variant = Variant::kDefault;
+  CostModel cost_model = CostModel::kDefault;
   double bandwidth = 1;  // bytes per second
   int inner_count = 1;   // Q: components that the level below joins into one; 1 at level 0
 
@@ -32,12 +33,12 @@ struct Recurrence {
   // the first one inside the component that holds these `m`.
   [[nodiscard]] double stage(double inner, double weights, int m, bool first) const {
     const double others = m - 1;
-    switch (variant) {
-      case Variant::kDefault:
+    switch (cost_model) {
+      case CostModel::kDefault:
         return larger(inner, 2 * others / m * weights / bandwidth) / m;
-      case Variant::kPaper:
+      case CostModel::kPaper:
         return larger(inner, 2 * others * weights / bandwidth) / m;
-      case Variant::kPublished:
+      case CostModel::kPublished:
         return (inner + 4 * others * weights / (bandwidth * m) / (first ? inner_count : 1)) / m;
     }
     return inner;
@@ -46,12 +47,12 @@ struct Recurrence {
   // Returns the time per minibatch of the `bytes` that cross the cut before a stage on `m`
   // components.
   [[nodiscard]] double cut_before(double bytes, int m) const {
-    switch (variant) {
-      case Variant::kDefault:
+    switch (cost_model) {
+      case CostModel::kDefault:
         return bytes / bandwidth;
-      case Variant::kPaper:
+      case CostModel::kPaper:
         return 2 * bytes / bandwidth;
-      case Variant::kPublished:
+      case CostModel::kPublished:
         return 2 * bytes / (bandwidth * m);
     }
     return 0;
@@ -60,7 +61,7 @@ struct Recurrence {
   // Returns the time per minibatch that a stage on `m` components pays for the `bytes` that cross
   // the cut after it: 0 except for `published`.
   [[nodiscard]] double cut_after(double bytes, int m) const {
-    return variant == Variant::kPublished ? cut_before(bytes, m) : 0;
+    return cost_model == CostModel::kPublished ? cut_before(bytes, m) : 0;
   }
 
  private:
