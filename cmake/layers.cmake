@@ -14,11 +14,12 @@ set(PD_LAYERS
     "report: core graph cluster profile cost plan schedule timeline simulate systems"
     "model: core graph +torch"
     "profiler: core graph profile model +torch"
+    "checkpoint: core"
     "transport: core"
     "runtime: core graph plan schedule timeline model transport +torch"
-    "train: core graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
-    "library: core graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch"
-    "cli: core graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch")
+    "train: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
+    "library: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch"
+    "cli: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
 function(pd_layer_line module out)

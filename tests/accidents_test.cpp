@@ -160,6 +160,12 @@ TEST(Accidents, ABatchLargerThanTheDataIsTold) {
   const auto json = nlohmann::json::parse(answer.out);
   EXPECT_LT(json.at("samples_per_update"), 100000);
   EXPECT_EQ(json.at("samples"), 2 * json.at("samples_per_update").get<std::int64_t>());
+  const Answer replicated = call(
+      "train --model mlp --inputs 8 --hidden 8 --layers 1 --workers 2 --system dp-bsp "
+      "--no-evaluation --profile-seconds 0.1 --batch 100000 --minibatches 2 --json");
+  ASSERT_EQ(replicated.code, 0) << replicated.err;
+  EXPECT_EQ(nlohmann::json::parse(replicated.out).at("samples_per_update"),
+            json.at("samples_per_update"));
 }
 
 TEST(Accidents, MinibatchesAreCountedInTheUsersUnit) {

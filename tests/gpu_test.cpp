@@ -144,8 +144,12 @@ TEST_F(Gpu, ValuesByWayOfTheHostGiveTheSameBits) {
       std::deque<HostMemoryOnly> ways;
       const auto by_host = [&](const runtime::Channels& given) {
         const std::lock_guard lock(mutex);
-        return runtime::Channels{ways.emplace_back(given.values), given.collectives, given.served,
-                                 given.control, given.news};
+        return runtime::Channels{ways.emplace_back(given.values),
+                                 given.collectives,
+                                 given.served,
+                                 given.control,
+                                 given.news,
+                                 given.saves};
       };
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed, by_host);
       expect_same(run.weights, direct.weights);

@@ -39,6 +39,17 @@ class MomentumSgd final : public runtime::Optimiser {
     at::Tensor out = step.to;
     at::add_out(out, step.from, velocity, -kRate);
   }
+  std::vector<std::string> state_names() const override { return {"momentum"}; }
+  runtime::OptimiserState state(std::size_t parameter) const override {
+    const auto found = velocities_.find(parameter);
+    if (found == velocities_.end()) return {};
+    return {{"momentum", found->second}};
+  }
+  void set_state(std::size_t parameter, const runtime::OptimiserState& state,
+                 const at::Tensor& weights) override {
+    if (state.empty()) return;
+    velocities_[parameter] = at::empty_like(weights).copy_(state.at("momentum"));
+  }
 
  private:
   double momentum_;

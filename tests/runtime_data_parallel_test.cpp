@@ -100,7 +100,8 @@ class Wires {
   [[nodiscard]] runtime::Equip tap() {
     return [this](const runtime::Channels& channels) {
       return runtime::Channels{tap(channels.values), tap(channels.collectives),
-                               tap(channels.served), channels.control, channels.news};
+                               tap(channels.served), channels.control,
+                               channels.news,        channels.saves};
     };
   }
   // Bytes that all workers sent to other workers.
@@ -319,6 +320,9 @@ TEST(AsynchronousDataParallel, AFailureOfAServerIsTold) {
     void step(const runtime::ParameterStep&) override {
       throw IoError("the server's disk is full");
     }
+    std::vector<std::string> state_names() const override { return {}; }
+    runtime::OptimiserState state(std::size_t) const override { return {}; }
+    void set_state(std::size_t, const runtime::OptimiserState&, const at::Tensor&) override {}
   };
   const Case test = data_parallel_case("mlp", "dp-asp", {2}, 6);
   runtime::Job job = make_job(test.network, test.plan);

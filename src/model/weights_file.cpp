@@ -1,6 +1,10 @@
 #include "model/weights_file.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <mutex>
 #include <utility>
 
 #include <ATen/ops/empty.h>
@@ -37,29 +41,91 @@ std::string name_of(at::ScalarType type, const std::string& tensor) {
 
 }  // namespace
 
-NamedTensors read_weights(const std::filesystem::path& path) {
-  const std::string content = read_file(path);
-  const SafetensorsHead head = parse_safetensors_head(content, content.size(), path.string());
-  NamedTensors tensors;
-  for (const SafetensorsEntry& entry : head.entries) {
-    at::Tensor tensor = at::empty(entry.shape, at::TensorOptions().dtype(type_named(entry.type)));
-    std::memcpy(tensor.data_ptr(), content.data() + head.size + entry.begin,
-                entry.end - entry.begin);
-    tensors.emplace(entry.name, std::move(tensor));
+struct WeightsReader::Impl {
+  explicit Impl(const std::filesystem::path& of) : path(of), file(of, std::ios::binary) {}
+
+  std::filesystem::path path;
+  mutable std::mutex mutex;  // guards `file`
+  mutable std::ifstream file;
+  std::uint64_t head_size = 0;
+  std::map<std::string, SafetensorsEntry> entries;
+};
+
+WeightsReader::WeightsReader(const std::filesystem::path& path) {
+  auto made = std::make_unique<Impl>(path);
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (error || !made->file)
+    throw IoError("cannot read " + path.string() + ": " +
+                  (error ? error.message() : std::string(std::strerror(errno))));
+  // The head's length comes first. A wrong one is found by parse_safetensors_head().
+  std::uint64_t length = 0;
+  made->file.read(reinterpret_cast<char*>(&length), sizeof(length));
+  std::string content(std::min<std::uint64_t>(size, sizeof(length) + std::min(length, size)), '\0');
+  made->file.clear();
+  made->file.seekg(0);
+  made->file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!made->file) throw IoError("cannot read " + path.string());
+  SafetensorsHead head = parse_safetensors_head(content, size, path.string());
+  made->head_size = head.size;
+  for (SafetensorsEntry& entry : head.entries) made->entries.emplace(entry.name, std::move(entry));
+  impl_ = std::move(made);
+}
+
+WeightsReader::~WeightsReader() = default;
+
+std::vector<std::string> WeightsReader::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : impl_->entries) names.push_back(name);
+  return names;
+}
+
+std::optional<at::Tensor> WeightsReader::find(const std::string& name) const {
+  const auto found = impl_->entries.find(name);
+  if (found == impl_->entries.end()) return std::nullopt;
+  const SafetensorsEntry& entry = found->second;
+  at::Tensor tensor = at::empty(entry.shape, at::TensorOptions().dtype(type_named(entry.type)));
+  const std::lock_guard lock(impl_->mutex);
+  impl_->file.seekg(static_cast<std::streamoff>(impl_->head_size + entry.begin));
+  impl_->file.read(static_cast<char*>(tensor.mutable_data_ptr()),
+                   static_cast<std::streamsize>(entry.end - entry.begin));
+  if (!impl_->file) {
+    impl_->file.clear();
+    throw IoError("cannot read the tensor '" + printable(name) + "' of " + impl_->path.string());
   }
+  return tensor;
+}
+
+NamedTensors read_weights(const std::filesystem::path& path) {
+  const WeightsReader reader(path);
+  NamedTensors tensors;
+  for (const std::string& name : reader.names()) tensors.emplace(name, *reader.find(name));
   return tensors;
+}
+
+std::vector<std::string_view> WeightsImage::pieces() const {
+  std::vector<std::string_view> pieces{head};
+  for (const at::Tensor& tensor : tensors)
+    pieces.emplace_back(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes());
+  return pieces;
+}
+
+WeightsImage image_of(const NamedTensors& tensors, const WeightsMetadata& metadata) {
+  WeightsImage image;
+  std::vector<SafetensorsEntry> entries;
+  for (const auto& [name, tensor] : tensors) {
+    entries.push_back({name, name_of(tensor.scalar_type(), name), tensor.sizes().vec(), 0, 0});
+    image.tensors.push_back(tensor.detach().contiguous());
+  }
+  image.head = make_safetensors_head(std::move(entries), metadata);
+  return image;
 }
 
 void write_weights(const std::filesystem::path& path, const NamedTensors& tensors,
                    const WeightsMetadata& metadata) {
-  std::vector<SafetensorsEntry> entries;
-  for (const auto& [name, tensor] : tensors)
-    entries.push_back({name, name_of(tensor.scalar_type(), name), tensor.sizes().vec(), 0, 0});
-  std::string content = make_safetensors_head(std::move(entries), metadata);
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor flat = tensor.detach().contiguous();
-    content.append(static_cast<const char*>(flat.const_data_ptr()), flat.nbytes());
-  }
+  const WeightsImage image = image_of(tensors, metadata);
+  std::string content;
+  for (const std::string_view piece : image.pieces()) content += piece;
   write_file_atomically(path, content);
 }
 

@@ -3,7 +3,11 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -24,6 +28,37 @@ using WeightsMetadata = std::map<std::string, std::string>;
 // Throws IoError.
 void write_weights(const std::filesystem::path& path, const NamedTensors& tensors,
                    const WeightsMetadata& metadata = {});
+
+// The content of a safetensors file, in pieces that share the memory of the tensors.
+struct WeightsImage {
+  std::string head;
+  std::vector<at::Tensor> tensors;  // contiguous, in the order of the file
+  [[nodiscard]] std::vector<std::string_view> pieces() const;
+};
+// Returns the content of a file with these CPU tensors, which may have any strides. Throws BadUsage
+// if a tensor has a type that such files do not have.
+[[nodiscard]] WeightsImage image_of(const NamedTensors& tensors,
+                                    const WeightsMetadata& metadata = {});
+
+// A safetensors file whose tensors are read one by one. Immutable, so safe to use from several
+// threads.
+class WeightsReader {
+ public:
+  // Opens the file and reads its head. Throws as read_weights() does.
+  explicit WeightsReader(const std::filesystem::path& path);
+  ~WeightsReader();
+  WeightsReader(const WeightsReader&) = delete;
+  WeightsReader& operator=(const WeightsReader&) = delete;
+
+  // The names of all tensors, ascending.
+  [[nodiscard]] std::vector<std::string> names() const;
+  // Reads one tensor; nullopt if the file has none of that name. Throws IoError.
+  [[nodiscard]] std::optional<at::Tensor> find(const std::string& name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<const Impl> impl_;
+};
 
 // The metadata that other programs need to use the network's weights: the name of the network, its
 // options and facts (Network::facts), and how its data was prepared (`data`).

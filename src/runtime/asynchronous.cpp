@@ -3,7 +3,12 @@
 #include <algorithm>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include "runtime/tags.h"
+#include "runtime/tensor_message.h"
 
 namespace pipedream::runtime {
 namespace {
@@ -108,6 +113,85 @@ void AsynchronousWeights::settle() {
   const model::Tensors& weights = stage_.weights().renew({stage_.weights().newest().value + 1});
   for (std::size_t server = 0; server < members_.size(); ++server)
     (void)fetch(server, weights, deadline);
+}
+
+std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
+    transport::Transport& control) const {
+  const BucketLayout& layout = buckets_.layout();
+  const std::size_t servers = members_.size();
+  const std::size_t me = transport::place_in(members_, channels_.pushes.me());
+  const model::Tensors& weights = stage_.weights().newest_weights();
+  const std::vector<std::string> names = state_names();
+  std::map<std::size_t, OptimiserState> gathered;
+  // Puts what one server has of a piece into the whole tensor. A number, such as the count of
+  // steps, is the same for all pieces.
+  const auto take = [&](const BucketLayout::Piece& piece, const std::string& name,
+                        const at::Tensor& part) {
+    if (part.numel() == 0) return;  // no step was made yet
+    at::Tensor& whole = gathered[piece.parameter][name];
+    if (part.dim() == 0) {
+      whole = part.clone();
+      return;
+    }
+    if (!whole.defined())
+      whole = at::empty_like(weights[piece.parameter], at::TensorOptions(at::kCPU));
+    floats_of(whole, piece.range).copy_(part);
+  };
+  // All workers go through all pieces in the same order, so that each knows what comes next.
+  for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket)
+    for (std::size_t server = 0; server < servers; ++server) {
+      const OptimiserState own =
+          server == me ? server_->optimiser().state(bucket) : OptimiserState{};
+      std::int64_t begin = 0;
+      for (const auto& piece :
+           layout.pieces(bucket, shard_of(layout.floats(bucket), server, servers))) {
+        const std::size_t writer = piece.parameter % servers;
+        for (const std::string& name : names) {
+          if (server == me) {
+            at::Tensor part = own.empty() ? at::empty({0}) : own.at(name);
+            if (part.dim() > 0 && part.numel() > 0)
+              part = part.slice(0, begin, begin + piece.range.count);
+            if (writer == me)
+              take(piece, name, part);
+            else
+              control.send(members_[writer], kTensors, to_message(part.clone()));
+          } else if (writer == me) {
+            take(piece, name,
+                 to_tensor(next_message(control, members_[server], kTensors, patience_)));
+          }
+        }
+        begin += piece.range.count;
+      }
+    }
+  return gathered;
+}
+
+void AsynchronousWeights::set_state(
+    const std::function<OptimiserState(std::size_t parameter)>& find) {
+  const BucketLayout& layout = buckets_.layout();
+  const std::size_t me = transport::place_in(members_, channels_.pushes.me());
+  const model::Tensors& weights = stage_.weights().newest_weights();
+  for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
+    const Range range = shard_of(layout.floats(bucket), me, members_.size());
+    OptimiserState state;
+    std::int64_t begin = 0;
+    for (const auto& [parameter, part] : layout.pieces(bucket, range)) {
+      for (const auto& [name, saved] : find(parameter)) {
+        if (saved.dim() == 0) {
+          state[name] = saved;
+          continue;
+        }
+        at::Tensor& shard = state[name];
+        if (!shard.defined()) shard = at::zeros({range.count});
+        // In memory as the parameter lies there, which need not be the order of its dimensions.
+        const at::Tensor whole = at::empty_like(weights[parameter], at::TensorOptions(at::kCPU));
+        whole.copy_(saved);
+        shard.slice(0, begin, begin + part.count).copy_(floats_of(whole, part));
+      }
+      begin += part.count;
+    }
+    server_->optimiser().set_state(bucket, state, server_->weights(bucket));
+  }
 }
 
 std::int64_t AsynchronousWeights::fetch(std::size_t server, const model::Tensors& weights,

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,19 @@ class AsynchronousWeights {
   // it; afterwards all have the same weights, as the newest version of the stage. Throws WorkerLost
   // when no worker has sent this worker's server anything for `patience`.
   void settle();
+
+  // The optimiser state of parameters, whole, put together from the shards of all servers. Worker j
+  // of m gets that of the parameters j, j + m, j + 2·m, …, by index. Must be called by all workers
+  // between two segments.
+  [[nodiscard]] std::map<std::size_t, OptimiserState> gather_state(
+      transport::Transport& control) const;
+  // Sets the optimiser state of this worker's server. `find` returns the state of a parameter,
+  // whole; it may be empty. Must be called between two segments.
+  void set_state(const std::function<OptimiserState(std::size_t parameter)>& find);
+  // The names that the state of a parameter has.
+  [[nodiscard]] std::vector<std::string> state_names() const {
+    return server_->optimiser().state_names();
+  }
 
   // Bytes of gradients sent to other workers' servers, plus bytes of weights received from them.
   // The receiver counts the weights because servers do not count; so the sum over all workers is

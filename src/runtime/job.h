@@ -39,7 +39,10 @@ struct Job {
   const plan::Plan& plan;
   // How replicas divide the work. Must be the `Traits::replicas` of every schedule that is run.
   schedule::Replicas replicas = schedule::Replicas::kTakeTurns;
-  std::uint64_t seed = 0;           // of initial weights, dropout and the order of samples
+  std::uint64_t seed = 0;  // of initial weights, dropout and the order of samples
+  // Distinguishes the random numbers of dropout from those of an earlier part of the training that
+  // numbered its minibatches otherwise. 0 in a training that was never resumed so.
+  std::int64_t random_branch = 0;
   std::vector<at::Device> devices;  // one per worker; if empty, all workers are on the CPU
   model::Precision precision = model::Precision::kFloat;
   int threads = 1;                             // CPU threads that one worker computes with

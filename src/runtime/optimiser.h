@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -17,6 +19,9 @@ struct ParameterStep {
   double divisor = 1;         // the gradient is divided by it; 1 unless the optimiser divides()
 };
 
+// The optimiser state of one parameter, by the names that checkpoints give it, such as "momentum".
+using OptimiserState = std::map<std::string, at::Tensor>;
+
 // The optimiser of one stage on one worker, or of one parameter server. Keeps its optimiser state,
 // such as momentum, per parameter. Called with autograd off, by one thread at a time.
 class Optimiser {
@@ -31,6 +36,16 @@ class Optimiser {
   virtual void step_all(const std::vector<ParameterStep>& steps) {
     for (const ParameterStep& each : steps) step(each);
   }
+
+  // The names that state() may have, ascending.
+  [[nodiscard]] virtual std::vector<std::string> state_names() const = 0;
+  // Returns the state of a parameter; empty if there was no step. The tensors share the optimiser's
+  // memory. They have the parameter's shape, except numbers such as the count of steps.
+  [[nodiscard]] virtual OptimiserState state(std::size_t parameter) const = 0;
+  // Replaces the state of a parameter by a copy of `state`, which state() of an optimiser of the
+  // same kind returned. `weights` is the parameter as later steps have it in `from`.
+  virtual void set_state(std::size_t parameter, const OptimiserState& state,
+                         const at::Tensor& weights) = 0;
 };
 
 }  // namespace pipedream::runtime

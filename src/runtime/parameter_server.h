@@ -48,6 +48,12 @@ class ParameterServer {
   ParameterServer(const ParameterServer&) = delete;
   ParameterServer& operator=(const ParameterServer&) = delete;
 
+  // The optimiser and its state of the shard: parameter b is bucket b. May be used only while no
+  // worker has anything to push: after all have been answered to kSettle, and before the next push.
+  [[nodiscard]] Optimiser& optimiser() { return *optimiser_; }
+  // The weights of one bucket of the shard, with the same rule.
+  [[nodiscard]] const at::Tensor& weights(std::size_t bucket) const { return shard_.at(bucket); }
+
   // Throws the failure of this server, if it has failed other than by an abort of the channels. May
   // be called from any thread.
   void rethrow_failure();

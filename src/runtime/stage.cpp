@@ -160,7 +160,7 @@ void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
     const model::Pass pass{
         .training = mode.training,
         .update_statistics = mode.update_statistics,
-        .random = {.seed = options_.seed,
+        .random = {.seed = options_.noise_seed.value_or(options_.seed),
                    .layer = order_[i].value,
                    .minibatch = first_ + item.minibatch,
                    .microbatch = item.microbatch + options_.replica * kReplicaStride}};
@@ -315,6 +315,14 @@ BucketLayout Stage::bucket_layout(const BucketSizes& sizes) const {
   std::vector<std::size_t> per_layer;
   for (const auto& layer : layers_) per_layer.push_back(layer->parameters().size());
   return {weights_->parameters(), per_layer, sizes};
+}
+
+std::vector<std::string> Stage::parameter_names() const {
+  std::vector<std::string> names;
+  for (const LayerId layer : order_)
+    for (const model::TensorSpec& spec : network_.spec(layer).parameters)
+      names.push_back(spec.name);
+  return names;
 }
 
 std::map<std::string, at::Tensor> Stage::buffers() const {

@@ -27,7 +27,8 @@ using Values = std::map<ValueId, at::Tensor>;
 using Gradients = std::map<std::pair<ValueId, StageId>, at::Tensor>;
 
 struct StageOptions {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;                   // of initial weights
+  std::optional<std::uint64_t> noise_seed;  // of dropout; if not set, `seed`
   at::Device device{at::kCPU};
   // Distinguishes the random numbers of replicas that share items. 0 where replicas take items in
   // turn.
@@ -82,6 +83,8 @@ class Stage {
   [[nodiscard]] WeightStore& weights() { return *weights_; }
   // Which buckets the gradients of the stage's parameters go into.
   [[nodiscard]] BucketLayout bucket_layout(const BucketSizes& sizes) const;
+  // The names of the parameters, in the order of weights().
+  [[nodiscard]] std::vector<std::string> parameter_names() const;
   // The layers' state that takes no gradients, such as running averages, by name.
   [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
   [[nodiscard]] const std::vector<LayerId>& layers() const { return order_; }

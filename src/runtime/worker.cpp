@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "core/philox.h"
 #include "model/threads.h"
 #include "runtime/failure.h"
 #include "schedule/lower.h"
@@ -39,6 +40,13 @@ bool is_stall() {
   }
 }
 
+// The seed of dropout, if it is another than that of the weights.
+std::optional<std::uint64_t> noise_seed_of(const Job& job) {
+  constexpr std::int64_t kBranches = -100;  // the layer in the random key; layers are from 0 on
+  if (job.random_branch == 0) return std::nullopt;
+  return folded({.seed = job.seed, .layer = kBranches, .minibatch = job.random_branch});
+}
+
 }  // namespace
 
 Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
@@ -65,6 +73,7 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
     stages_.try_emplace(
         id, job.network, routes_, order_, id,
         StageOptions{.seed = job.seed,
+                     .noise_seed = noise_seed_of(job),
                      .device = device_,
                      .replica = job.replicas == Replicas::kShareItems ? *replica : 0,
                      .precision = job.precision});

@@ -35,6 +35,8 @@ struct Channels {
   transport::Transport& control;
   // Losses, sent to worker 0 as they become known.
   transport::Transport& news;
+  // What workers tell each other about the checkpoints that they write.
+  transport::Transport& saves;
   // The all-reduce of weight gradients in device memory, which uses `collectives` to coordinate. If
   // empty, weight gradients are copied to the host and summed there.
   transport::Sum device_sums = {};
@@ -103,6 +105,24 @@ class Worker {
   [[nodiscard]] const Recorder& recorder() const { return recorder_; }
   // The stages that this worker has a replica of.
   [[nodiscard]] std::map<StageId, Stage>& stages() { return stages_; }
+  // What this worker has for one of its stages besides the Stage itself.
+  struct StageReplica {
+    int replica = 0;   // this worker's index in the stage's replica group
+    int replicas = 1;  // size of the replica group
+    std::unique_ptr<Optimiser> optimiser;
+  };
+  [[nodiscard]] const StageReplica& replica_of(StageId stage) const {
+    return replica_of_stage_.at(stage);
+  }
+  // The parameter servers of asynchronous training, which have the optimisers then. Null for other
+  // systems, and before begin_averaging().
+  [[nodiscard]] AsynchronousWeights* servers() { return served_.get(); }
+  [[nodiscard]] const HostCopies& copies() const { return copies_; }
+
+  // Prepares the exchange of weight gradients, unless an earlier call did: all-reduces for
+  // replicated stages, or a parameter server where the schedule is asynchronous. run() calls it;
+  // others need it only to set the state of a parameter server before the first segment.
+  void begin_averaging(const schedule::Rules& rules);
   // The sum over all items evaluated here since the last training segment; zero on workers that do
   // not compute the loss.
   [[nodiscard]] const Score& score() const { return score_; }
@@ -113,12 +133,6 @@ class Worker {
   [[nodiscard]] Lateness lateness() const { return served_ ? served_->lateness() : Lateness{}; }
 
  private:
-  // What this worker has for one of its stages besides the Stage itself.
-  struct StageReplica {
-    int replica = 0;   // this worker's index in the stage's replica group
-    int replicas = 1;  // size of the replica group
-    std::unique_ptr<Optimiser> optimiser;
-  };
   // The loss of one item, which the device may not have computed or copied to the host yet.
   struct PendingLoss {
     schedule::Forward forward;
@@ -131,9 +145,6 @@ class Worker {
     int items = 0;
   };
 
-  // Prepares the exchange of weight gradients, unless an earlier segment did: all-reduces for
-  // replicated stages, or a parameter server where the schedule is asynchronous.
-  void begin_averaging(const schedule::Rules& rules);
   void run_program();
   // Calls `what`, which is work left over when the program has ended. If it throws, the message
   // gets this worker's number.

@@ -8,6 +8,7 @@
 #include <ATen/ops/addcdiv.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -63,6 +64,27 @@ void Adam::step_all(const std::vector<ParameterStep>& steps) {
   else
     at::_fused_adam_(fused.weights(), fused.gradients(), means, squares, {}, counts, rate, beta1,
                      beta2, decay, epsilon, /*amsgrad=*/false, /*maximize=*/false);
+}
+
+std::vector<std::string> Adam::state_names() const { return {"exp_avg", "exp_avg_sq", "step"}; }
+
+runtime::OptimiserState Adam::state(std::size_t parameter) const {
+  const auto found = states_.find(parameter);
+  if (found == states_.end()) return {};
+  const State& state = found->second;
+  return {{"exp_avg", state.mean},
+          {"exp_avg_sq", state.square},
+          {"step", at::scalar_tensor(state.steps, at::kLong)}};
+}
+
+void Adam::set_state(std::size_t parameter, const runtime::OptimiserState& state,
+                     const at::Tensor& weights) {
+  if (state.empty()) return;
+  State& own = state_of(parameter, weights);
+  own.mean.copy_(state.at("exp_avg"));
+  own.square.copy_(state.at("exp_avg_sq"));
+  own.steps = state.at("step").item<std::int64_t>();
+  own.count.reset();
 }
 
 Adam::State& Adam::state_of(std::size_t parameter, const at::Tensor& weights) {

@@ -28,6 +28,11 @@ class Adam final : public runtime::Optimiser {
   // Writes intermediate results over `step.gradient` instead of allocating memory for them.
   void step(const runtime::ParameterStep& step) override;
   void step_all(const std::vector<runtime::ParameterStep>& steps) override;
+  // "exp_avg" (m), "exp_avg_sq" (s) and "step" (t), as torch.optim calls them.
+  std::vector<std::string> state_names() const override;
+  runtime::OptimiserState state(std::size_t parameter) const override;
+  void set_state(std::size_t parameter, const runtime::OptimiserState& state,
+                 const at::Tensor& weights) override;
 
  private:
   struct State {

@@ -7,8 +7,15 @@
 
 namespace pipedream::train {
 
-// Minibatches are numbered from 0 through all epochs. Each epoch has every sample once, in its own
-// order if the samples are shuffled. The last minibatch of an epoch may be short.
+// Where a stream of minibatches begins: in epoch `epoch`, after `used` samples of that epoch.
+struct StreamStart {
+  std::int64_t epoch = 0;
+  std::int64_t used = 0;
+};
+
+// Minibatches are numbered from 0 at the beginning of the stream, through all epochs. Each epoch
+// has every sample once, in its own order if the samples are shuffled; the stream's first epoch has
+// those that were not used before. The last minibatch of an epoch may be short.
 //
 // Immutable, so safe to use from several threads. All answers depend on the constructor's arguments
 // alone, so workers with their own copies agree. Nothing is stored per minibatch or epoch, so any
@@ -16,12 +23,18 @@ namespace pipedream::train {
 class Batches {
  public:
   // `samples` is the size of the data set, `batch` the number of samples in a full minibatch. The
-  // stream ends after `in_all` samples, with a short minibatch if necessary. All three are ≥ 1.
+  // stream ends after `in_all` samples, with a short minibatch if necessary. All three are ≥ 1, and
+  // `start.used` is less than `samples`.
   Batches(std::int64_t samples, std::int64_t batch, std::uint64_t seed, bool shuffle,
-          std::int64_t in_all = INT64_MAX);
+          std::int64_t in_all = INT64_MAX, const StreamStart& start = {});
 
-  // Minibatches in one epoch.
+  // Minibatches in one whole epoch.
   [[nodiscard]] std::int64_t per_epoch() const;
+  // The epoch of a minibatch, counted from the training's first.
+  [[nodiscard]] std::int64_t epoch_of(std::int64_t minibatch) const;
+  // The number of the first minibatch that the stream has of an epoch. Requires that the stream
+  // does not begin after that epoch.
+  [[nodiscard]] std::int64_t first_of(std::int64_t epoch) const;
   // How many samples the first `minibatches` minibatches have together.
   [[nodiscard]] std::int64_t samples_until(std::int64_t minibatches) const;
   // How many minibatches from number 0 on it takes to have at least `samples` samples. `samples` is
@@ -40,11 +53,16 @@ class Batches {
   }
 
  private:
+  // Samples of the stream's first epoch, and minibatches that they make.
+  [[nodiscard]] std::int64_t first_samples() const { return samples_ - start_.used; }
+  [[nodiscard]] std::int64_t in_first() const { return (first_samples() - 1) / batch_ + 1; }
+
   std::int64_t samples_;
   std::int64_t batch_;
   std::uint64_t seed_;
   bool shuffle_;
   std::int64_t in_all_;
+  StreamStart start_;
 };
 
 }  // namespace pipedream::train

@@ -42,6 +42,32 @@ RC_GTEST_PROP(BatchesProperty, EveryEpochHasEverySampleOnce, ()) {
   RC_ASSERT(found == all);
 }
 
+// Whatever was used before, and with whichever batch, the rest of an epoch has the other samples.
+RC_GTEST_PROP(BatchesProperty, TheRestOfAnEpochHasWhatWasNotUsed, ()) {
+  const Stream stream;
+  const std::int64_t epoch = any_of_range(0, 1000);
+  const Batches before = stream.batches();
+  const std::int64_t from = epoch * before.per_epoch();
+  const std::int64_t cut = any_of_range<std::int64_t>(0, before.per_epoch());
+  Samples found;
+  for (std::int64_t i = from; i < from + cut; ++i)
+    for (const std::int64_t sample : before.samples_of(i)) found.push_back(sample);
+  const std::int64_t used = std::min(stream.samples, cut * stream.batch);
+  const Batches after(stream.samples, any_of_range<std::int64_t>(1, 100), stream.seed, true,
+                      INT64_MAX, {.epoch = epoch, .used = used});
+  std::int64_t i = 0;
+  for (; after.epoch_of(i) == epoch; ++i) {
+    RC_ASSERT(after.samples_until(i) == static_cast<std::int64_t>(found.size()) - used);
+    for (const std::int64_t sample : after.samples_of(i)) found.push_back(sample);
+  }
+  RC_ASSERT(after.first_of(epoch + 1) == i);
+  RC_ASSERT(after.minibatches_until(stream.samples - used) == i);
+  std::sort(found.begin(), found.end());
+  Samples all(static_cast<std::size_t>(stream.samples));
+  std::iota(all.begin(), all.end(), 0);
+  RC_ASSERT(found == all);
+}
+
 RC_GTEST_PROP(BatchesProperty, SameSeedSameStreamAnotherSeedOrEpochAnother, ()) {
   Stream stream;
   stream.samples += 20;  // two shuffles of fewer samples may be the same by chance

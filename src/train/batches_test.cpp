@@ -25,6 +25,19 @@ TEST(Batches, EndWithAShortOneAfterSoManySamples) {
   EXPECT_EQ(batches.samples_in(5), 0);
 }
 
+TEST(Batches, MayBeginInTheMiddleOfAnEpoch) {
+  const Batches batches(10, 4, 1, false, INT64_MAX, {.epoch = 3, .used = 4});
+  EXPECT_EQ(batches.samples_of(0), (Samples{4, 5, 6, 7}));
+  EXPECT_EQ(batches.samples_of(1), (Samples{8, 9}));
+  EXPECT_EQ(batches.samples_of(2), (Samples{0, 1, 2, 3}));
+  const std::vector<std::int64_t> epochs{3, 3, 4, 4, 4, 5};
+  for (std::size_t i = 0; i < epochs.size(); ++i)
+    EXPECT_EQ(batches.epoch_of(static_cast<std::int64_t>(i)), epochs[i]);
+  EXPECT_EQ(batches.first_of(3), 0);
+  EXPECT_EQ(batches.first_of(4), 2);
+  EXPECT_EQ(batches.first_of(5), 5);
+}
+
 TEST(Batches, CountSamplesAndMinibatchesThroughEpochs) {
   const Batches batches(10, 4, 1, false);
   const std::vector<std::int64_t> until{0, 4, 8, 10, 14, 18, 20, 24};

@@ -62,6 +62,22 @@ at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
   return velocity;
 }
 
+std::vector<std::string> Sgd::state_names() const {
+  return options_.momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum"};
+}
+
+runtime::OptimiserState Sgd::state(std::size_t parameter) const {
+  const auto found = velocity_.find(parameter);
+  if (found == velocity_.end()) return {};
+  return {{"momentum", found->second}};
+}
+
+void Sgd::set_state(std::size_t parameter, const runtime::OptimiserState& state,
+                    const at::Tensor& weights) {
+  if (options_.momentum == 0 || state.empty()) return;
+  velocity_of(parameter, weights).copy_(state.at("momentum"));
+}
+
 void Sgd::step_by_operations(const ParameterStep& step, at::Tensor velocity) const {
   divide(step);
   at::Tensor slope = step.gradient;

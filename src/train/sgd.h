@@ -21,6 +21,11 @@ class Sgd final : public runtime::Optimiser {
   bool divides() const override { return true; }
   void step(const runtime::ParameterStep& step) override;
   void step_all(const std::vector<runtime::ParameterStep>& steps) override;
+  // "momentum", unless momentum is 0.
+  std::vector<std::string> state_names() const override;
+  runtime::OptimiserState state(std::size_t parameter) const override;
+  void set_state(std::size_t parameter, const runtime::OptimiserState& state,
+                 const at::Tensor& weights) override;
 
  private:
   // The momentum buffer of a parameter, created on first use; undefined if momentum is 0.

@@ -9,8 +9,8 @@
 #include "runtime/pace.h"
 #include "schedule/evaluation.h"
 #include "systems/simulation.h"
+#include "train/course.h"
 #include "train/item_feed.h"
-#include "train/microbatches.h"
 #include "train/news.h"
 
 namespace pipedream::train {
@@ -54,14 +54,6 @@ systems::Staleness staleness_of(const std::vector<runtime::WorkerResult>& result
           all.count > 0 ? static_cast<double>(all.sum) / static_cast<double>(all.count) : 0};
 }
 
-// The number of samples in `recipe.minibatches` minibatches. Nothing if the length is given
-// otherwise: by epochs, or by an extent.
-std::optional<std::int64_t> samples_wanted(const Recipe& recipe, const DataSet& training) {
-  if (!recipe.minibatches || recipe.extent) return std::nullopt;
-  return Batches(training.samples(), recipe.batch, 0, /*shuffle=*/false)
-      .samples_until(*recipe.minibatches);
-}
-
 // Returns `op` with its minibatches counted in the units of Step. One minibatch of the schedule is
 // `in_one` of these units, and the first one of the schedule has number `first`.
 schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op op) {
@@ -76,81 +68,17 @@ schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op 
   return op;
 }
 
-// How the training is cut: the stream of minibatches into epochs with one schedule each, and each
-// minibatch into items.
-class Course {
- public:
-  Course(const Recipe& recipe, const runtime::Job& job, const DataSet& training)
-      : recipe_(recipe),
-        plan_(job.plan),
-        batch_(recipe.batch * systems::minibatches_in_one(job.plan, job.replicas)),
-        samples_(samples_wanted(recipe, training)),
-        batches_(training.samples(), batch_, job.seed, /*shuffle=*/true,
-                 samples_.value_or(INT64_MAX)),
-        in_users_units_(training.samples(), recipe.batch, job.seed, /*shuffle=*/false) {}
-
-  [[nodiscard]] const Batches& batches() const { return batches_; }
-  // Samples of the whole training, over all epochs.
-  [[nodiscard]] std::int64_t all_samples() const {
-    return samples_ ? *samples_ : batches_.samples_until(minibatches());
-  }
-  // The number of minibatches of Recipe::batch samples in the first `samples` samples of the
-  // training.
-  [[nodiscard]] std::int64_t counted(std::int64_t samples) const {
-    return in_users_units_.minibatches_until(samples);
-  }
-  [[nodiscard]] std::int64_t batch() const { return batch_; }
-  [[nodiscard]] std::int64_t minibatches() const {
-    if (recipe_.extent) return recipe_.extent->minibatches;
-    return samples_ ? batches_.minibatches_until(*samples_) : recipe_.epochs * batches_.per_epoch();
-  }
-  [[nodiscard]] std::int64_t epochs() const {
-    if (recipe_.extent) return 1;
-    return (minibatches() + batches_.per_epoch() - 1) / batches_.per_epoch();
-  }
-  [[nodiscard]] std::int64_t first(std::int64_t epoch) const {
-    return epoch * batches_.per_epoch();
-  }
-  [[nodiscard]] Extent extent(std::int64_t epoch) const {
-    if (recipe_.extent) return *recipe_.extent;
-    const std::int64_t count = std::min(batches_.per_epoch(), minibatches() - first(epoch));
-    return cut(batches_, first(epoch) + count - 1, count);
-  }
-  // The extent of `count` consecutive minibatches of a stream. `last` is the number of the last of
-  // them in the stream.
-  [[nodiscard]] Extent cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
-    Extent extent = schedule::whole_minibatches(plan_, count);
-    extent.last =
-        static_cast<int>(microbatches_in(batches.samples_in(last), batch_, plan_.microbatches));
-    return extent;
-  }
-  [[nodiscard]] systems::ScheduleOptions training(const Extent& extent) const {
-    systems::ScheduleOptions training = recipe_.schedule_options;
-    training.minibatches = extent.minibatches;
-    training.last_microbatches = extent.last;
-    return training;
-  }
-  // Samples in `count` minibatches of the last epoch, beginning with number `from` of that epoch.
-  // The last minibatch of the epoch may be short.
-  [[nodiscard]] std::int64_t samples(std::int64_t from, std::int64_t count) const {
-    std::int64_t sum = 0;
-    for (std::int64_t i = from; i < from + count; ++i)
-      sum += batches_.samples_in(first(epochs() - 1) + i);
-    return sum;
-  }
-  [[nodiscard]] Schedule schedule(const Extent& extent) const {
-    if (recipe_.schedule != nullptr) return *recipe_.schedule;
-    return systems::schedule_for(plan_, training(extent));
-  }
-
- private:
-  const Recipe& recipe_;
-  const plan::Plan& plan_;
-  std::int64_t batch_;
-  std::optional<std::int64_t> samples_;  // not set if epochs or the user's schedule give the length
-  Batches batches_;
-  Batches in_users_units_;  // the same samples in minibatches of Recipe::batch
-};
+CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
+                             const DataSet& training) {
+  return {.samples = training.samples(),
+          .batch = recipe.batch,
+          .epochs = recipe.epochs,
+          .minibatches = recipe.minibatches,
+          .extent = recipe.extent,
+          .seed = job.seed,
+          .checkpoints = recipe.saving ? recipe.checkpoints : CheckpointTimes{},
+          .beginning = recipe.beginning};
+}
 
 // Runs one worker through a whole training. Used by the thread of this worker; note_loss() runs on
 // the thread of `reader_`.
@@ -164,20 +92,33 @@ class TrainingWorker {
         data_(data),
         observer_(observer),
         seat_(seat),
-        course_(recipe, job, *data.training),
+        course_(course_options(recipe, job, *data.training), job.plan, job.replicas),
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.replicas),
         meter_(std::move(ledger), job.device_of(seat.me)),
         worker_(job, seat.me, seat.channels, seat.clock,
-                [this](const runtime::Loss& loss) { tell_loss(loss); }) {}
+                [this](const runtime::Loss& loss) { tell_loss(loss); }) {
+    if (recipe.saving) saver_.emplace(*recipe.saving, seat.channels.saves);
+    if (recipe.resumed)
+      runtime::load_state(worker_, schedule_of({1, job.plan.microbatches, 1}).rules,
+                          recipe.resumed);
+    samples_ = recipe.beginning.samples;
+  }
 
   // Only worker 0 returns the outcome.
   std::optional<TrainingOutcome> run() {
-    for (std::int64_t epoch = 0; epoch < course_.epochs(); ++epoch) {
-      train(epoch);
-      if (recipe_.evaluate) evaluate(epoch);
+    for (std::int64_t next = 0; next < course_.minibatches(); next += last_stretch_.count) {
+      last_stretch_ = course_.stretch_from(next);
+      train(last_stretch_);
+      const bool is_last = next + last_stretch_.count == course_.minibatches();
+      if (recipe_.evaluate && (last_stretch_.ends_epoch || is_last)) evaluate(last_stretch_.epoch);
+      if (last_stretch_.saves) save(last_stretch_);
     }
     TrainingOutcome outcome;
+    if (saver_) {
+      saver_->finish();
+      outcome.unsaved = saver_->failure();
+    }
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
     outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
@@ -187,8 +128,15 @@ class TrainingWorker {
   }
 
  private:
-  void train(std::int64_t epoch);
+  void train(const Stretch& stretch);
   void evaluate(std::int64_t epoch);
+  // Has a checkpoint of the state after `stretch` written.
+  void save(const Stretch& stretch);
+  // The schedule of a stretch, and the options that it is made with.
+  [[nodiscard]] Schedule schedule_of(const Extent& extent) const;
+  [[nodiscard]] systems::ScheduleOptions options_of(const Extent& extent) const;
+  // Samples in `count` minibatches of the last stretch, from its number `from` on.
+  [[nodiscard]] std::int64_t samples_of_last(std::int64_t from, std::int64_t count) const;
   void tell_loss(const runtime::Loss& loss) const;
   void note_loss(const runtime::Loss& loss);
   void finish(TrainingOutcome& outcome) const;
@@ -204,11 +152,13 @@ class TrainingWorker {
   schedule::Routes routes_;
   model::MemoryMeter meter_;
   runtime::Worker worker_;
+  Stretch last_stretch_;      // the stretch that is trained, or was trained last
   std::int64_t samples_ = 0;  // samples trained so far; only at worker 0
   Seconds evaluating_{0};     // time spent on evaluation so far
   double loss_ = 0;
   std::optional<Evaluation> last_;
   std::optional<NewsReader> reader_;  // only at worker 0, while a segment is trained
+  std::optional<Saver> saver_;        // if checkpoints are written
 };
 
 void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
@@ -227,21 +177,52 @@ void TrainingWorker::note_loss(const runtime::Loss& loss) {
                   .training_seconds = since_start() - evaluating_});
 }
 
-void TrainingWorker::train(std::int64_t epoch) {
-  const Extent extent = course_.extent(epoch);
-  const Schedule schedule = course_.schedule(extent);
-  const ItemFeed feed(*data_.training, course_.batches(), extent, course_.first(epoch));
+systems::ScheduleOptions TrainingWorker::options_of(const Extent& extent) const {
+  systems::ScheduleOptions options = recipe_.schedule_options;
+  options.minibatches = extent.minibatches;
+  options.last_microbatches = extent.last;
+  return options;
+}
+
+Schedule TrainingWorker::schedule_of(const Extent& extent) const {
+  if (recipe_.schedule != nullptr) return *recipe_.schedule;
+  return systems::schedule_for(job_.plan, options_of(extent));
+}
+
+std::int64_t TrainingWorker::samples_of_last(std::int64_t from, std::int64_t count) const {
+  const std::int64_t first = last_stretch_.first + from;
+  return course_.batches().samples_until(first + count) - course_.batches().samples_until(first);
+}
+
+void TrainingWorker::train(const Stretch& stretch) {
+  const Extent extent = course_.extent(stretch);
+  const Schedule schedule = schedule_of(extent);
+  const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first);
   if (seat_.me == WorkerId{0})
     reader_.emplace(seat_.channels.news, seat_.channels.values, routes_, loss_stage_,
                     extent.minibatches, [this](const runtime::Loss& loss) { note_loss(loss); });
   try {
-    worker_.run({schedule, extent, feed, course_.first(epoch)});
+    worker_.run({schedule, extent, feed, course_.random_number(stretch.first)});
   } catch (const transport::Aborted&) {
     if (reader_) reader_->finish();  // if the reader has failed, throws its failure instead
     throw;
   }
   if (reader_) reader_->finish();
   reader_.reset();
+}
+
+void TrainingWorker::save(const Stretch& stretch) {
+  const std::int64_t samples = course_.samples_after(stretch);
+  const std::int64_t of_data = data_.training->samples();
+  SavedStep step{.position = {.step = course_.counted(samples),
+                              .samples = samples,
+                              .epoch = samples / of_data,
+                              .samples_of_epoch = samples % of_data},
+                 .random = {.branch = job_.random_branch,
+                            .minibatch = course_.random_number(stretch.first + stretch.count)},
+                 .loss = loss_};
+  if (last_) step.held_out_loss = last_->score.mean_loss();
+  saver_->save(runtime::copy_state(worker_, seat_.channels.control), step);
 }
 
 void TrainingWorker::evaluate(std::int64_t epoch) {
@@ -277,27 +258,28 @@ void TrainingWorker::finish(TrainingOutcome& outcome) const {
     sent += result.sent;
   }
   std::vector<timeline::Event> events = merged_events(outcome.workers);
-  const Extent extent = course_.extent(course_.epochs() - 1);
-  const schedule::Rules rules = course_.schedule(extent).rules;
+  const Extent extent = course_.extent(last_stretch_);
+  const schedule::Rules rules = schedule_of(extent).rules;
   const timeline::AccountRule rule =
-      systems::account_rule(job_.plan, rules.traits, course_.training(extent));
+      systems::account_rule(job_.plan, rules.traits, options_of(extent));
   timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
   measured.minibatches = course_.counted(samples_);
   measured.samples = samples_;
-  measured.first_timed =
-      course_.counted(course_.batches().samples_until(course_.first(course_.epochs() - 1)));
+  measured.first_timed = course_.counted(course_.samples_before(last_stretch_));
   if (measured.summary.minibatches_per_second() > 0)
     measured.samples_per_second =
-        static_cast<double>(course_.samples(rule.warm_up, measured.summary.measured_minibatches)) /
+        static_cast<double>(samples_of_last(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
-  measured.samples_per_update = systems::samples_per_update(
-      job_.plan, rules.traits, std::min(recipe_.batch, data_.training->samples()));
+  measured.samples_per_update =
+      std::min(systems::samples_per_update(job_.plan, rules.traits, recipe_.batch),
+               static_cast<double>(data_.training->samples()));
   measured.staleness = rules.traits.asynchronous
                            ? std::vector{staleness_of(outcome.workers)}
                            : systems::staleness_of(events, job_.plan.stages.size());
-  measured.bytes_per_sample = static_cast<double>(sent.count) / static_cast<double>(samples_);
+  measured.bytes_per_sample =
+      static_cast<double>(sent.count) / static_cast<double>(samples_ - recipe_.beginning.samples);
   measured.loss = loss_;
   measured.seconds = since_start();
   if (last_) {

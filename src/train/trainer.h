@@ -8,9 +8,12 @@
 #include "runtime/job.h"
 #include "runtime/results.h"
 #include "runtime/run.h"
+#include "runtime/state.h"
 #include "systems/measured.h"
 #include "systems/schedules.h"
+#include "train/course.h"
 #include "train/data_set.h"
+#include "train/saver.h"
 
 namespace pipedream::train {
 
@@ -30,6 +33,11 @@ struct Recipe {
   const schedule::Schedule* schedule = nullptr;
   std::optional<schedule::Extent> extent;  // what `schedule` trains; set exactly if `schedule` is
   bool evaluate = true;
+  CheckpointTimes checkpoints;   // ignored unless `saving` is set
+  std::optional<Saving> saving;  // where checkpoints go; not set: nowhere
+  Beginning beginning;           // what was trained before
+  // Finds the tensors of the checkpoint that the training goes on from. Empty if it begins anew.
+  runtime::FindTensor resumed;
 };
 
 // Reported when a minibatch of the schedule was trained. The fields count minibatches of
@@ -79,6 +87,8 @@ struct TrainingOutcome {
   systems::Measured measured;
   runtime::Weights weights;
   std::vector<runtime::WorkerResult> workers;
+  // Why the last checkpoint could not be written; nullopt if it could, or none was wanted.
+  std::optional<std::string> unsaved;
 };
 
 // Returns what replicas do with an item in the schedule of `recipe`; Job::replicas must be set to

@@ -1,0 +1,101 @@
+#include "runtime/state.h"
+
+#include "core/error.h"
+#include "core/text.h"
+#include "runtime/tags.h"
+#include "runtime/tensor_message.h"
+
+namespace pipedream::runtime {
+namespace {
+
+std::string of_optimiser(const std::string& kind, const std::string& parameter) {
+  return "optimiser." + kind + "." + parameter;
+}
+
+std::string of_replica(int replica, const std::string& buffer) {
+  return replica == 0 ? buffer : "replica." + std::to_string(replica) + "." + buffer;
+}
+
+// A copy in host memory, made at once on the CPU and by the copy stream on a GPU.
+HostCopies::Copy copy_of(const HostCopies& copies, const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach();
+  return plain.is_cpu() ? HostCopies::Copy{plain.clone(), nullptr} : copies.to_host(plain);
+}
+
+// Copies a saved tensor into `to`. Throws BadFile if it is missing or does not fit.
+void copy_into(at::Tensor to, const std::optional<at::Tensor>& saved, const std::string& name) {
+  if (!saved) throw BadFile("the checkpoint has no tensor '" + printable(name) + "'");
+  if (saved->sizes() != to.sizes() || saved->scalar_type() != to.scalar_type())
+    throw BadFile("the checkpoint's tensor '" + printable(name) + "' has another shape or type");
+  const at::NoGradGuard no_grad;
+  to.copy_(*saved);
+}
+
+// The saved optimiser state of a parameter; empty if none of it was saved. Throws BadFile if only a
+// part of it was, or if a tensor has not the shape of the parameter.
+OptimiserState saved_state(const std::vector<std::string>& kinds, const std::string& parameter,
+                           const at::Tensor& weights, const FindTensor& find) {
+  OptimiserState state;
+  for (const std::string& kind : kinds) {
+    const std::string name = of_optimiser(kind, parameter);
+    std::optional<at::Tensor> saved = find(name);
+    if (!saved) continue;
+    if (saved->dim() > 0 && saved->sizes() != weights.sizes())
+      throw BadFile("the checkpoint's tensor '" + printable(name) + "' has another shape");
+    state[kind] = std::move(*saved);
+  }
+  if (!state.empty() && state.size() < kinds.size())
+    throw BadFile("the checkpoint has only a part of the optimiser state of '" +
+                  printable(parameter) + "'");
+  return state;
+}
+
+}  // namespace
+
+std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Transport& control) {
+  const HostCopies& copies = worker.copies();
+  std::map<std::string, HostCopies::Copy> state;
+  for (auto& [id, stage] : worker.stages()) {
+    const Worker::StageReplica& replica = worker.replica_of(id);
+    const std::vector<std::string> names = stage.parameter_names();
+    const model::Tensors& weights = stage.weights().newest_weights();
+    std::map<std::size_t, OptimiserState> served;
+    if (worker.servers() != nullptr) served = worker.servers()->gather_state(control);
+    const auto step = static_cast<std::size_t>(replica.replicas);
+    for (auto i = static_cast<std::size_t>(replica.replica); i < names.size(); i += step) {
+      state[names[i]] = copy_of(copies, weights[i]);
+      const OptimiserState of =
+          worker.servers() != nullptr ? served[i] : replica.optimiser->state(i);
+      for (const auto& [kind, tensor] : of)
+        state[of_optimiser(kind, names[i])] = copy_of(copies, tensor);
+    }
+    for (const auto& [name, buffer] : stage.buffers())
+      state[of_replica(replica.replica, name)] = copy_of(copies, buffer);
+  }
+  return state;
+}
+
+void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find) {
+  for (auto& [id, stage] : worker.stages()) {
+    const Worker::StageReplica& replica = worker.replica_of(id);
+    const std::vector<std::string> names = stage.parameter_names();
+    const model::Tensors& weights = stage.weights().newest_weights();
+    for (std::size_t i = 0; i < names.size(); ++i) copy_into(weights[i], find(names[i]), names[i]);
+    for (const auto& [name, buffer] : stage.buffers()) {
+      std::optional<at::Tensor> saved = find(of_replica(replica.replica, name));
+      copy_into(buffer, saved ? saved : find(name), name);
+    }
+    worker.begin_averaging(rules);
+    if (worker.servers() != nullptr) {
+      const std::vector<std::string> kinds = worker.servers()->state_names();
+      worker.servers()->set_state(
+          [&](std::size_t i) { return saved_state(kinds, names[i], weights[i], find); });
+      continue;
+    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+      replica.optimiser->set_state(
+          i, saved_state(replica.optimiser->state_names(), names[i], weights[i], find), weights[i]);
+  }
+}
+
+}  // namespace pipedream::runtime

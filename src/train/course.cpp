@@ -1,0 +1,86 @@
+#include "train/course.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/check.h"
+#include "systems/simulation.h"
+#include "train/microbatches.h"
+
+namespace pipedream::train {
+namespace {
+
+// Minibatches after which all stages have made whole updates. Where replicas take turns, a stage of
+// r replicas is updated after every r minibatches.
+std::int64_t round_of(const plan::Plan& plan, cost::Replicas replicas) {
+  if (replicas == cost::Replicas::kShareItems) return 1;
+  std::int64_t round = 1;
+  for (const plan::Stage& stage : plan.stages)
+    round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
+  return round;
+}
+
+std::int64_t samples_wanted(const CourseOptions& options, const Batches& in_users_units) {
+  return in_users_units.samples_until(
+      options.minibatches.value_or(options.epochs * in_users_units.per_epoch()));
+}
+
+}  // namespace
+
+Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Replicas replicas)
+    : options_(options),
+      microbatches_(plan.microbatches),
+      batch_(options.batch * systems::minibatches_in_one(plan, replicas)),
+      round_(round_of(plan, replicas)),
+      in_users_units_(options.samples, options.batch, options.seed, /*shuffle=*/false),
+      all_samples_(samples_wanted(options, in_users_units_)),
+      batches_(options.samples, batch_, options.seed, /*shuffle=*/true,
+               options.extent ? INT64_MAX
+                              : std::max<std::int64_t>(1, all_samples_ - options.beginning.samples),
+               options.beginning.stream),
+      minibatches_(batches_.minibatches_until(
+          std::max<std::int64_t>(0, all_samples_ - options.beginning.samples))) {
+  if (!options.extent) return;
+  minibatches_ = options.extent->minibatches;
+  all_samples_ = batches_.samples_until(minibatches_);
+}
+
+schedule::Extent Course::cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
+  schedule::Extent extent{count, microbatches_, microbatches_};
+  extent.last = static_cast<int>(microbatches_in(batches.samples_in(last), batch_, microbatches_));
+  return extent;
+}
+
+std::int64_t Course::end_of_update(std::int64_t epoch, std::int64_t minibatch,
+                                   std::int64_t end) const {
+  const std::int64_t in_epoch = minibatch - batches_.first_of(epoch);
+  const std::int64_t whole = (in_epoch + round_ - 1) / round_ * round_;
+  return std::min(end, batches_.first_of(epoch) + whole);
+}
+
+Stretch Course::stretch_from(std::int64_t first) const {
+  PD_CHECK(first >= 0 && first < minibatches_);
+  if (options_.extent) return {.first = first, .count = minibatches_ - first, .ends_epoch = true};
+  const std::int64_t epoch = batches_.epoch_of(first);
+  const std::int64_t end_of_epoch = batches_.first_of(epoch + 1);
+  const std::int64_t end = std::min(minibatches_, end_of_epoch);
+  const std::int64_t done = counted(options_.beginning.samples + batches_.samples_until(first));
+  Stretch stretch{epoch, first, end - first, end == end_of_epoch,
+                  options_.checkpoints.at_epochs && end == end_of_epoch};
+  // Ends the stretch after `step` minibatches of the user's, if it goes on for so long.
+  const auto save_after = [&](std::int64_t step) {
+    const std::int64_t samples = in_users_units_.samples_until(step) - options_.beginning.samples;
+    const std::int64_t wanted = std::max(batches_.minibatches_until(samples), first + 1);
+    if (wanted > end) return;
+    const std::int64_t count = end_of_update(epoch, wanted, end) - first;
+    if (count > stretch.count) return;
+    stretch.count = count;
+    stretch.ends_epoch = first + count == end_of_epoch;
+    stretch.saves = true;
+  };
+  if (const auto& every = options_.checkpoints.every) save_after((done / *every + 1) * *every);
+  if (const auto& once = options_.checkpoints.once; once && *once > done) save_after(*once);
+  return stretch;
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,170 @@
+// Checkpoints of a training, and trainings that go on from one.
+#include <gtest/gtest.h>
+
+#include "checkpoint/folder.h"
+#include "core/testing.h"
+#include "model/weights_file.h"
+#include "model/zoo.h"
+#include "train/optimiser_options.h"
+#include "train/trainer.h"
+
+namespace pipedream::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSeed = 3;
+constexpr std::int64_t kBatch = 64;  // 64 minibatches are an epoch of the synthetic data
+
+// Has dropout and running averages.
+model::Network make_network() {
+  const model::ZooEntry& entry = model::zoo_entry("gpt");
+  return entry.make(model::Options(entry.options, {{"hidden", "8"},
+                                                   {"layers", "2"},
+                                                   {"heads", "2"},
+                                                   {"vocabulary", "13"},
+                                                   {"context", "4"}}),
+                    kBatch);
+}
+
+struct PlanCase {
+  std::string name;
+  std::string system;
+  std::vector<int> replicas;
+  int microbatches = 1;
+  OptimiserKind optimiser = OptimiserKind::kMomentum;
+};
+
+plan::Plan plan_of(const model::Network& network, const PlanCase& of) {
+  plan::Plan plan;
+  plan.system = of.system;
+  plan.microbatches = of.microbatches;
+  plan.stages.resize(of.replicas.size());
+  std::vector<LayerId> layers;
+  for (const LayerId layer : network.graph.order())
+    if (!network.graph.layer(layer).is_input) layers.push_back(layer);
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    plan.stages[i * plan.stages.size() / layers.size()].layers.push_back(layers[i]);
+  int worker = 0;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    for (int r = 0; r < of.replicas[s]; ++r) plan.stages[s].workers.push_back({worker++});
+    plan.stages[s].depth = static_cast<int>(plan.stages.size() - s);
+  }
+  return plan;
+}
+
+// Trains with checkpoints in a folder of its own.
+class Training {
+ public:
+  explicit Training(const PlanCase& of) : of_(of), plan_(plan_of(network_, of)) {
+    about_.run = std::string(32, '0');
+    about_.batch = kBatch;
+  }
+
+  [[nodiscard]] fs::path folder() const { return folder_.path(); }
+  [[nodiscard]] Recipe recipe(std::int64_t minibatches) const {
+    Recipe recipe{.batch = kBatch, .minibatches = minibatches, .evaluate = false};
+    recipe.checkpoints = {.every = 20, .at_epochs = true};
+    recipe.saving.emplace(Saving{.folder = folder_.path(), .keep = 100, .about = about_});
+    return recipe;
+  }
+  TrainingOutcome run(const Recipe& recipe) const {
+    const Data data = open_data("", network_, kSeed);
+    runtime::Job job{.network = network_, .plan = plan_, .seed = kSeed};
+    job.make_optimiser = [this] {
+      return make_optimiser({.kind = of_.optimiser, .learning_rate = 0.01});
+    };
+    job.replicas = check_recipe(recipe, job);
+    return train_on_threads(recipe, job, data, {}, std::nullopt);
+  }
+  // Goes on from a checkpoint that another training, or this one, has written.
+  TrainingOutcome resume(const fs::path& checkpoint, std::int64_t minibatches) const {
+    Recipe wanted = recipe(minibatches);
+    for (const checkpoint::Found& found : checkpoint::find_checkpoints(checkpoint.parent_path())) {
+      if (found.path != checkpoint) continue;
+      const auto& manifest = std::get<checkpoint::Manifest>(found.content);
+      wanted.beginning = {.stream = {manifest.position.epoch, manifest.position.samples_of_epoch},
+                          .samples = manifest.position.samples,
+                          .minibatch = manifest.random.minibatch};
+      auto readers = std::make_shared<std::vector<std::unique_ptr<model::WeightsReader>>>();
+      for (const checkpoint::FileEntry& file : manifest.files)
+        readers->push_back(std::make_unique<model::WeightsReader>(checkpoint / file.name));
+      wanted.resumed = [readers](const std::string& name) -> std::optional<at::Tensor> {
+        for (const auto& reader : *readers)
+          if (auto tensor = reader->find(name)) return tensor;
+        return std::nullopt;
+      };
+    }
+    EXPECT_TRUE(wanted.resumed) << checkpoint;
+    return run(wanted);
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+  PlanCase of_;
+  model::Network network_ = make_network();
+  plan::Plan plan_;
+  checkpoint::Manifest about_;
+};
+
+void expect_same(const runtime::Weights& found, const runtime::Weights& wanted) {
+  ASSERT_EQ(found.parameters.size(), wanted.parameters.size());
+  for (const auto& [name, tensor] : wanted.parameters)
+    EXPECT_TRUE(at::equal(found.parameters.at(name), tensor)) << name;
+}
+
+std::vector<std::int64_t> steps_in(const fs::path& folder) {
+  std::vector<std::int64_t> steps;
+  for (const checkpoint::Found& found : checkpoint::find_checkpoints(folder)) {
+    EXPECT_TRUE(std::holds_alternative<checkpoint::Manifest>(found.content));
+    steps.push_back(found.step);
+  }
+  return steps;
+}
+
+class Resume : public testing::TestWithParam<PlanCase> {};
+
+TEST_P(Resume, FromAnyCheckpointGivesTheBitsOfTheUndisturbedRun) {
+  const Training whole(GetParam());
+  const TrainingOutcome undisturbed = whole.run(whole.recipe(140));
+  EXPECT_FALSE(undisturbed.unsaved.has_value());
+  const std::vector<std::int64_t> steps = steps_in(whole.folder());
+  ASSERT_GE(steps.size(), 6u);
+  for (const std::int64_t step : {steps.front(), steps[2], steps.back()}) {
+    SCOPED_TRACE("from step " + std::to_string(step));
+    const Training rest(GetParam());
+    expect_same(rest.resume(whole.folder() / checkpoint::folder_name(step), 140).weights,
+                undisturbed.weights);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plans, Resume,
+    testing::Values(PlanCase{"mp", "mp", {1, 1}},
+                    PlanCase{"gpipe", "gpipe", {1, 1, 1}, 4, OptimiserKind::kAdam},
+                    PlanCase{"dapple", "dapple", {2, 1}, 2},
+                    PlanCase{"straight", "pipedream", {1, 1, 1}},
+                    PlanCase{"replicated", "pipedream", {2, 1}, 1, OptimiserKind::kAdamW},
+                    PlanCase{"two_buffered", "2bw", {2, 2}, 4}, PlanCase{"dp_bsp", "dp-bsp", {3}}),
+    [](const auto& of) { return of.param.name; });
+
+TEST(Saving, KeepsTheNewest) {
+  const Training training({"mp", "mp", {1, 1}});
+  Recipe recipe = training.recipe(140);
+  recipe.saving->keep = 2;
+  (void)training.run(recipe);
+  EXPECT_EQ(steps_in(training.folder()), (std::vector<std::int64_t>{128, 140}));
+}
+
+TEST(Saving, AnUnwritableFolderEndsNoTraining) {
+  const Training training({"mp", "mp", {1, 1}});
+  Recipe recipe = training.recipe(60);
+  recipe.saving->folder = training.folder() / "absent";
+  const TrainingOutcome outcome = training.run(recipe);
+  EXPECT_EQ(outcome.measured.minibatches, 60);
+  ASSERT_TRUE(outcome.unsaved.has_value());
+  EXPECT_NE(outcome.unsaved->find("absent"), std::string::npos) << *outcome.unsaved;
+}
+
+}  // namespace
+}  // namespace pipedream::train

@@ -1,0 +1,180 @@
+#include "train/saver.h"
+
+#include <algorithm>
+
+#include "checkpoint/folder.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "model/weights_file.h"
+
+namespace pipedream::train {
+namespace {
+
+using checkpoint::FileEntry;
+using checkpoint::Found;
+using checkpoint::Manifest;
+using checkpoint::NewCheckpoint;
+
+constexpr WorkerId kCollector{0};
+constexpr int kParts = 0;  // tag of the messages about parts
+
+// What a worker tells worker 0 about its file: the entry for the manifest, or why there is none.
+struct Part {
+  std::optional<FileEntry> entry;
+  std::string failure;
+};
+
+std::string part_name(WorkerId worker) {
+  return "worker" + std::to_string(worker.value) + ".safetensors";
+}
+
+transport::Message to_message(const Part& part) {
+  const auto text =
+      std::make_shared<const std::string>(part.entry ? part.entry->checksum : part.failure);
+  return {{part.entry ? 1 : 0, part.entry ? static_cast<std::int64_t>(part.entry->bytes) : 0},
+          std::as_bytes(std::span(*text)),
+          text};
+}
+
+Part to_part(const transport::Message& message, WorkerId from) {
+  const std::string text(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
+  if (message.header.at(0) == 0) return {std::nullopt, text};
+  return {FileEntry{part_name(from), static_cast<std::uint64_t>(message.header.at(1)), text}, {}};
+}
+
+// Writes this worker's file.
+Part write_part(NewCheckpoint& made, WorkerId me,
+                const std::map<std::string, runtime::HostCopies::Copy>& state) {
+  model::NamedTensors tensors;
+  for (const auto& [name, copy] : state) tensors.emplace(name, copy.wait());
+  return {made.add(part_name(me), model::image_of(tensors, {{"format", "pt"}}).pieces()), {}};
+}
+
+}  // namespace
+
+Saver::Saver(const Saving& saving, transport::Transport& channel)
+    : saving_(saving),
+      disk_(saving.disk != nullptr ? *saving.disk : checkpoint::real_disk()),
+      channel_(channel),
+      thread_([this] { run(); }) {}
+
+Saver::~Saver() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Saver::save(std::map<std::string, runtime::HostCopies::Copy> state, const SavedStep& step) {
+  finish();
+  {
+    const std::lock_guard lock(mutex_);
+    job_.emplace(Job{std::move(state), step});
+  }
+  changed_.notify_all();
+}
+
+void Saver::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !job_ || aborted_; });
+  if (aborted_) std::rethrow_exception(aborted_);
+}
+
+std::optional<std::string> Saver::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Saver::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ends_ || job_; });
+    if (!job_) return;
+    lock.unlock();
+    std::exception_ptr aborted;
+    std::optional<std::string> failure;
+    try {
+      failure = write(*job_);
+    } catch (...) {
+      aborted = std::current_exception();
+    }
+    lock.lock();
+    job_.reset();
+    failure_ = std::move(failure);
+    aborted_ = aborted;
+    changed_.notify_all();
+    if (aborted_) return;
+  }
+}
+
+std::optional<std::string> Saver::write(const Job& job) {
+  const WorkerId me = channel_.me();
+  std::optional<NewCheckpoint> made;
+  Part own;
+  try {
+    made.emplace(disk_, saving_.folder, job.step.position.step);
+    own = write_part(*made, me, job.state);
+  } catch (const Error& error) {
+    own.failure = error.what();
+  }
+  if (me != kCollector) {
+    channel_.send(kCollector, kParts, to_message(own));
+    return std::nullopt;
+  }
+  Manifest manifest = saving_.about;
+  std::string failure = own.failure;
+  if (own.entry) manifest.files.push_back(*own.entry);
+  for (int w = 1; w < channel_.workers(); ++w) {
+    // No deadline: a disk may be slow, and a worker that fails aborts this channel.
+    const Part part =
+        to_part(channel_.wait(channel_.receive({w}, kParts), transport::Deadline::max()), {w});
+    if (part.entry) manifest.files.push_back(*part.entry);
+    if (failure.empty()) failure = part.failure;
+  }
+  if (failure.empty()) failure = finish_checkpoint(*made, std::move(manifest), job.step);
+  if (failure.empty()) return std::nullopt;
+  log_warning("the checkpoint of step " + std::to_string(job.step.position.step) +
+              " was not written: " + failure + "; training goes on, and tries again later");
+  if (made) made->give_up();
+  return failure;
+}
+
+std::string Saver::finish_checkpoint(NewCheckpoint& made, Manifest manifest,
+                                     const SavedStep& step) {
+  manifest.position = step.position;
+  manifest.random = step.random;
+  manifest.loss = step.loss;
+  manifest.held_out_loss = step.held_out_loss;
+  try {
+    made.finish(manifest);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  remove_old();
+  return {};
+}
+
+// Those that cannot be removed stay: that is no reason to stop or to warn at every step.
+void Saver::remove_old() {
+  try {
+    std::vector<Found> all = checkpoint::find_checkpoints(saving_.folder);
+    const Found* best = nullptr;
+    double best_loss = 0;
+    for (const Found& found : all) {
+      const auto* manifest = std::get_if<Manifest>(&found.content);
+      if (manifest == nullptr || !manifest->held_out_loss) continue;
+      if (best != nullptr && *manifest->held_out_loss >= best_loss) continue;
+      best = &found;
+      best_loss = *manifest->held_out_loss;
+    }
+    const std::size_t kept = static_cast<std::size_t>(saving_.keep);
+    for (std::size_t i = 0; i + kept < all.size(); ++i)
+      if (&all[i] != best) checkpoint::remove_checkpoint(disk_, all[i]);
+  } catch (const Error& error) {
+    log_info(std::string("an old checkpoint stays: ") + error.what());
+  }
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,90 @@
+// Writes the checkpoints of a training while it goes on (docs/checkpoints.md).
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "checkpoint/disk.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/manifest.h"
+#include "runtime/host_copies.h"
+#include "transport/transport.h"
+
+namespace pipedream::train {
+
+// Where checkpoints go, and what their manifests say at every step alike.
+struct Saving {
+  std::filesystem::path folder;  // of all checkpoints; must exist
+  int keep = 3;                  // of the newest; besides, the one with the best evaluation stays
+  // Everything but the position, the losses and the files.
+  checkpoint::Manifest about;
+  checkpoint::Disk* disk = nullptr;  // null: the disk of this machine
+};
+
+// What a manifest says of one step.
+struct SavedStep {
+  checkpoint::Position position;
+  checkpoint::RandomPosition random;
+  double loss = 0;
+  std::optional<double> held_out_loss;
+};
+
+// One worker's part in writing checkpoints, on a thread of its own. Every worker writes one file;
+// worker 0 writes the manifest when all others have told it that their files are on the disk. Owned
+// by the worker's thread.
+//  1. One checkpoint is written at a time: save() waits until the one before is done, so that there
+//     is at most one copy of the state.
+//  2. A failure to write is logged as a warning, and the checkpoint is given up by all workers. The
+//     training goes on, and the next checkpoint is tried again.
+class Saver {
+ public:
+  // `channel` is for this class alone. `saving` must outlive it.
+  Saver(const Saving& saving, transport::Transport& channel);
+  // Waits until the checkpoint under way is written.
+  ~Saver();
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  // Takes over this worker's part of the state (runtime/state.h) and has it written. Must be called
+  // by all workers, for the same steps. Only worker 0 uses `step` beyond its number.
+  void save(std::map<std::string, runtime::HostCopies::Copy> state, const SavedStep& step);
+  // Waits until everything is written. Throws Aborted if another worker has failed.
+  void finish();
+
+  // Why the newest checkpoint could not be written; only at worker 0. nullopt if it could.
+  [[nodiscard]] std::optional<std::string> failure() const;
+
+ private:
+  struct Job {
+    std::map<std::string, runtime::HostCopies::Copy> state;
+    SavedStep step;
+  };
+  void run();
+  // Writes this worker's file and, at worker 0, the manifest. Returns why the checkpoint was given
+  // up; at other workers nullopt. Throws Aborted if another worker has failed.
+  [[nodiscard]] std::optional<std::string> write(const Job& job);
+  // Returns why the manifest was not written; empty if it was.
+  [[nodiscard]] std::string finish_checkpoint(checkpoint::NewCheckpoint& made,
+                                              checkpoint::Manifest manifest, const SavedStep& step);
+  // Removes all checkpoints but the newest, as many as `Saving::keep`, and the best.
+  void remove_old();
+
+  const Saving& saving_;
+  checkpoint::Disk& disk_;
+  transport::Transport& channel_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::optional<Job> job_;  // the checkpoint that is written, or is to be written next
+  bool ends_ = false;
+  std::optional<std::string> failure_;
+  std::exception_ptr aborted_;
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace pipedream::train
