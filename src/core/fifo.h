@@ -8,8 +8,8 @@
 namespace pipedream {
 
 // Index 0 is the front, the entry that was pushed first. push() and pop() take amortised constant
-// time. remove(i) takes time linear in i, which is small if entries leave about in the order in which
-// they came.
+// time. remove(i) takes time linear in i, which is small if entries leave about in the order in
+// which they came.
 template <class T>
 class Fifo {
  public:

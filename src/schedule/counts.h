@@ -99,7 +99,8 @@ class Counter {
   }
   void drop_unused(std::size_t place) {
     const Version& version = versions_[place];
-    if (version.users == 0 && version.version.value <= newest_.value - kept_) versions_.remove(place);
+    if (version.users == 0 && version.version.value <= newest_.value - kept_)
+      versions_.remove(place);
   }
   void note_gradients() { peak_.gradients = std::max(peak_.gradients, now().gradients); }
 
