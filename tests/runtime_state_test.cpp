@@ -57,7 +57,8 @@ class Trained {
     std::mutex mutex;
     runtime::run_on_threads(plan::worker_count(plan_), {}, [&](const runtime::Seat& seat) {
       runtime::Worker worker(job, seat.me, seat.channels, seat.clock, {});
-      if (!state.empty()) runtime::load_state(worker, schedule.rules, finder_of(state));
+      if (!state.empty())
+        runtime::load_state(worker, schedule.rules, finder_of(state), seat.channels.control);
       for (int i = from; i < to; ++i) {
         const runtime::SampleFeed feed(network_, extent, kSeed, i * kLength);
         worker.run({schedule, extent, feed, i * kLength});

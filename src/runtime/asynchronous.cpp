@@ -163,10 +163,19 @@ std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
         begin += piece.range.count;
       }
     }
+  meet(control);
   return gathered;
 }
 
+void AsynchronousWeights::meet(transport::Transport& control) const {
+  for (const WorkerId member : members_)
+    if (member != control.me()) control.send(member, kTensors, {});
+  for (const WorkerId member : members_)
+    if (member != control.me()) (void)next_message(control, member, kTensors, patience_);
+}
+
 void AsynchronousWeights::set_state(
+    transport::Transport& control,
     const std::function<OptimiserState(std::size_t parameter)>& find) {
   const BucketLayout& layout = buckets_.layout();
   const std::size_t me = transport::place_in(members_, channels_.pushes.me());
@@ -192,6 +201,7 @@ void AsynchronousWeights::set_state(
     }
     server_->optimiser().set_state(bucket, state, server_->weights(bucket));
   }
+  meet(control);
 }
 
 std::int64_t AsynchronousWeights::fetch(std::size_t server, const model::Tensors& weights,

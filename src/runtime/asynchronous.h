@@ -65,8 +65,9 @@ class AsynchronousWeights {
   [[nodiscard]] std::map<std::size_t, OptimiserState> gather_state(
       transport::Transport& control) const;
   // Sets the optimiser state of this worker's server. `find` returns the state of a parameter,
-  // whole; it may be empty. Must be called between two segments.
-  void set_state(const std::function<OptimiserState(std::size_t parameter)>& find);
+  // whole; it may be empty. Must be called by all workers between two segments.
+  void set_state(transport::Transport& control,
+                 const std::function<OptimiserState(std::size_t parameter)>& find);
   // The names that the state of a parameter has.
   [[nodiscard]] std::vector<std::string> state_names() const {
     return server_->optimiser().state_names();
@@ -79,6 +80,9 @@ class AsynchronousWeights {
   [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
  private:
+  // Waits until all workers have called it. The state of a server may be used only while no worker
+  // pushes, so none goes on before all are done with it. Throws WorkerLost after `patience`.
+  void meet(transport::Transport& control) const;
   // Sends every server its part of a complete bucket.
   void send(std::size_t bucket, const at::Tensor& flat);
   // Returns a deadline that may have moved to a later time since the last call.

@@ -75,7 +75,8 @@ std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Tr
   return state;
 }
 
-void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find) {
+void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find,
+                transport::Transport& control) {
   for (auto& [id, stage] : worker.stages()) {
     const Worker::StageReplica& replica = worker.replica_of(id);
     const std::vector<std::string> names = stage.parameter_names();
@@ -89,7 +90,7 @@ void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& 
     if (worker.servers() != nullptr) {
       const std::vector<std::string> kinds = worker.servers()->state_names();
       worker.servers()->set_state(
-          [&](std::size_t i) { return saved_state(kinds, names[i], weights[i], find); });
+          control, [&](std::size_t i) { return saved_state(kinds, names[i], weights[i], find); });
       continue;
     }
     for (std::size_t i = 0; i < names.size(); ++i)

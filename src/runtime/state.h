@@ -27,10 +27,12 @@ namespace pipedream::runtime {
 // is in host memory. May be called from the threads of all workers at once.
 using FindTensor = std::function<std::optional<at::Tensor>(const std::string& name)>;
 
-// Sets the state of this worker's stages to a saved one. Must be called before the first segment.
+// Sets the state of this worker's stages to a saved one. Must be called by all workers, before the
+// first segment.
 // `rules` are those of the segments to come. If a replica's own buffers are not in the state, it
 // takes those of replica 0. Throws BadFile if a parameter or buffer is missing or has another shape
 // or type, or if a parameter has only a part of its optimiser state.
-void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find);
+void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find,
+                transport::Transport& control);
 
 }  // namespace pipedream::runtime

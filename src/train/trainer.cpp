@@ -100,8 +100,8 @@ class TrainingWorker {
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {
     if (recipe.saving) saver_.emplace(*recipe.saving, seat.channels.saves);
     if (recipe.resumed)
-      runtime::load_state(worker_, schedule_of({1, job.plan.microbatches, 1}).rules,
-                          recipe.resumed);
+      runtime::load_state(worker_, schedule_of({1, job.plan.microbatches, 1}).rules, recipe.resumed,
+                          seat.channels.control);
     samples_ = recipe.beginning.samples;
   }
 
