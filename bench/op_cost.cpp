@@ -28,7 +28,7 @@ constexpr double kBar = 20e-6;                                                  
 struct Round {
   double predicted = 0;  // seconds per minibatch
   double measured = 0;   // seconds per minibatch
-  double ops = 0;        // that one worker runs per minibatch
+  double ops = 0;        // of one worker, per minibatch
   [[nodiscard]] double per_op() const { return (measured - predicted) / ops; }
 };
 

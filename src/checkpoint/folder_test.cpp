@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/disk_testing.h"
+#include "checkpoint/manifest_testing.h"
 #include "core/file.h"
 #include "core/testing.h"
 
@@ -13,23 +14,6 @@ namespace pipedream::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
-
-Manifest manifest_of(std::int64_t step) {
-  Manifest manifest;
-  manifest.run = "0123456789abcdef0123456789abcdef";
-  manifest.position = {.step = step, .samples = 32 * step, .epoch = 1, .samples_of_epoch = 64};
-  manifest.random = {.branch = 0, .minibatch = step};
-  manifest.loss = 0.5;
-  manifest.model = "mlp";
-  manifest.model_options = {{"hidden", "64"}};
-  manifest.data = "synthetic";
-  manifest.batch = 32;
-  manifest.precision = "fp32";
-  manifest.optimiser = "momentum";
-  manifest.learning_rate = 0.01;
-  manifest.plan = "{}";
-  return manifest;
-}
 
 // Writes a checkpoint of two files, whose content says the step.
 void write_checkpoint(Disk& disk, const fs::path& folder, std::int64_t step) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/checksum.h"
+#include "checkpoint/manifest_testing.h"
 #include "core/error.h"
 #include "core/testing.h"
 
@@ -10,21 +11,7 @@ namespace pipedream::checkpoint {
 namespace {
 
 Manifest example() {
-  Manifest manifest;
-  manifest.run = "00112233445566778899aabbccddeeff";
-  manifest.position = {.step = 1200, .samples = 38400, .epoch = 9, .samples_of_epoch = 1536};
-  manifest.random = {.branch = 1, .minibatch = 150};
-  manifest.loss = 0.1;
-  manifest.held_out_loss = 0.25;
-  manifest.seed = 7;
-  manifest.model = "gpt";
-  manifest.model_options = {{"hidden", "64"}, {"layers", "2"}};
-  manifest.data = "text:a \"file\"\n.txt";
-  manifest.batch = 32;
-  manifest.precision = "fp32";
-  manifest.optimiser = "adam";
-  manifest.learning_rate = 0.001;
-  manifest.plan = "{\"format\": \"pipedream-plan\"}\n";
+  Manifest manifest = manifest_of(1200);
   manifest.files = {{"worker0.safetensors", 123, checksum_of("a")},
                     {"worker1.safetensors", 0, checksum_of("")}};
   return manifest;

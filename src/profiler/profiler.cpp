@@ -242,13 +242,13 @@ Bytes least_memory(const model::Network& network) {
 // it uses that memory.
 void require_memory(const model::Network& network, at::Device device, int workers) {
   const Bytes least = least_memory(network);
-  const bool fits = least.count <= physical_memory().count / workers;
-  const Bytes needed{fits ? 0 : least.count * workers};
-  if (device.is_cpu() && !fits)
-    throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
-                     (workers > 1 ? " on " + std::to_string(workers) + " workers" : "") +
-                     " needs at least " + to_text(needed) + " of memory, and this machine has " +
-                     to_text(physical_memory()) + ": choose a smaller `batch` or smaller sizes");
+  // Divided, because the product may be larger than a number can be.
+  if (!device.is_cpu() || least.count <= physical_memory().count / workers) return;
+  const Bytes needed{least.count * workers};
+  throw CannotMeet(network.name + " with a minibatch of " + std::to_string(network.batch) +
+                   (workers > 1 ? " on " + std::to_string(workers) + " workers" : "") +
+                   " needs at least " + to_text(needed) + " of memory, and this machine has " +
+                   to_text(physical_memory()) + ": choose a smaller `batch` or smaller sizes");
 }
 
 // The measured size of each value of the graph, indexed by value. With Precision::kFloat it equals

@@ -156,7 +156,8 @@ std::string Saver::finish_checkpoint(NewCheckpoint& made, Manifest manifest,
   return {};
 }
 
-// Those that cannot be removed stay: that is no reason to stop or to warn at every step.
+// A checkpoint that cannot be removed stays. That is no reason to stop the training, or to warn at
+// every step.
 void Saver::remove_old() {
   try {
     std::vector<Found> all = checkpoint::find_checkpoints(saving_.folder);

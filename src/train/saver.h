@@ -72,7 +72,8 @@ class Saver {
   // Returns why the manifest was not written; empty if it was.
   [[nodiscard]] std::string finish_checkpoint(checkpoint::NewCheckpoint& made,
                                               checkpoint::Manifest manifest, const SavedStep& step);
-  // Removes all checkpoints but the newest, as many as `Saving::keep`, and the best.
+  // Removes old checkpoints. The newest `Saving::keep` of them stay, and the one with the lowest
+  // held-out loss.
   void remove_old();
 
   const Saving& saving_;
