@@ -1,12 +1,10 @@
 // Accidents of users do no damage: a second run into the same folder, a full disk, a closed pipe,
 // odd paths.
-#include <chrono>
 #include <csignal>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
-#include "command_line_testing.h"
+#include "background_testing.h"
 
 namespace pipedream {
 namespace {
@@ -17,50 +15,13 @@ const std::string kTiny =
 
 std::filesystem::path folder(const std::string& name) { return scratch(name); }
 
-// The program as a background process, until the test ends it.
-class Background {
- public:
-  explicit Background(const std::string& arguments) {
-    wordexp_t words{};
-    if (::wordexp((std::string(PD_PROGRAM) + " " + arguments).c_str(), &words, WRDE_NOCMD) != 0)
-      throw std::runtime_error("no words: " + arguments);
-    child_ = ::fork();
-    if (child_ == 0) {
-      const int nowhere = ::open("/dev/null", O_WRONLY);
-      ::dup2(nowhere, STDOUT_FILENO);
-      ::dup2(nowhere, STDERR_FILENO);
-      ::execv(PD_PROGRAM, words.we_wordv);
-      ::_exit(127);
-    }
-    ::wordfree(&words);
-  }
-  ~Background() { stop(); }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
+std::string name_of(const Background& program) {
+  const std::string name = read_file("/proc/" + std::to_string(program.process()) + "/comm");
+  return name.substr(0, name.find('\n'));
+}
 
-  void stop() {
-    if (child_ <= 0) return;
-    ::kill(child_, SIGTERM);
-    ::waitpid(child_, nullptr, 0);
-    child_ = -1;
-  }
-  [[nodiscard]] std::string name() const {
-    std::string name = read_file("/proc/" + std::to_string(child_) + "/comm");
-    return name.substr(0, name.find('\n'));
-  }
-  [[nodiscard]] pid_t process() const { return child_; }
-
- private:
-  pid_t child_ = -1;
-};
-
-// Waits until `file` exists, which shows how far the program has come. False if it does not appear.
 bool comes(const std::filesystem::path& file) {
-  for (int i = 0; i < 200; ++i) {
-    if (is_there(file)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return false;
+  return comes_true([&] { return is_there(file); });
 }
 
 TEST(Accidents, ASecondTrainingIntoTheSameFolderIsRefusedByName) {
@@ -75,8 +36,9 @@ TEST(Accidents, ASecondTrainingIntoTheSameFolderIsRefusedByName) {
               std::string::npos)
         << second.err;
   }
-  EXPECT_EQ(first.name(), "pipedream") << "as ps shows it";
-  first.stop();
+  EXPECT_EQ(name_of(first), "pipedream") << "as ps shows it";
+  first.signal(SIGTERM);
+  EXPECT_EQ(WEXITSTATUS(first.wait()), 75) << "stopped at a checkpoint";
   const Answer after = call(kTiny + "--minibatches 4 --overwrite --out " + out.string());
   EXPECT_EQ(after.code, 0) << "the lock is gone with its process: " << after.err;
   EXPECT_TRUE(is_there(out / "weights.safetensors"));

@@ -149,7 +149,8 @@ TEST_F(Gpu, ValuesByWayOfTheHostGiveTheSameBits) {
                                  given.served,
                                  given.control,
                                  given.news,
-                                 given.saves};
+                                 given.saves,
+                                 given.stops};
       };
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed, by_host);
       expect_same(run.weights, direct.weights);

@@ -101,7 +101,8 @@ class Wires {
     return [this](const runtime::Channels& channels) {
       return runtime::Channels{tap(channels.values), tap(channels.collectives),
                                tap(channels.served), channels.control,
-                               channels.news,        channels.saves};
+                               channels.news,        channels.saves,
+                               channels.stops};
     };
   }
   // Bytes that all workers sent to other workers.

@@ -150,7 +150,7 @@ TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeOverwritten) {
 
 TEST(TrainConfiguration, RunsTheConfigurationInTheDocument) {
   const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
-  ASSERT_EQ(blocks.size(), 3U) << "a profile, a plan and a training configuration";
+  ASSERT_EQ(blocks.size(), 4U) << "a profile, a plan, a training configuration and a manifest";
   const auto json = json_of(call("train --config " + write("document.json", blocks[2]) +
                                  " --profile-seconds 0.2 --json"));
   EXPECT_EQ(json.at("minibatches"), 20);

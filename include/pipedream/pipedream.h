@@ -516,8 +516,8 @@ struct Result {
   double loss = 0;
   // The last evaluation. Not set if there are no held-out samples.
   std::optional<Evaluation> held_out;
-  // The speed of training, measured in the last epoch after a warm-up. 0 if there were too few
-  // minibatches to measure it.
+  // The speed of training, measured after a warm-up, in the longest part that was trained without a
+  // checkpoint or an evaluation in between. 0 if it had too few minibatches to measure it.
   double samples_per_second = 0;
   // The duration of training, including evaluations.
   double seconds = 0;

@@ -69,16 +69,11 @@ std::vector<FileEntry> read_files(const Node& node) {
 }
 
 Position read_position(const Node& node) {
-  node.expect_keys({"step", "samples", "epoch", "samples_of_epoch"});
+  node.expect_keys({"step", "samples", "epoch", "samples_of_epoch", "minibatch"});
   return {.step = node.at("step").integer(0, kMost),
           .samples = node.at("samples").integer(0, kMost),
           .epoch = node.at("epoch").integer(0, kMost),
-          .samples_of_epoch = node.at("samples_of_epoch").integer(0, kMost)};
-}
-
-RandomPosition read_random(const Node& node) {
-  node.expect_keys({"branch", "minibatch"});
-  return {.branch = node.at("branch").integer(0, kMost),
+          .samples_of_epoch = node.at("samples_of_epoch").integer(0, kMost),
           .minibatch = node.at("minibatch").integer(0, kMost)};
 }
 
@@ -89,22 +84,22 @@ std::string to_json(const Manifest& manifest) {
   for (const FileEntry& entry : manifest.files)
     files.push_back({{"name", entry.name}, {"bytes", entry.bytes}, {"xxh3", entry.checksum}});
   const Position& at = manifest.position;
-  ordered_json json{
-      {"format", kFormat},
-      {"version", kVersion},
-      {"run", manifest.run},
-      {"position",
-       {{"step", at.step},
-        {"samples", at.samples},
-        {"epoch", at.epoch},
-        {"samples_of_epoch", at.samples_of_epoch}}},
-      {"random", {{"branch", manifest.random.branch}, {"minibatch", manifest.random.minibatch}}},
-      {"loss", manifest.loss}};
+  ordered_json json{{"format", kFormat},
+                    {"version", kVersion},
+                    {"run", manifest.run},
+                    {"position",
+                     {{"step", at.step},
+                      {"samples", at.samples},
+                      {"epoch", at.epoch},
+                      {"samples_of_epoch", at.samples_of_epoch},
+                      {"minibatch", at.minibatch}}},
+                    {"loss", manifest.loss}};
   if (manifest.held_out_loss) json["held_out_loss"] = *manifest.held_out_loss;
   json["seed"] = manifest.seed;
   json["model"] = manifest.model;
   json["model_options"] = manifest.model_options;
-  json["data"] = manifest.data;
+  json["data"] = any_bytes(manifest.data);
+  json["data_samples"] = manifest.data_samples;
   json["batch"] = manifest.batch;
   json["precision"] = manifest.precision;
   json["optimiser"] = manifest.optimiser;
@@ -120,14 +115,13 @@ Manifest parse_manifest(std::string_view content, const std::string& file) {
   check_whole(content, file);
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
-  root.expect_keys({"format", "version", "run", "position", "random", "loss", "held_out_loss",
-                    "seed", "model", "model_options", "data", "batch", "precision", "optimiser",
-                    "learning_rate", "plan", "files", "checksum"});
+  root.expect_keys({"format", "version", "run", "position", "loss", "held_out_loss", "seed",
+                    "model", "model_options", "data", "data_samples", "batch", "precision",
+                    "optimiser", "learning_rate", "plan", "files", "checksum"});
   Manifest manifest;
   manifest.run = root.at("run").text();
   if (!is_run(manifest.run)) root.at("run").fail("wanted 32 hexadecimal digits");
   manifest.position = read_position(root.at("position"));
-  manifest.random = read_random(root.at("random"));
   manifest.loss = root.at("loss").number(-1e300, 1e300);
   if (const auto loss = root.find("held_out_loss"))
     manifest.held_out_loss = loss->number(-1e300, 1e300);
@@ -135,7 +129,8 @@ Manifest parse_manifest(std::string_view content, const std::string& file) {
   manifest.model = root.at("model").text();
   for (const auto& [name, value] : root.at("model_options").members())
     manifest.model_options[name] = value.any_text();
-  manifest.data = root.at("data").any_text();
+  manifest.data = root.at("data").any_bytes();
+  manifest.data_samples = root.at("data_samples").integer(1, kMost);
   manifest.batch = root.at("batch").integer(1, kMost);
   manifest.precision = root.at("precision").text();
   manifest.optimiser = root.at("optimiser").text();

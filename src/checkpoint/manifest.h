@@ -19,34 +19,30 @@ struct FileEntry {
   friend bool operator==(const FileEntry&, const FileEntry&) = default;
 };
 
-// Where a training is in its data.
+// How far a training has come.
 struct Position {
   std::int64_t step = 0;     // minibatches of `Manifest::batch` samples trained, over all epochs
   std::int64_t samples = 0;  // samples trained, over all epochs
   std::int64_t epoch = 0;    // the epoch that the next sample belongs to, from 0
   std::int64_t samples_of_epoch = 0;  // samples of that epoch that were trained
+  // Minibatches of the schedules trained, over all epochs. A schedule's minibatch may have more
+  // samples than `Manifest::batch`. The next one has this number in the keys of random numbers
+  // (dropout), whatever plan goes on: so no key is used twice.
+  std::int64_t minibatch = 0;
   friend bool operator==(const Position&, const Position&) = default;
-};
-
-// What the random numbers of dropout depend on besides the seed, so that none is used twice.
-struct RandomPosition {
-  // How often the training was resumed with other minibatches (another plan or system).
-  std::int64_t branch = 0;
-  std::int64_t minibatch = 0;  // of the schedule's minibatches in this branch: the next number
-  friend bool operator==(const RandomPosition&, const RandomPosition&) = default;
 };
 
 // All numbers are at most 2^53, so that JSON holds them exactly.
 struct Manifest {
   std::string run;  // 32 hexadecimal digits: the same for all checkpoints of a run and its resumes
   Position position;
-  RandomPosition random;
   double loss = 0;                      // of the last minibatch
-  std::optional<double> held_out_loss;  // of the last evaluation
+  std::optional<double> held_out_loss;  // of an evaluation of exactly this state
   std::uint64_t seed = 0;
   std::string model;
   std::map<std::string, std::string> model_options;
-  std::string data;  // as --data says it
+  std::string data;               // as --data says it, with an absolute path
+  std::int64_t data_samples = 0;  // of the training data
   std::int64_t batch = 0;
   std::string precision;
   std::string optimiser;

@@ -5,6 +5,7 @@
 #include "checkpoint/checksum.h"
 #include "checkpoint/manifest_testing.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/testing.h"
 
 namespace pipedream::checkpoint {
@@ -37,6 +38,14 @@ TEST(Manifest, ComesBackAsItWas) {
   Manifest unevaluated = example();
   unevaluated.held_out_loss.reset();
   EXPECT_EQ(parse_manifest(to_json(unevaluated), "m.json"), unevaluated);
+}
+
+TEST(Manifest, InTheDocumentIsOne) {
+  const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
+  ASSERT_GE(blocks.size(), 4U);
+  const Manifest manifest = parse_manifest(blocks[3], "docs/formats.md");
+  EXPECT_EQ(manifest.position.step, 1200);
+  EXPECT_EQ(to_json(manifest), blocks[3]);
 }
 
 TEST(Manifest, EveryChangedByteIsNoticed) {

@@ -10,13 +10,26 @@ namespace pipedream::cli {
 namespace {
 
 std::atomic<const char*> spoken = nullptr;
+// What StopOnSignal prints at the first signal; null if there is no such object.
+std::atomic<const char*> asked_line = nullptr;
+std::atomic<bool> asked = false;
+std::atomic<bool> only_user_signal_stops = false;
+
+void print(const char* line) {
+  [[maybe_unused]] const ssize_t written = ::write(2, line, std::strlen(line));
+}
 
 // Only calls functions that a signal handler may call. If a second signal arrives meanwhile in
 // another thread, it finds no line to print and returns; the first signal ends the process.
 extern "C" void speak_and_end(int signal) {
+  if (signal == SIGUSR1 || !only_user_signal_stops) {
+    const char* stopping = asked_line;
+    if (stopping != nullptr && !asked.exchange(true)) return print(stopping);
+  }
+  if (signal == SIGUSR1) return;
   const char* line = spoken.exchange(nullptr);
   if (line == nullptr) return;
-  [[maybe_unused]] const ssize_t written = ::write(2, line, std::strlen(line));
+  print(line);
   (void)std::signal(signal, SIG_DFL);
   (void)std::raise(signal);  // delivered once this handler has returned
 }
@@ -28,12 +41,15 @@ void redirect(int signal, void (*from)(int), void (*to)(int)) {
     (void)std::signal(signal, to);
 }
 
+// On a terminal the line starts on a new line, after a progress bar or the echoed ^C.
+std::string shown(const std::string& line) {
+  return (::isatty(2) == 1 ? "\n" : "") + std::string("pipedream: ") + line + "\n";
+}
+
 }  // namespace
 
 WhenInterrupted::WhenInterrupted(const std::string& line)
-    // On a terminal the line starts on a new line, after a progress bar or the echoed ^C.
-    : line_((::isatty(2) == 1 ? "\n" : "") + std::string("pipedream: ") + line + "\n"),
-      before_(spoken.exchange(line_.c_str())) {
+    : line_(shown(line)), before_(spoken.exchange(line_.c_str())) {
   // A user who starts the program with the signal ignored (nohup, or a shell's background job)
   // wants it to stay ignored.
   for (const int signal : {SIGINT, SIGTERM}) redirect(signal, SIG_DFL, speak_and_end);
@@ -44,5 +60,21 @@ WhenInterrupted::~WhenInterrupted() {
   if (before_ != nullptr) return;
   for (const int signal : {SIGINT, SIGTERM}) redirect(signal, speak_and_end, SIG_DFL);
 }
+
+StopOnSignal::StopOnSignal(const std::string& line, bool only_user_signal)
+    : line_(line.empty() ? "" : shown(line)) {
+  asked = false;
+  only_user_signal_stops = only_user_signal;
+  asked_line = line_.c_str();
+  redirect(SIGUSR1, SIG_DFL, speak_and_end);
+}
+
+// SIGUSR1 stays caught: a second one must not end the process while it writes its results.
+StopOnSignal::~StopOnSignal() {
+  asked_line = nullptr;
+  only_user_signal_stops = false;
+}
+
+bool StopOnSignal::was_asked() { return asked; }
 
 }  // namespace pipedream::cli

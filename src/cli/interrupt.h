@@ -1,4 +1,5 @@
-// The message that is printed when a signal ends the program: SIGINT (Ctrl-C) or SIGTERM.
+// What happens when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM, and for trainings
+// with checkpoints SIGUSR1.
 #pragma once
 
 #include <string>
@@ -19,6 +20,26 @@ class WhenInterrupted {
  private:
   std::string line_;
   const char* before_;
+};
+
+// While an object of this class exists, the first signal does not end the process. It prints
+// "pipedream: " and `line` to stderr, and was_asked() returns true from then on. The next SIGINT or
+// SIGTERM ends the process as WhenInterrupted says. At most one object exists at a time, inside the
+// life of a WhenInterrupted.
+class StopOnSignal {
+ public:
+  // `line` may be empty: then nothing is printed. With `only_user_signal` only SIGUSR1 is caught,
+  // as under mpirun, which ends its processes by SIGTERM if one of them is lost.
+  StopOnSignal(const std::string& line, bool only_user_signal);
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+  // May be called from any thread.
+  [[nodiscard]] static bool was_asked();
+
+ private:
+  std::string line_;
 };
 
 }  // namespace pipedream::cli

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/spelling.h"
+#include "cli/training.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "model/out_of_memory.h"
@@ -28,6 +29,7 @@ enum ExitCode {
   kWorkerLost = 69,
   kBug = 70,
   kIo = 74,
+  kInterrupted = 75,
   kCannotMeet = 78
 };
 
@@ -119,6 +121,7 @@ void add_commands(CLI::App& app) {
   add_simulate(app);
   add_compare(app);
   add_train(app);
+  add_checkpoint(app);
   add_help(app);
 }
 
@@ -148,6 +151,8 @@ int run(int count, const char* const* arguments) {
     return kDone;
   } catch (const CLI::ParseError& error) {
     return report(app, error);
+  } catch (const Interrupted&) {
+    return kInterrupted;
   } catch (...) {
     return report_failure();
   }

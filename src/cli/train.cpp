@@ -1,7 +1,9 @@
 // pipedream train: trains a network, on threads of this machine or as one process under mpirun.
+#include <cmath>
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <random>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/spelling.h"
+#include "cli/starting_point.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_request.h"
@@ -27,6 +30,7 @@
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
 #include "report/training_table.h"
+#include "systems/simulation.h"
 #include "train/preparation.h"
 #include "train/run_folder.h"
 #include "train/task.h"
@@ -39,8 +43,10 @@ namespace {
 class TrainCommand {
  public:
   // `world` is null if the workers are threads.
-  TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world);
-  void run();
+  TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world,
+               StartingPoint start);
+  // Returns whether the training came to its end. If not, a signal has stopped it at a checkpoint.
+  [[nodiscard]] bool run();
 
  private:
   // Whether this is the first process. Only it prints, reads the files whose content it sends to
@@ -49,16 +55,23 @@ class TrainCommand {
   [[nodiscard]] bool trains_every_system() const { return flags_.system == train::kEverySystem; }
   [[nodiscard]] train::Workers workers() const;
   void check_workers() const;
+  void check_weights() const;
   void check_link() const;
   void claim_outputs();
   void check_space() const;
+  void check_checkpoints() const;
+  void prepare_resuming();
+  void want_same_settings() const;
+  [[nodiscard]] bool has_nothing_left() const;
   [[nodiscard]] runtime::Computing computing_for_planning() const;
   void prepare();
   void choose_length();
+  void choose_checkpoints(const train::PreparedPlan& plan);
   [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan,
                                           train::TrainingOutcome& outcome);
-  [[nodiscard]] std::optional<train::TrainingOutcome> run_session(const train::Session& session);
+  [[nodiscard]] train::TrainingOutcome run_session(const train::Session& session);
   void write_inputs(const train::PreparedPlan& plan) const;
+  [[nodiscard]] std::optional<train::Metrics> open_metrics() const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void show(const report::TrainingRun& run) const;
@@ -72,12 +85,17 @@ class TrainCommand {
   void tell_machines() const;
   void tell_idle(const plan::Plan& plan) const;
   void tell_turn(std::size_t done, const plan::Plan& plan) const;
+  void tell_resumed() const;
+  void tell_interrupted(const systems::Measured& measured,
+                        const train::TrainingOutcome& outcome) const;
+  void tell_other_updates(const plan::Plan& plan) const;
 
   TrainFlags& flags_;
   CLI::App& command_;
   const model::ZooEntry& entry_;
   model::Network network_;
   transport::MpiWorld* world_;
+  StartingPoint start_;
   train::Request request_;
   runtime::Computing computing_;
   train::Data data_;
@@ -86,24 +104,93 @@ class TrainCommand {
   std::optional<std::string> lost_metrics_;
 };
 
+// 128 random bits as 32 hexadecimal digits.
+std::string new_run_id() {
+  std::random_device random;
+  std::string bits;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t word = random();
+    bits.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  }
+  return to_hex(bits);
+}
+
 model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entry) {
   return entry.make(model::Options(entry.options, flags.options),
                     flags.batch.value_or(entry.batch));
 }
 
-TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world)
+TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world,
+                           StartingPoint start)
     : flags_(flags),
       command_(command),
       entry_(model::zoo_entry(flags.model)),
       network_(make_network(flags, entry_)),
       world_(world),
+      start_(std::move(start)),
       request_(request_of(flags)) {
   check_threads(flags.threads);
   computing_ = computing_for_planning();
   train::check(request_);
+  check_weights();
   check_workers();
+  check_checkpoints();
   if (speaks()) claim_outputs();
   data_ = train::open_data(flags.data, network_, flags.seed);
+  request_.data = {absolute_data_name(flags.data), data_.training->samples()};
+  prepare_resuming();
+}
+
+void TrainCommand::check_checkpoints() const {
+  const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
+  const bool asks = !flags_.checkpoint_every.empty() && flags_.checkpoint_every != "never";
+  if (flags_.out.empty() && (asks || flags_.checkpoint_at || flags_.keep))
+    throw BadUsage("checkpoints go into the folder of --out: name it with --out");
+  if (!flags_.schedule.empty() && (interval.minibatches || interval.time || flags_.checkpoint_at))
+    throw BadUsage(
+        "--schedule: a schedule of your own is not cut, so there is a checkpoint at its end only; "
+        "leave --checkpoint-every and --checkpoint-at out");
+}
+
+void TrainCommand::prepare_resuming() {
+  request_.checkpoints.run = start_.resumed ? start_.resumed->manifest.run : new_run_id();
+  if (!start_.resumed) return;
+  if (speaks()) want_same_settings();
+  request_.resumed = std::move(start_.resumed);
+}
+
+// Refuses settings that would silently give another training.
+void TrainCommand::want_same_settings() const {
+  const checkpoint::Manifest& before = start_.resumed->manifest;
+  const checkpoint::Manifest now = train::settings_of(network_, request_, computing_.precision);
+  const std::vector<std::string> changed = train::changed_settings(before, now);
+  if (changed.empty()) return;
+  if (!flags_.force) {
+    std::string lines;
+    for (const std::string& each : changed) lines += "\n  " + each;
+    throw CannotMeet("--resume: with other settings this would be another training:" + lines +
+                     "\nleave them as they were, or say --force");
+  }
+  if (start_.in_place && train::counts_otherwise(before, now))
+    throw CannotMeet("--force: " + joined(changed) +
+                     ": the steps are counted otherwise from here on; say with --out in which "
+                     "other folder to go on");
+  for (const std::string& each : changed) say("--force: " + each);
+}
+
+// Whether the run to go on with has trained all that is asked for, and has written its results.
+bool TrainCommand::has_nothing_left() const {
+  if (!request_.resumed || !start_.in_place || !start_.has_ended) return false;
+  if (!flags_.schedule.empty()) return !flags_.schedule_is_given;  // it was trained to its end
+  return request_.resumed->manifest.position.samples >=
+         train::samples_in_all(data_.training->samples(), network_.batch, request_.epochs,
+                               request_.minibatches);
+}
+
+// The weights are compared with the network before anything is profiled.
+void TrainCommand::check_weights() const {
+  if (!start_.resumed && !request_.initial.file.empty())
+    (void)train::find_weights(network_, request_.initial);
 }
 
 void TrainCommand::check_workers() const {
@@ -142,7 +229,11 @@ void TrainCommand::claim_outputs() {
     throw BadUsage(
         "--system all trains once with each system: --out, --export, --svg and --trace "
         "are for one of them");
-  if (!flags_.out.empty()) folder_.emplace(flags_.out, flags_.overwrite);
+  if (start_.folder)
+    folder_.emplace(std::move(*start_.folder));
+  else if (!flags_.out.empty())
+    folder_.emplace(flags_.out,
+                    flags_.overwrite ? train::EarlierRun::kReplace : train::EarlierRun::kRefuse);
   check_space();
 }
 
@@ -198,13 +289,17 @@ void TrainCommand::prepare() {
   request_.hosts = preparation_.hosts;
 }
 
-std::optional<train::TrainingOutcome> TrainCommand::run_session(const train::Session& session) {
-  std::optional<std::filesystem::path> metrics;
-  if (folder_) metrics = folder_->file(train::kMetricsFile);
-  Watcher watcher(entry_.name, session.plan().system, metrics);
+train::TrainingOutcome TrainCommand::run_session(const train::Session& session) {
+  Watcher watcher(entry_.name, session.plan().system, open_metrics());
   std::optional<WhenInterrupted> note;
   if (speaks()) note.emplace(interruption(session.plan()));
-  auto outcome = session.run(data_, watcher.observer());
+  std::optional<StopOnSignal> stop;
+  if (!request_.checkpoints.folder.empty())
+    stop.emplace(speaks() ? "stopping after the next update, with a checkpoint; a second signal "
+                            "stops at once, without"
+                          : "",
+                 /*only_user_signal=*/world_ != nullptr);
+  train::TrainingOutcome outcome = session.run(data_, watcher.observer());
   lost_metrics_ = watcher.lost_metrics();
   return outcome;
 }
@@ -214,10 +309,13 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   std::optional<systems::OwnSchedule> own;
   if (!flags_.schedule.empty())
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
+  choose_checkpoints(plan);
+  tell_resumed();
+  if (request_.resumed) tell_other_updates(plan.file.plan);
+  if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
   const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
   if (speaks()) tell_idle(session.plan());
-  if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
-  outcome = run_session(session).value_or(train::TrainingOutcome{});
+  outcome = run_session(session);
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
   if (flags_.forgets_prediction) run.stage_memory.clear();
   return run;
@@ -240,6 +338,8 @@ std::string TrainCommand::configuration(const plan::Plan& plan) const {
   decided.emplace_back("system", asked ? flags_.system : plan.system);
   if (preparation_.profile) decided.emplace_back("profile", train::kProfileFile);
   if (!flags_.cluster.empty()) decided.emplace_back("cluster", train::kClusterFile);
+  if (const auto every = request_.checkpoints.times.every)
+    decided.emplace_back("checkpoint-every", std::to_string(*every));
   return configuration_text(command_, options, decided);
 }
 
@@ -250,15 +350,55 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
   if (preparation_.profile) files[train::kProfileFile] = profile::to_json(*preparation_.profile);
   if (!flags_.cluster.empty()) files[train::kClusterFile] = read_file(flags_.cluster);
   folder_->begin(files);
+  if (!request_.checkpoints.folder.empty()) (void)folder_->prepare_checkpoints();
+}
+
+std::optional<train::Metrics> TrainCommand::open_metrics() const {
+  if (!folder_) return std::nullopt;
+  const std::filesystem::path file = folder_->file(train::kMetricsFile);
+  if (!request_.resumed) return train::Metrics(file);
+  return train::Metrics(file, start_.run / train::kMetricsFile, request_.resumed->manifest);
+}
+
+// Says when checkpoints are written. A time becomes a number of minibatches, by the predicted
+// speed, so that a repeated run has its checkpoints at the same steps.
+void TrainCommand::choose_checkpoints(const train::PreparedPlan& plan) {
+  const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
+  const bool never = !interval.epochs && !interval.minibatches && !interval.time;
+  train::CheckpointRequest& wanted = request_.checkpoints;
+  wanted.keep = flags_.keep.value_or(wanted.keep);
+  if (flags_.out.empty() || (never && !flags_.checkpoint_at)) return;
+  wanted.folder = std::filesystem::path(flags_.out) / train::kCheckpoints;
+  wanted.times = {.every = interval.minibatches,
+                  .once = flags_.checkpoint_at,
+                  .at_epochs = interval.epochs,
+                  .at_end = !never};
+  if (!interval.time) return;
+  const std::string every = train::made_by_first(world_, [&] {
+    const std::optional<double> speed = plan.file.predicted.samples_per_second;
+    if (!speed)
+      throw CannotMeet("--checkpoint-every " + flags_.checkpoint_every +
+                       ": the plan has no predicted speed to turn this into minibatches; name a "
+                       "number of minibatches");
+    const double minibatches =
+        to_seconds(*interval.time) * *speed / static_cast<double>(network_.batch);
+    const double most = static_cast<double>(train::kMostMinibatches);
+    return std::to_string(std::llround(std::clamp(minibatches, 1.0, most)));
+  });
+  wanted.times.every = std::stoll(every);
+  say("a checkpoint every " + counted(*wanted.times.every, "minibatch", "minibatches") +
+      ", which take about " + flags_.checkpoint_every);
 }
 
 // The line that is printed if a signal ends the training: it says which files are left.
 std::string TrainCommand::interruption(const plan::Plan& plan) const {
   return "interrupted while training " + entry_.name + " with " + plan.system +
          (trains_every_system() ? ": nothing is kept"
-          : flags_.out.empty()
-              ? ": nothing is kept (--out FOLDER keeps how it went)"
-              : ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost");
+          : flags_.out.empty()  ? ": nothing is kept (--out FOLDER keeps checkpoints)"
+          : request_.checkpoints.folder.empty()
+              ? ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost"
+              : ": " + flags_.out + " keeps its checkpoints; --resume " + flags_.out +
+                    " goes on from the newest");
 }
 
 void TrainCommand::tell_notes() const {
@@ -300,6 +440,31 @@ void TrainCommand::tell_turn(std::size_t done, const plan::Plan& plan) const {
       ": " + plan.system + " " + report::short_config(plan::config_text(plan)));
 }
 
+void TrainCommand::tell_resumed() const {
+  if (!request_.resumed) return;
+  for (const checkpoint::Skipped& each : request_.resumed->skipped) say("passed over: " + each.why);
+  const checkpoint::Manifest& from = request_.resumed->manifest;
+  say("going on from " + request_.resumed->path.string() + ", after " +
+      counted(from.position.step, "minibatch", "minibatches"));
+}
+
+// An update from more or fewer samples than before is another training step, which the user may
+// want to meet with another learning rate.
+void TrainCommand::tell_other_updates(const plan::Plan& plan) const {
+  const auto samples_in = [&](const plan::Plan& of) {
+    return std::llround(
+        systems::samples_per_update(of, systems::find_system(of.system).traits, network_.batch));
+  };
+  try {
+    const plan::PlanFile before =
+        plan::parse_plan(request_.resumed->manifest.plan, "the checkpoint's plan", network_.graph);
+    if (samples_in(before.plan) != samples_in(plan))
+      say("an update is made from " + counted(samples_in(plan), "sample", "samples") +
+          " from here on, and was made from " + std::to_string(samples_in(before.plan)));
+  } catch (const Error&) {  // --force, and the plan is of another network
+  }
+}
+
 void TrainCommand::show(const report::TrainingRun& run) const {
   if (flags_.as_json)
     std::cout << report::training_json(run).dump(2) << "\n";
@@ -334,7 +499,12 @@ void TrainCommand::show_comparison(const std::vector<report::TrainingRun>& runs)
     std::cout << with_flags(report::training_comparison_table(runs, refused, automatic));
 }
 
-void TrainCommand::run() {
+bool TrainCommand::run() {
+  if (has_nothing_left()) {
+    say(flags_.out + " has trained all that it was asked to, and its results are there; --epochs " +
+        "or --minibatches asks for more");
+    return true;
+  }
   prepare();
   choose_length();
   if (speaks() && !flags_.as_json && preparation_.choice)
@@ -346,20 +516,63 @@ void TrainCommand::run() {
     train::TrainingOutcome outcome;
     if (trains_every_system()) tell_turn(runs.size(), plan.file.plan);
     runs.push_back(train(plan, outcome));
+    if (outcome.interrupted) {
+      tell_interrupted(runs.back().measured, outcome);
+      return false;
+    }
     if (trains_every_system() || !speaks()) continue;
     // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
     write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
                   model::metadata_of(network_, data_.facts));
     show(runs.back());
+    if (outcome.unsaved)
+      throw IoError("the training has ended, but its last checkpoint was not written: " +
+                    *outcome.unsaved);
   }
   if (trains_every_system() && speaks()) show_comparison(runs);
   if (lost_metrics_) throw IoError("the training has ended, but " + *lost_metrics_);
+  return true;
 }
 
-void train_under_mpirun(TrainFlags& flags, CLI::App& command) {
+void TrainCommand::tell_interrupted(const systems::Measured& measured,
+                                    const train::TrainingOutcome& outcome) const {
+  if (!speaks()) return;
+  const std::string trained = counted(measured.minibatches, "minibatch", "minibatches");
+  if (outcome.unsaved)
+    throw IoError("stopped after " + trained +
+                  ", but the checkpoint was not written: " + *outcome.unsaved);
+  say("stopped after " + trained + ", with the checkpoint " +
+      (request_.checkpoints.folder / checkpoint::folder_name(measured.minibatches)).string() +
+      "; 'pipedream train --resume " + flags_.out + "' goes on");
+}
+
+// Fills in what the flags leave open, from the configuration of --config or --resume.
+StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world) {
+  StartingPoint start = starting_point(flags, world);
+  std::optional<Configuration> configuration;
+  if (!start.configuration.empty()) configuration.emplace(start.configuration, start.file, command);
+  if (flags.model.empty() && configuration) flags.model = configuration->model();
+  if (flags.model.empty()) {
+    (void)model_options(command.remaining(), {},
+                        flag_names(command));  // throws for a misspelt flag
+    throw BadUsage(command.get_name() + ": wanted --model NAME ('pipedream models' lists them)");
+  }
+  const model::ZooEntry& entry = model::zoo_entry(flags.model);
+  flags.options = model_options(command.remaining(), entry.options, flag_names(command));
+  flags.schedule_is_given = !flags.schedule.empty();
+  if (configuration)
+    configuration->fill_in(command, flags, start.resumed ? Use::kResume : Use::kRepeat);
+  return start;
+}
+
+// Returns what TrainCommand::run() returns.
+bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   transport::MpiWorld world;
   try {
-    train::run_together(&world, [&] { TrainCommand(flags, command, &world).run(); });
+    return train::run_together(&world, [&] {
+      StartingPoint start = read_settings(flags, command, &world);
+      return TrainCommand(flags, command, &world, std::move(start)).run();
+    });
   } catch (const std::exception& failure) {
     const int rank = world.rank();
     // The first process prints the failure for all. If it is too busy to hear of the failure before
@@ -378,21 +591,12 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   // A limit on the size of files (ulimit -f) does not end the training. A failed write is reported
   // as an error.
   (void)std::signal(SIGXFSZ, SIG_IGN);
-  std::optional<Configuration> configuration;
-  if (!flags.config.empty()) configuration.emplace(flags.config, command);
-  if (flags.model.empty() && configuration) flags.model = configuration->model();
-  if (flags.model.empty()) {
-    (void)model_options(command.remaining(), {},
-                        flag_names(command));  // throws for a misspelt flag
-    throw BadUsage(command.get_name() + ": wanted --model NAME ('pipedream models' lists them)");
-  }
-  const model::ZooEntry& entry = model::zoo_entry(flags.model);
-  flags.options = model_options(command.remaining(), entry.options, flag_names(command));
-  if (configuration) configuration->fill_in(command, flags);
-  if (transport::launched_by_mpirun())
-    train_under_mpirun(flags, command);
-  else
-    TrainCommand(flags, command, nullptr).run();
+  const bool ended = [&] {
+    if (transport::launched_by_mpirun()) return train_under_mpirun(flags, command);
+    StartingPoint start = read_settings(flags, command, nullptr);
+    return TrainCommand(flags, command, nullptr, std::move(start)).run();
+  }();
+  if (!ended) throw Interrupted();
 }
 
 void add_train(CLI::App& app) {

@@ -24,8 +24,8 @@ constexpr int kVersion = 1;
 
 // Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
-  static const std::set<std::string> names{"help", "config", "out",   "export",
-                                           "json", "svg",    "trace", "overwrite"};
+  static const std::set<std::string> names{"help", "config", "out",       "export", "json",
+                                           "svg",  "trace",  "overwrite", "resume", "force"};
   return names;
 }
 
@@ -52,7 +52,8 @@ const std::map<std::string, std::string>& replaced_by() {
 
 // The settings that only make sense for one network, besides its own options.
 const std::set<std::string>& of_the_model() {
-  static const std::set<std::string> names{"batch", "plan", "profile", "split", "schedule"};
+  static const std::set<std::string> names{"batch",    "plan",    "profile", "split",
+                                           "schedule", "weights", "fresh"};
   return names;
 }
 
@@ -83,32 +84,32 @@ std::string value_text(const CLI::Option& option) {
   return text;
 }
 
+// Whether the value of the setting `name` is a file's path.
+bool is_path(const std::string& name) {
+  static const std::set<std::string> paths{"plan", "schedule", "profile", "cluster", "weights"};
+  return paths.contains(name);
+}
+
+bool have_the_same_content(const std::string& a, const std::string& b) {
+  try {
+    return read_file(a) == read_file(b);
+  } catch (const IoError&) {
+    return false;
+  }
+}
+
 // The text of the setting `name`, with `change` applied to its path if it has one.
 template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
-  static const std::set<std::string> paths{"plan", "schedule", "profile", "cluster"};
-  if (paths.contains(name)) return change(text).string();
+  if (is_path(name)) return change(text).string();
   const auto colon =
       name == "data" ? text.find(':') : text.npos;  // "idx:DIR" has a path behind the colon
   if (colon == text.npos) return text;
   return text.substr(0, colon + 1) + change(text.substr(colon + 1)).string();
 }
 
-// The setting as JSON. A path may hold any bytes, but JSON strings hold UTF-8 only. Text that is
-// not UTF-8, or has control characters, is written as {"hex": "2f74…"}.
-nlohmann::ordered_json json_of(const std::string& text) {
-  if (is_utf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) {
-        return c < 32 || c == 127;  // control characters, such as newline, which our reader refuses
-      }))
-    return text;
-  return {{"hex", to_hex(text)}};
-}
-
-std::string text_in(const Node& node) {
-  if (!node.is_object()) return node.text();
-  node.expect_keys({"hex"});
-  if (auto text = from_hex(node.at("hex").text())) return *text;
-  node.at("hex").fail("wanted pairs of hexadecimal digits");
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  return path.empty() ? path : std::filesystem::absolute(path);
 }
 
 // Whether two texts are equal, or numbers of equal value, such as 64 and 64.0.
@@ -159,26 +160,29 @@ bool is_for_others(const std::string& name, const systems::System* system) {
 
 }  // namespace
 
+std::string absolute_data_name(const std::string& data) {
+  return data.empty() ? "synthetic" : with_path("data", data, absolute_path);
+}
+
 std::string configuration_text(const CLI::App& command, const ModelOptions& options,
                                const std::vector<std::pair<std::string, std::string>>& resolved) {
   std::map<std::string, std::string> flags;
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = name_of(*option);
     if (name.empty() || option->count() == 0 || not_settings().contains(name)) continue;
-    flags[name] = with_path(name, value_text(*option), [](const std::filesystem::path& path) {
-      return path.empty() ? path : std::filesystem::absolute(path);
-    });
+    flags[name] = with_path(name, value_text(*option), absolute_path);
   }
   for (const auto& [name, value] : resolved) flags[name] = value;
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : flags) settings[name] = json_of(value);
+  for (const auto& [name, value] : flags) settings[name] = any_bytes(value);
   const nlohmann::ordered_json json{
       {"format", kFormat}, {"version", kVersion}, {"flags", settings}, {"model_options", options}};
   return json.dump(2) + "\n";
 }
 
-Configuration::Configuration(const std::string& file, const CLI::App& command) {
-  const Node document = parse_json(read_file(file), file);
+Configuration::Configuration(const std::string& content, const std::string& file,
+                             const CLI::App& command) {
+  const Node document = parse_json(content, file);
   document.expect_format(kFormat, kVersion);
   document.expect_keys({"format", "version", "flags", "model_options"});
   const auto beside_it = [&](const std::filesystem::path& path) {
@@ -187,7 +191,7 @@ Configuration::Configuration(const std::string& file, const CLI::App& command) {
   for (const auto& [name, value] : document.at("flags").members()) {
     if (command.get_option_no_throw("--" + name) == nullptr || not_settings().contains(name))
       value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
-    settings_.push_back({name, with_path(name, text_in(value), beside_it), value});
+    settings_.push_back({name, with_path(name, value.any_bytes(), beside_it), value});
   }
   for (const auto& [name, value] : document.at("model_options").members())
     options_.emplace(name, value.text());
@@ -204,6 +208,15 @@ std::string Configuration::model() const {
   return model == nullptr ? "" : model->text;
 }
 
+bool Configuration::repeats(const CLI::Option& option) const {
+  const std::string name = name_of(option);
+  const Setting* own = find(name);
+  if (own == nullptr) return false;
+  const std::string given = with_path(name, value_text(option), absolute_path);
+  return mean_the_same(given, own->text) ||
+         (is_path(name) && have_the_same_content(given, own->text));
+}
+
 // Returns the flags of `names`, and the model options of `given`, that the command line has with
 // another value than the file: "--batch 8".
 std::vector<std::string> Configuration::changes(const CLI::App& command, const ModelOptions& given,
@@ -211,9 +224,7 @@ std::vector<std::string> Configuration::changes(const CLI::App& command, const M
   std::vector<std::string> changed;
   for (const std::string& name : names) {
     const CLI::Option* option = command.get_option("--" + name);
-    const Setting* own = find(name);
-    if (option->count() == 0 || (own != nullptr && mean_the_same(value_text(*option), own->text)))
-      continue;
+    if (option->count() == 0 || repeats(*option)) continue;
     changed.push_back(change_text(name, value_text(*option)));
   }
   for (const auto& [name, value] : given) {
@@ -228,12 +239,15 @@ std::vector<std::string> Configuration::changes(const CLI::App& command, const M
 // notes about the others.
 class Configuration::Selection {
  public:
-  Selection(const Configuration& file, const CLI::App& command, const ModelOptions& options)
+  Selection(const Configuration& file, const CLI::App& command, const ModelOptions& options,
+            Use use)
       : file_(file),
         command_(command),
+        use_(use),
         // Taken before the settings of the file are added. The file may hold settings that exclude
         // each other, such as a plan and the flags that it was made with.
         given_(given_options(command)),
+        changing_(changing_options(given_)),
         system_(other_system(command)),
         other_model_(file.find("model") != nullptr &&
                      !file.changes(command, {}, {"model"}).empty()) {
@@ -250,7 +264,8 @@ class Configuration::Selection {
   }
 
   [[nodiscard]] bool takes(const std::string& name) const {
-    return is_open(name) && !is_for_others(name, system_) && (name != "profile" || takes_profile_);
+    return is_open(name) && !is_for_others(name, system_) &&
+           (name != "profile" || takes_profile_) && (name != "plan" || takes_plan_);
   }
   [[nodiscard]] bool takes_options() const { return !other_model_; }
   [[nodiscard]] bool forgets_prediction() const { return forgets_prediction_; }
@@ -259,7 +274,8 @@ class Configuration::Selection {
  private:
   [[nodiscard]] bool is_open(const std::string& name) const {
     const auto replaced = replaced_by().find(name);
-    return !is_settled(*command_.get_option("--" + name), given_) &&
+    const CLI::Option* option = command_.get_option("--" + name);
+    return !given_.contains(option) && !is_settled(*option, changing_) &&
            (replaced == replaced_by().end() ||
             file_.changes(command_, {}, {replaced->second}).empty()) &&
            !(other_model_ && of_the_model().contains(name));
@@ -267,11 +283,21 @@ class Configuration::Selection {
   [[nodiscard]] bool has_open(const std::string& name) const {
     return file_.find(name) != nullptr && is_open(name);
   }
+  // The options that change something: of a training that is repeated, all that are given, and of
+  // one that goes on, those whose values are not the file's.
+  [[nodiscard]] GivenOptions changing_options(GivenOptions given) const {
+    if (use_ == Use::kResume)
+      std::erase_if(given, [&](const CLI::Option* option) { return file_.repeats(*option); });
+    return given;
+  }
   void keep_plan(std::vector<std::string> changed) {
     if (!has_open("plan")) return;
     for (const std::string& other : file_.changes(command_, {}, planned_for_besides()))
       changed.push_back(other);
-    forgets_prediction_ = !changed.empty();
+    takes_plan_ = changed.empty() || use_ == Use::kRepeat;
+    forgets_prediction_ = !changed.empty() && takes_plan_;
+    if (!takes_plan_)
+      notes_.push_back(joined(changed) + ": the plan was made for another; a new one is made");
     if (forgets_prediction_)
       notes_.push_back(joined(changed) +
                        ": the plan was made for another; it is kept, without its prediction "
@@ -279,24 +305,27 @@ class Configuration::Selection {
   }
   void keep_profile(const std::vector<std::string>& measured) {
     takes_profile_ = has_open("profile") && measured.empty() && !forgets_prediction_;
-    if (has_open("profile") && !has_open("plan") && !takes_profile_)
+    if (has_open("profile") && !(has_open("plan") && takes_plan_) && !takes_profile_)
       notes_.push_back(joined(measured) +
                        ": the profile was measured with another; the network is profiled anew");
   }
 
   const Configuration& file_;
   const CLI::App& command_;
-  GivenOptions given_;
+  Use use_;
+  GivenOptions given_;             // by the command line
+  GivenOptions changing_;          // see changing_options()
   const systems::System* system_;  // the system that the command line names, or null
   bool other_model_;
+  bool takes_plan_ = false;
   bool takes_profile_ = false;
   bool forgets_prediction_ = false;
   std::vector<std::string> notes_;
 };
 
-void Configuration::fill_in(CLI::App& command, TrainFlags& flags) const {
+void Configuration::fill_in(CLI::App& command, TrainFlags& flags, Use use) const {
   take_processes_as_workers(command);
-  const Selection selection(*this, command, flags.options);
+  const Selection selection(*this, command, flags.options, use);
   flags.forgets_prediction = selection.forgets_prediction();
   flags.notes = selection.notes();
   for (const Setting& setting : settings_) {

@@ -12,6 +12,9 @@
 
 namespace pipedream::cli {
 
+// The value of --data with an absolute path, where it has one. "synthetic" if `data` is empty.
+[[nodiscard]] std::string absolute_data_name(const std::string& data);
+
 // The text of a configuration file that repeats exactly this training. It has the flags that the
 // user gave to `command`, the model's own `options`, and the values in `resolved` (name, value),
 // which the program decided. Flags that only say where results go are left out. The flags that say
@@ -20,11 +23,16 @@ namespace pipedream::cli {
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);
 
+// What a configuration is used for: a training that is repeated, perhaps with other settings, or
+// one that goes on from a checkpoint.
+enum class Use { kRepeat, kResume };
+
 // A configuration file that was read. Flags on the command line win over its settings.
 class Configuration {
  public:
-  // Throws BadFile if `file` is not a configuration, or has a flag that `train` does not know.
-  Configuration(const std::string& file, const CLI::App& command);
+  // `content` is that of `file`. Throws BadFile if it is not a configuration, or has a flag that
+  // `train` does not know.
+  Configuration(const std::string& content, const std::string& file, const CLI::App& command);
 
   [[nodiscard]] std::string model() const;  // empty if the file names no model
 
@@ -36,12 +44,14 @@ class Configuration {
   //   prediction is dropped.
   // - If the file's profile was measured with other settings, or the prediction is dropped, the
   //   profile is not used.
+  // - With Use::kResume, flags that have the file's own values change nothing. If others change
+  //   what the plan was made for, such as the number of workers, a new plan is made.
   // - If the command line names another --model, nothing that belongs to the file's model is used.
   // - Settings that mean nothing to the system that the command line names are not used.
   // `flags.notes` gets lines that explain this to the user. On entry `flags.options` has the
   // model's own options from the command line; on return it has the file's too. Throws BadFile for
   // a value that its flag does not accept.
-  void fill_in(CLI::App& command, TrainFlags& flags) const;
+  void fill_in(CLI::App& command, TrainFlags& flags, Use use) const;
 
  private:
   class Selection;
@@ -51,6 +61,8 @@ class Configuration {
     Node node;         // place in the file, for messages
   };
   [[nodiscard]] const Setting* find(const std::string& name) const;
+  // Whether the command line gives `option` the value that the file has.
+  [[nodiscard]] bool repeats(const CLI::Option& option) const;
   [[nodiscard]] std::vector<std::string> changes(const CLI::App& command, const ModelOptions& given,
                                                  const std::vector<std::string>& names) const;
 

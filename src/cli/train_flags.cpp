@@ -1,5 +1,7 @@
 #include "cli/train_flags.h"
 
+#include <charconv>
+
 #include "cli/flags.h"
 #include "core/error.h"
 #include "runtime/job.h"
@@ -7,6 +9,15 @@
 
 namespace pipedream::cli {
 namespace {
+
+std::string check_checkpoint_times(const std::string& text) {
+  try {
+    (void)checkpoint_interval(text);
+    return "";
+  } catch (const BadValue& bad) {
+    return bad.what();
+  }
+}
 
 void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto count = range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber);
@@ -66,6 +77,44 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
       ->check(range<double>(0.1, 1e6, "a number"));
 }
 
+void add_weights_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  CLI::Option* weights = command.add_option(
+      "--weights", flags->initial_weights,
+      "Begin with these weights (safetensors), under the names of --export or torchvision");
+  command
+      .add_option(
+          "--fresh", flags->fresh,
+          "Leave out tensors of --weights whose names begin so, e.g. classifier.6 for a new "
+          "last layer")
+      ->delimiter(',')
+      ->needs(weights);
+}
+
+void add_checkpoint_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  command
+      .add_option("--checkpoint-every", flags->checkpoint_every,
+                  "Minibatches from one checkpoint to the next, or a time such as 10min, or epoch, "
+                  "or never; into --out [epoch]")
+      ->check(check_checkpoint_times);
+  command
+      .add_option("--checkpoint-at", flags->checkpoint_at, "One more after this many minibatches")
+      ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));
+  command
+      .add_option("--keep", flags->keep,
+                  "How many of the newest checkpoints stay; the best one stays too [3]")
+      ->check(range<int>(1, train::kMostKept, kWholeNumber));
+  CLI::Option* resume =
+      command
+          .add_option("--resume", flags->resume,
+                      "Go on from the newest checkpoint of this run folder, in it or in --out; "
+                      "auto: of --out, where it has one")
+          ->check(check_folder_name);
+  command
+      .add_flag("--force", flags->force,
+                "Go on although settings changed that the training depends on")
+      ->needs(resume);
+}
+
 void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command.add_option("--config", flags->config,
                      "Repeat what this configuration says; flags that are given win");
@@ -80,6 +129,8 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option("--export", flags->weights_file, "Write the final weights here (safetensors)")
       ->check(check_output_name);
   add_picture_flags(command, flags);
+  add_checkpoint_flags(command, flags);
+  add_weights_flags(command, flags);
 }
 
 }  // namespace
@@ -119,6 +170,25 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
 std::optional<Bandwidth> link_of(const TrainFlags& flags) {
   if (flags.link.empty()) return std::nullopt;
   return parse_bandwidth(flags.link);
+}
+
+CheckpointInterval checkpoint_interval(const std::string& text) {
+  if (text.empty() || text == "epoch") return {.epochs = true};
+  if (text == "never") return {};
+  if (text.find_first_not_of("0123456789") == text.npos) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc{} && count >= 1 && count <= train::kMostMinibatches)
+      return {.minibatches = count};
+  } else {
+    try {
+      const Nanos time = parse_duration(text);
+      if (time > Nanos{0}) return {.time = time};
+    } catch (const BadValue&) {  // said below
+    }
+  }
+  throw BadValue("wanted minibatches from 1 to " + std::to_string(train::kMostMinibatches) +
+                 ", a time such as 10min, epoch or never, found '" + printable(text) + "'");
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {

@@ -44,8 +44,16 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   double profile_seconds = 5;
   std::string out;
   bool overwrite = false;
+  std::string checkpoint_every;  // as the user wrote it; empty: epoch
+  std::optional<std::int64_t> checkpoint_at;
+  std::optional<int> keep;
+  std::string resume;  // a folder, or kResumeIfThere (cli/starting_point.h)
+  bool force = false;
+  std::string initial_weights;
+  std::vector<std::string> fresh;
   std::string weights_file;
   bool as_json = false;
+  bool schedule_is_given = false;  // on the command line, not by a configuration
   // The two fields below are set when a configuration file is combined with flags
   // (cli/train_configuration.h).
   bool forgets_prediction = false;  // the plan was made for other settings
@@ -61,6 +69,15 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
 // The bandwidth that --link gives, or nothing without the flag. Throws BadValue for a text that is
 // no bandwidth.
 [[nodiscard]] std::optional<Bandwidth> link_of(const TrainFlags& flags);
+
+// What --checkpoint-every says. Nothing is set if it says `never`.
+struct CheckpointInterval {
+  bool epochs = false;
+  std::optional<std::int64_t> minibatches{};
+  std::optional<Nanos> time{};
+};
+// Throws BadValue for a text that says none of what the flag takes.
+[[nodiscard]] CheckpointInterval checkpoint_interval(const std::string& text);
 
 // The optimiser's options. Throws BadUsage for a flag that the chosen optimiser does not have.
 [[nodiscard]] train::OptimiserOptions optimiser_options(const TrainFlags& flags);

@@ -1,5 +1,7 @@
 #include "cli/train_request.h"
 
+#include "cli/interrupt.h"
+
 namespace pipedream::cli {
 
 train::Request request_of(const TrainFlags& flags) {
@@ -17,6 +19,8 @@ train::Request request_of(const TrainFlags& flags) {
   request.no_stash = flags.no_stash;
   request.exchange = wishes_of(flags).exchange.value_or(Exchange::kRing);
   request.link = link_of(flags);
+  request.is_stopped = StopOnSignal::was_asked;
+  request.initial = {flags.initial_weights, flags.fresh};
   request.keep_timeline = flags.wants_any() || !flags.out.empty();
   request.stall_folder = flags.out.empty()
                              ? std::filesystem::temp_directory_path() / "pipedream-stall"

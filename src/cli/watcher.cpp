@@ -5,20 +5,20 @@
 
 namespace pipedream::cli {
 
-Watcher::Watcher(std::string model, std::string system,
-                 const std::optional<std::filesystem::path>& metrics)
-    : model_(std::move(model)), system_(std::move(system)) {
-  if (metrics) metrics_.emplace(*metrics);
-}
+Watcher::Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics)
+    : model_(std::move(model)), system_(std::move(system)), metrics_(std::move(metrics)) {}
 
 void Watcher::see(const train::Step& step) {
   if (metrics_) metrics_->add(step);
-  const double speed = static_cast<double>(step.samples) / step.training_seconds.count();
+  const double speed =
+      static_cast<double>(step.samples - step.resumed_from) / step.training_seconds.count();
+  // The time that all samples so far would have taken at this speed.
+  const Seconds used(static_cast<double>(step.samples) / speed);
   progress_.bar("training " + model_ + " with " + system_)
       .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
             "loss " + report::four_decimals(step.loss) + ", " + report::three_digits(speed) +
                 " samples/s",
-            step.training_seconds);
+            used);
 }
 
 void Watcher::see(const train::EvaluationStep& step) {

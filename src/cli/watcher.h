@@ -1,7 +1,6 @@
 // Shows a training to the user while it runs.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -11,13 +10,12 @@
 
 namespace pipedream::cli {
 
-// Shows the progress of a training on stderr, and writes its metrics to the file `metrics` if one
-// is named. Training and evaluation have separate progress bars, each with its own time left. Its
-// observer is called by one thread at a time (train/trainer.h).
+// Shows the progress of a training on stderr, and writes its metrics if there are any. Training and
+// evaluation have separate progress bars, each with its own time left. Its observer is called by
+// one thread at a time (train/trainer.h).
 class Watcher {
  public:
-  Watcher(std::string model, std::string system,
-          const std::optional<std::filesystem::path>& metrics);
+  Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics);
   // The returned observer refers to this object, which must outlive it.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },

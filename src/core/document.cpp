@@ -98,6 +98,18 @@ std::string Node::any_text() const {
   return value_->get_ref<const std::string&>();
 }
 
+nlohmann::ordered_json any_bytes(const std::string& text) {
+  if (is_utf8(text) && std::none_of(text.begin(), text.end(), is_control)) return text;
+  return {{"hex", to_hex(text)}};
+}
+
+std::string Node::any_bytes() const {
+  if (!is_object()) return text();
+  expect_keys({"hex"});
+  if (auto bytes = from_hex(at("hex").text())) return *bytes;
+  at("hex").fail("wanted pairs of hexadecimal digits");
+}
+
 bool Node::is_object() const { return value_->is_object(); }
 
 std::string Node::text() const {

@@ -25,6 +25,11 @@ class Node;
 [[nodiscard]] Node parse_json(std::string_view content, const std::string& file);
 [[nodiscard]] Node parse_toml(std::string_view content, const std::string& file);
 
+// Returns a JSON value for text that may hold any bytes, such as a path. JSON strings hold UTF-8
+// only, and Node::text() refuses control characters. Text that is not UTF-8, or has control
+// characters, becomes {"hex": "2f74…"}. Node::any_bytes() reads both forms.
+[[nodiscard]] nlohmann::ordered_json any_bytes(const std::string& text);
+
 // One value of a document. Cheap to copy; a Node keeps its document alive. Immutable, so any thread
 // may use it.
 class Node {
@@ -41,8 +46,9 @@ class Node {
   // Returns the elements of an array.
   [[nodiscard]] std::vector<Node> elements() const;
 
-  [[nodiscard]] std::string text() const;      // a string without control characters
-  [[nodiscard]] std::string any_text() const;  // a string of any characters
+  [[nodiscard]] std::string text() const;       // a string without control characters
+  [[nodiscard]] std::string any_text() const;   // a string of any characters
+  [[nodiscard]] std::string any_bytes() const;  // what any_bytes() below made a value of
   [[nodiscard]] bool is_object() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] bool is_null() const;

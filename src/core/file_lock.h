@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace pipedream {
@@ -13,7 +14,10 @@ namespace pipedream {
 class FileLock {
  public:
   FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&&) = delete;
+  FileLock& operator=(FileLock&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   ~FileLock();
 
   // Locks the file, which is created if it does not exist. If it is locked already, returns the

@@ -111,8 +111,9 @@ Result train(const Network& network, const Plan& plan, const Data& data,
                [&] { session.emplace(layers, plan_of(text, layers, mpi), request, nullptr, mpi); });
   return train::run_together(mpi, [&] {
     std::optional<Evaluation> last;
-    auto outcome = session->run(samples, observer_of(options, last));
-    return outcome ? result_of(*session, std::move(*outcome), last) : Result{};
+    train::TrainingOutcome outcome = session->run(samples, observer_of(options, last));
+    if (mpi != nullptr && mpi->rank() > 0) return Result{};
+    return result_of(*session, std::move(outcome), last);
   });
 }
 

@@ -49,6 +49,7 @@ struct WeightsReader::Impl {
   mutable std::ifstream file;
   std::uint64_t head_size = 0;
   std::map<std::string, SafetensorsEntry> entries;
+  WeightsMetadata metadata;
 };
 
 WeightsReader::WeightsReader(const std::filesystem::path& path) {
@@ -68,6 +69,7 @@ WeightsReader::WeightsReader(const std::filesystem::path& path) {
   if (!made->file) throw IoError("cannot read " + path.string());
   SafetensorsHead head = parse_safetensors_head(content, size, path.string());
   made->head_size = head.size;
+  made->metadata = std::move(head.metadata);
   for (SafetensorsEntry& entry : head.entries) made->entries.emplace(entry.name, std::move(entry));
   impl_ = std::move(made);
 }
@@ -78,6 +80,14 @@ std::vector<std::string> WeightsReader::names() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : impl_->entries) names.push_back(name);
   return names;
+}
+
+const WeightsMetadata& WeightsReader::metadata() const { return impl_->metadata; }
+
+std::optional<WeightsReader::Entry> WeightsReader::entry(const std::string& name) const {
+  const auto found = impl_->entries.find(name);
+  if (found == impl_->entries.end()) return std::nullopt;
+  return Entry{found->second.shape, type_named(found->second.type)};
 }
 
 std::optional<at::Tensor> WeightsReader::find(const std::string& name) const {

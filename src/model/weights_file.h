@@ -52,6 +52,13 @@ class WeightsReader {
 
   // The names of all tensors, ascending.
   [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] const WeightsMetadata& metadata() const;
+  // A tensor without its content; nullopt if the file has none of that name.
+  struct Entry {
+    Shape shape;
+    at::ScalarType type = at::kFloat;
+  };
+  [[nodiscard]] std::optional<Entry> entry(const std::string& name) const;
   // Reads one tensor; nullopt if the file has none of that name. Throws IoError.
   [[nodiscard]] std::optional<at::Tensor> find(const std::string& name) const;
 

@@ -20,15 +20,19 @@ std::string rate_text(double rate) {
   return rate > 0 ? three_digits(rate) + " samples/s" : "too short a run to tell";
 }
 
-// Returns which minibatches the times are of: "all minibatches", or "the last epoch, minibatches
-// 40–49 of 0–49". They are numbered as in pictures and metrics.
+bool times_all(const Measured& measured) {
+  return measured.first_timed == 0 && measured.timed_end == measured.minibatches;
+}
+
+// Returns which minibatches the times are of: "all minibatches", or "minibatches 40–49 of 0–99".
+// They are numbered as in pictures and metrics.
 std::string timed_text(const Measured& measured) {
-  if (measured.first_timed == 0) return "all minibatches";
-  const std::int64_t last = measured.minibatches - 1;
-  const std::string timed = measured.first_timed == last
-                                ? fmt::format("minibatch {}", last)
-                                : fmt::format("minibatches {}–{}", measured.first_timed, last);
-  return fmt::format("the last epoch, {} of 0–{}", timed, last);
+  const auto [first, end] = std::pair(measured.first_timed, measured.timed_end);
+  if (first == end) return "nothing: no minibatch was left to train";
+  if (times_all(measured)) return "all minibatches";
+  const std::string timed = first + 1 == end ? fmt::format("minibatch {}", first)
+                                             : fmt::format("minibatches {}–{}", first, end - 1);
+  return fmt::format("{} of 0–{}", timed, measured.minibatches - 1);
 }
 
 // Returns the memory of each worker by the simulator or, if nothing was simulated, by the plan.
@@ -231,7 +235,7 @@ std::string comparison_title(const TrainingRun& run) {
   const Measured& measured = run.measured;
   return fmt::format("{}: {} samples with each system, `batch` {}{}", run.model,
                      grouped(measured.samples), run.batch,
-                     measured.first_timed > 0 ? "; times are of the last epoch" : "");
+                     times_all(measured) ? "" : "; times are of " + timed_text(measured));
 }
 
 ordered_json or_null(const std::optional<double>& number) {
@@ -277,6 +281,9 @@ std::string training_table(const TrainingRun& run) {
   text += small_network_line(run);
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
+  if (measured.resumed_at > 0)
+    text += fmt::format("resumed      from a checkpoint after {}\n",
+                        grouped_count(measured.resumed_at, "minibatch", "minibatches"));
   text += fmt::format("timed        {}\n", timed_text(measured));
   text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
   text += fmt::format("an update    of {} samples\n", samples_per_update_text(measured));
@@ -301,7 +308,9 @@ ordered_json training_json(const TrainingRun& run) {
   json["samples_per_update"] = measured.samples_per_update;
   json["minibatches"] = measured.minibatches;
   json["samples"] = measured.samples;
+  if (measured.resumed_at > 0) json["resumed_at_minibatch"] = measured.resumed_at;
   json["first_timed_minibatch"] = measured.first_timed;
+  json["timed_minibatches"] = measured.timed_end - measured.first_timed;
   if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);

@@ -21,6 +21,7 @@ TrainingRun run_of(const std::string& system, double samples_per_second) {
   run.batch = 32;
   run.measured.minibatches = 20;
   run.measured.samples = 640;
+  run.measured.timed_end = 20;
   run.measured.samples_per_second = samples_per_second;
   run.measured.samples_per_update = 64;
   run.measured.memory = {Bytes{1 << 20}, Bytes{2 << 20}};
@@ -59,14 +60,18 @@ TEST(TrainingTable, SaysWhichMinibatchesItsTimesAreOf) {
   const std::string whole = training_table(run);
   EXPECT_NE(whole.find("\ntimed        all minibatches\n"), std::string::npos) << whole;
   run.measured.first_timed = 16;
-  const std::string part = "the last epoch, minibatches 16–19 of 0–19";
+  const std::string part = "minibatches 16–19 of 0–19";
   EXPECT_NE(training_table(run).find("timed        " + part), std::string::npos);
   EXPECT_NE(training_line(run).find("; " + part), std::string::npos) << training_line(run);
   EXPECT_EQ(training_json(run).at("first_timed_minibatch"), 16);
-  EXPECT_NE(training_comparison_table({run}, {}, "").find("; times are of the last epoch\n"),
+  EXPECT_NE(training_comparison_table({run}, {}, "").find("; times are of " + part + "\n"),
             std::string::npos);
   run.measured.first_timed = 19;
-  EXPECT_NE(training_line(run).find("the last epoch, minibatch 19 of 0–19"), std::string::npos);
+  EXPECT_NE(training_line(run).find("minibatch 19 of 0–19"), std::string::npos);
+  run.measured.first_timed = 0;
+  run.measured.timed_end = 10;
+  EXPECT_NE(training_line(run).find("minibatches 0–9 of 0–19"), std::string::npos);
+  EXPECT_EQ(training_json(run).at("timed_minibatches"), 10);
 }
 
 TEST(TrainingTable, SaysWhyASmallNetworkIsSlowerThanSimulated) {

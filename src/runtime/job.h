@@ -39,10 +39,7 @@ struct Job {
   const plan::Plan& plan;
   // How replicas divide the work. Must be the `Traits::replicas` of every schedule that is run.
   schedule::Replicas replicas = schedule::Replicas::kTakeTurns;
-  std::uint64_t seed = 0;  // of initial weights, dropout and the order of samples
-  // Distinguishes the random numbers of dropout from those of an earlier part of the training that
-  // numbered its minibatches otherwise. 0 in a training that was never resumed so.
-  std::int64_t random_branch = 0;
+  std::uint64_t seed = 0;           // of initial weights, dropout and the order of samples
   std::vector<at::Device> devices;  // one per worker; if empty, all workers are on the CPU
   model::Precision precision = model::Precision::kFloat;
   int threads = 1;                             // CPU threads that one worker computes with
@@ -76,6 +73,14 @@ struct Segment {
   // The number of the schedule's minibatch 0: in training, counted through all epochs; in
   // evaluation, within the held-out data.
   std::int64_t first = 0;
+  // Whether the worker records when it did what (Worker::recorder). Only for schedules that train.
+  bool recorded = true;
+  // Called by each worker before it begins a minibatch, with the number of that minibatch in the
+  // schedule, ascending. Returns nullopt if the segment goes on. Otherwise returns where it ends:
+  // the worker runs no op of that minibatch or a later one. All workers must get the same end, a
+  // whole update of all stages, before any of them has begun it (schedule/cut.h). May block, and
+  // may be empty.
+  std::function<std::optional<std::int64_t>(std::int64_t minibatch)> end_before = {};
 };
 
 }  // namespace pipedream::runtime

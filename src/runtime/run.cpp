@@ -26,10 +26,11 @@ struct Ends {
   std::unique_ptr<Transport> control;
   std::unique_ptr<Transport> news;
   std::unique_ptr<Transport> saves;
+  std::unique_ptr<Transport> stops;
   transport::Sum device_sums = {};
 
   [[nodiscard]] Channels channels() const {
-    return {*values, *collectives, *served, *control, *news, *saves, device_sums};
+    return {*values, *collectives, *served, *control, *news, *saves, *stops, device_sums};
   }
   // Everything that may fail comes before `values` is moved from, because abort() still needs it.
   void use_nccl(at::Device mine, bool for_sums) {
@@ -43,7 +44,7 @@ struct Ends {
     served = transport::connect_emulated(std::move(served), queues);
   }
   void abort(const std::string& reason) const noexcept {
-    for (const auto* end : {&values, &collectives, &served, &control, &news, &saves})
+    for (const auto* end : {&values, &collectives, &served, &control, &news, &saves, &stops})
       if (*end) (*end)->abort(reason);
   }
 };
@@ -55,12 +56,14 @@ std::vector<Ends> connect_threads(int workers, const std::optional<transport::Li
   Endpoints control = transport::connect_in_process(workers);
   Endpoints news = transport::connect_in_process(workers);
   Endpoints saves = transport::connect_in_process(workers);
+  Endpoints stops = transport::connect_in_process(workers);
   std::shared_ptr<transport::LinkQueues> queues;
   if (link) queues = std::make_shared<transport::LinkQueues>(*link, workers);
   std::vector<Ends> ends;
   for (std::size_t w = 0; w < values.size(); ++w) {
     ends.push_back({std::move(values[w]), std::move(collectives[w]), std::move(served[w]),
-                    std::move(control[w]), std::move(news[w]), std::move(saves[w])});
+                    std::move(control[w]), std::move(news[w]), std::move(saves[w]),
+                    std::move(stops[w])});
     if (queues) ends.back().slow_down(queues);
   }
   return ends;
@@ -99,7 +102,7 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
 
 void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
                     const std::optional<transport::Links>& link, const Body& body) {
-  Ends ends{world.connect(), world.connect(), world.connect(),
+  Ends ends{world.connect(), world.connect(), world.connect(), world.connect(),
             world.connect(), world.connect(), world.connect()};
   const WorkerId me{world.rank()};
   try {

@@ -160,7 +160,7 @@ void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
     const model::Pass pass{
         .training = mode.training,
         .update_statistics = mode.update_statistics,
-        .random = {.seed = options_.noise_seed.value_or(options_.seed),
+        .random = {.seed = options_.seed,
                    .layer = order_[i].value,
                    .minibatch = first_ + item.minibatch,
                    .microbatch = item.microbatch + options_.replica * kReplicaStride}};

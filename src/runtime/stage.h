@@ -27,8 +27,7 @@ using Values = std::map<ValueId, at::Tensor>;
 using Gradients = std::map<std::pair<ValueId, StageId>, at::Tensor>;
 
 struct StageOptions {
-  std::uint64_t seed = 0;                   // of initial weights
-  std::optional<std::uint64_t> noise_seed;  // of dropout; if not set, `seed`
+  std::uint64_t seed = 0;  // of initial weights and dropout
   at::Device device{at::kCPU};
   // Distinguishes the random numbers of replicas that share items. 0 where replicas take items in
   // turn.

@@ -75,6 +75,17 @@ std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Tr
   return state;
 }
 
+void load_weights(Worker& worker, const FindTensor& find) {
+  for (auto& [id, stage] : worker.stages()) {
+    const std::vector<std::string> names = stage.parameter_names();
+    const model::Tensors& weights = stage.weights().newest_weights();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (const auto found = find(names[i])) copy_into(weights[i], found, names[i]);
+    for (const auto& [name, buffer] : stage.buffers())
+      if (const auto found = find(name)) copy_into(buffer, found, name);
+  }
+}
+
 void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& find,
                 transport::Transport& control) {
   for (auto& [id, stage] : worker.stages()) {

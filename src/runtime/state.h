@@ -27,6 +27,11 @@ namespace pipedream::runtime {
 // is in host memory. May be called from the threads of all workers at once.
 using FindTensor = std::function<std::optional<at::Tensor>(const std::string& name)>;
 
+// Sets the parameters and buffers of this worker's stages to those that `find` finds. The others
+// keep their values. Must be called by all workers, before the first segment. Throws BadFile if a
+// tensor has another shape or type.
+void load_weights(Worker& worker, const FindTensor& find);
+
 // Sets the state of this worker's stages to a saved one. Must be called by all workers, before the
 // first segment.
 // `rules` are those of the segments to come. If a replica's own buffers are not in the state, it

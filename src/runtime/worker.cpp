@@ -9,9 +9,9 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
-#include "core/philox.h"
 #include "model/threads.h"
 #include "runtime/failure.h"
+#include "schedule/cut.h"
 #include "schedule/lower.h"
 
 namespace pipedream::runtime {
@@ -40,13 +40,6 @@ bool is_stall() {
   }
 }
 
-// The seed of dropout, if it is another than that of the weights.
-std::optional<std::uint64_t> noise_seed_of(const Job& job) {
-  constexpr std::int64_t kBranches = -100;  // the layer in the random key; layers are from 0 on
-  if (job.random_branch == 0) return std::nullopt;
-  return folded({.seed = job.seed, .layer = kBranches, .minibatch = job.random_branch});
-}
-
 }  // namespace
 
 Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
@@ -73,7 +66,6 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
     stages_.try_emplace(
         id, job.network, routes_, order_, id,
         StageOptions{.seed = job.seed,
-                     .noise_seed = noise_seed_of(job),
                      .device = device_,
                      .replica = job.replicas == Replicas::kShareItems ? *replica : 0,
                      .precision = job.precision});
@@ -104,7 +96,7 @@ void Worker::begin_averaging(const schedule::Rules& rules) {
 
 void Worker::run(const Segment& segment) {
   segment_ = &segment;
-  recorder_.begin(segment.schedule.rules.trains);
+  recorder_.begin(segment.schedule.rules.trains && segment.recorded);
   const Bytes sent = mailbox_.sent();
   if (segment.schedule.rules.trains) score_ = {};
   clipped_ = {0};
@@ -120,9 +112,19 @@ void Worker::run(const Segment& segment) {
 
 void Worker::run_program() {
   schedule::OwnProgram program(segment_->schedule, routes_, me_);
+  std::int64_t begun = -1;  // the latest minibatch that was begun
+  schedule::Cut cut;
   while (const schedule::Op* next = program.peek()) {
     const schedule::Op op = *next;
     program.pop();
+    if (segment_->end_before) {
+      const auto minibatch = schedule::minibatch_in_program(
+          op, [&](std::size_t ahead) { return program.peek(ahead); });
+      if (!cut.has_end() && minibatch.value_or(begun) > begun)
+        if (const auto end = segment_->end_before(begun = *minibatch)) cut.end_before(*end);
+      if (cut.is_done(stages_.size())) break;
+      if (!cut.keeps(op, minibatch)) continue;
+    }
     recorder_.enter(op);
     try {
       if (job_.before_op) job_.before_op(me_, op);

@@ -37,6 +37,8 @@ struct Channels {
   transport::Transport& news;
   // What workers tell each other about the checkpoints that they write.
   transport::Transport& saves;
+  // Where workers agree to end a training early.
+  transport::Transport& stops;
   // The all-reduce of weight gradients in device memory, which uses `collectives` to coordinate. If
   // empty, weight gradients are copied to the host and summed there.
   transport::Sum device_sums = {};

@@ -1,5 +1,6 @@
 // Properties of the schedules of all systems, on random networks that are cut into random stages.
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 
 #include "graph/cut.h"
 #include "schedule/complete.h"
+#include "schedule/cut.h"
 #include "schedule/schedule_properties_testing.h"
 #include "schedule/worker_counter_testing.h"
 
@@ -95,6 +97,84 @@ RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
       unfinished.erase(unfinished.begin() + static_cast<std::ptrdiff_t>(which));
   }
   RC_ASSERT(programs == wanted);
+}
+
+// Minibatches after which all stages have made whole updates.
+std::int64_t round_of(const Case& of) {
+  std::int64_t round = 1;
+  if (of.schedule.rules.traits.replicas != Replicas::kTakeTurns) return round;
+  for (const plan::Stage& stage : of.pipeline.plan.stages)
+    round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
+  return round;
+}
+
+std::optional<std::int64_t> minibatch_at(const Program& program, std::size_t i) {
+  return minibatch_in_program(program.ops[i], [&](std::size_t ahead) {
+    return i + 1 + ahead < program.ops.size() ? &program.ops[i + 1 + ahead] : nullptr;
+  });
+}
+
+// What `program` has before minibatch `end`. The worker learns of the cut at a random point before
+// its first op of a later minibatch.
+Program cut_anywhere(const Program& program, std::int64_t end) {
+  std::set<StageId> stages;
+  for (const Op& op : program.ops)
+    if (const auto work = work_of(op)) stages.insert(work->stage);
+  std::size_t latest = 0;
+  while (latest < program.ops.size() && minibatch_at(program, latest).value_or(0) < end) ++latest;
+  const std::size_t known = any_index(latest + 1);
+  Program kept{program.worker, {}};
+  Cut cut;
+  for (std::size_t i = 0; i < program.ops.size(); ++i) {
+    if (i == known) cut.end_before(end);
+    if (cut.is_done(stages.size())) break;
+    if (cut.keeps(program.ops[i], minibatch_at(program, i))) kept.ops.push_back(program.ops[i]);
+  }
+  return kept;
+}
+
+std::vector<Op> without_averaging(const Program& program, bool updates) {
+  std::vector<Op> ops;
+  for (const Op& op : program.ops)
+    if (!std::holds_alternative<Reduce>(op) && !std::holds_alternative<Await>(op) &&
+        std::holds_alternative<Update>(op) == updates)
+      ops.push_back(op);
+  return ops;
+}
+
+// A schedule that is cut between two whole updates is the schedule of the minibatches before the
+// cut, whenever a worker learns of the cut before it begins a later minibatch. In 2bw an averaging
+// may end earlier between the same forwards and backwards.
+RC_GTEST_PROP(ScheduleProperty, CanBeCutAtEveryWholeUpdate, ()) {
+  const Case any = any_case({.stages = 4, .replicas = 3, .minibatches = 24, .items = 24});
+  const std::int64_t whole = (any.extent.minibatches - 1) / round_of(any);
+  RC_PRE(whole >= 1);
+  const std::int64_t end = round_of(any) * any_of_range<std::int64_t>(1, whole + 1);
+  const Extent shorter{end, any.extent.microbatches, any.extent.microbatches};
+  const Schedule wanted = any.system.schedule(any.pipeline.plan, shorter, any.system.traits);
+  const std::vector<Program> generated = lower(wanted, any.pipeline);
+  std::vector<Program> found;
+  for (const Program& program : lower(any.schedule, any.pipeline))
+    found.push_back(cut_anywhere(program, end));
+  const auto violations = validate(found, wanted.rules, any.pipeline.plan, any.pipeline.graph);
+  if (!violations.empty()) log(any, found, violations);
+  RC_ASSERT(violations.empty());
+  const auto without_transfers = [](Program program) {
+    std::erase_if(program.ops, [](const Op& op) {
+      return std::holds_alternative<Send>(op) || std::holds_alternative<Recv>(op);
+    });
+    return program;
+  };
+  for (std::size_t p = 0; p < generated.size(); ++p) {
+    const Program mine = without_transfers(found[p]);
+    const Program other = without_transfers(generated[p]);
+    if (any.system.traits.versions != WeightVersions::kTwo) {
+      RC_ASSERT(mine == other);
+    } else {
+      for (const bool updates : {false, true})
+        RC_ASSERT(without_averaging(mine, updates) == without_averaging(other, updates));
+    }
+  }
 }
 
 // Returns the workers of a stage that run samples of the item, each with its share of the item as

@@ -21,9 +21,14 @@ struct Staleness {
 struct Measured {
   std::int64_t minibatches = 0;  // of all epochs, counted in units of the network's batch size
   std::int64_t samples = 0;      // of all epochs
-  // The number of the first minibatch of the last epoch, counted like `minibatches`. `summary` and
-  // `timeline` cover the last epoch only.
+  // Minibatches that were trained before this run resumed the training from a checkpoint; 0 if it
+  // was not resumed.
+  std::int64_t resumed_at = 0;
+  // `summary` and `timeline` cover the minibatches from `first_timed` until before `timed_end`,
+  // counted like `minibatches`: the longest part that was trained without a checkpoint or an
+  // evaluation in between.
   std::int64_t first_timed = 0;
+  std::int64_t timed_end = 0;
   timeline::Summary summary;
   double samples_per_second = 0;
   double samples_per_update = 0;

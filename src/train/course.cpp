@@ -20,12 +20,13 @@ std::int64_t round_of(const plan::Plan& plan, cost::Replicas replicas) {
   return round;
 }
 
-std::int64_t samples_wanted(const CourseOptions& options, const Batches& in_users_units) {
-  return in_users_units.samples_until(
-      options.minibatches.value_or(options.epochs * in_users_units.per_epoch()));
-}
-
 }  // namespace
+
+std::int64_t samples_in_all(std::int64_t samples, std::int64_t batch, std::int64_t epochs,
+                            const std::optional<std::int64_t>& minibatches) {
+  const Batches in_users_units(samples, batch, /*seed=*/0, /*shuffle=*/false);
+  return in_users_units.samples_until(minibatches.value_or(epochs * in_users_units.per_epoch()));
+}
 
 Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Replicas replicas)
     : options_(options),
@@ -33,7 +34,8 @@ Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Repli
       batch_(options.batch * systems::minibatches_in_one(plan, replicas)),
       round_(round_of(plan, replicas)),
       in_users_units_(options.samples, options.batch, options.seed, /*shuffle=*/false),
-      all_samples_(samples_wanted(options, in_users_units_)),
+      all_samples_(
+          samples_in_all(options.samples, options.batch, options.epochs, options.minibatches)),
       batches_(options.samples, batch_, options.seed, /*shuffle=*/true,
                options.extent ? INT64_MAX
                               : std::max<std::int64_t>(1, all_samples_ - options.beginning.samples),
@@ -42,7 +44,7 @@ Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Repli
           std::max<std::int64_t>(0, all_samples_ - options.beginning.samples))) {
   if (!options.extent) return;
   minibatches_ = options.extent->minibatches;
-  all_samples_ = batches_.samples_until(minibatches_);
+  all_samples_ = options.beginning.samples + batches_.samples_until(minibatches_);
 }
 
 schedule::Extent Course::cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
@@ -58,15 +60,33 @@ std::int64_t Course::end_of_update(std::int64_t epoch, std::int64_t minibatch,
   return std::min(end, batches_.first_of(epoch) + whole);
 }
 
+std::int64_t Course::end_after(std::int64_t begun) const {
+  if (options_.extent) return minibatches_;
+  begun = std::max<std::int64_t>(begun, 0);
+  const std::int64_t epoch = batches_.epoch_of(begun);
+  const std::int64_t first = batches_.first_of(epoch);
+  // Whole updates are counted from the beginning of each stretch, because schedules are.
+  Stretch stretch = stretch_from(first);
+  while (stretch.first + stretch.count <= begun)
+    stretch = stretch_from(stretch.first + stretch.count);
+  const std::int64_t end = (begun - stretch.first) / round_ * round_ + round_;
+  return stretch.first + std::min(stretch.count, end);
+}
+
 Stretch Course::stretch_from(std::int64_t first) const {
   PD_CHECK(first >= 0 && first < minibatches_);
-  if (options_.extent) return {.first = first, .count = minibatches_ - first, .ends_epoch = true};
+  if (options_.extent)
+    return {.first = first,
+            .count = minibatches_ - first,
+            .ends_epoch = true,
+            .saves = options_.checkpoints.at_end};
   const std::int64_t epoch = batches_.epoch_of(first);
   const std::int64_t end_of_epoch = batches_.first_of(epoch + 1);
   const std::int64_t end = std::min(minibatches_, end_of_epoch);
   const std::int64_t done = counted(options_.beginning.samples + batches_.samples_until(first));
-  Stretch stretch{epoch, first, end - first, end == end_of_epoch,
-                  options_.checkpoints.at_epochs && end == end_of_epoch};
+  Stretch stretch{epoch, first, end - first, end == end_of_epoch};
+  stretch.saves = (options_.checkpoints.at_epochs && stretch.ends_epoch) ||
+                  (options_.checkpoints.at_end && end == minibatches_);
   // Ends the stretch after `step` minibatches of the user's, if it goes on for so long.
   const auto save_after = [&](std::int64_t step) {
     const std::int64_t samples = in_users_units_.samples_until(step) - options_.beginning.samples;

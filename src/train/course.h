@@ -17,13 +17,15 @@ struct CheckpointTimes {
   std::optional<std::int64_t> every;  // minibatches from one checkpoint to the next
   std::optional<std::int64_t> once;   // one more after this many minibatches
   bool at_epochs = false;             // after every epoch
+  bool at_end = false;                // when the training ends
 };
 
 // What was trained before, by the run that a checkpoint was taken from.
 struct Beginning {
   StreamStart stream;
   std::int64_t samples = 0;    // trained before, over all epochs
-  std::int64_t minibatch = 0;  // the number of the first minibatch, for random numbers
+  double loss = 0;             // of the last minibatch
+  std::int64_t minibatch = 0;  // minibatches of the schedules trained before
 };
 
 // How long to train and where to cut.
@@ -33,7 +35,7 @@ struct CourseOptions {
   std::int64_t epochs = 1;                  // in all; ignored if `minibatches` is set
   std::optional<std::int64_t> minibatches;  // in all, of `batch` samples
   // The extent of a schedule of the user's own, which is one stretch, whatever epochs its samples
-  // belong to. `epochs`, `minibatches` and `checkpoints` are ignored then.
+  // belong to. `epochs` and `minibatches` are ignored then, and a checkpoint comes at the end only.
   std::optional<schedule::Extent> extent;
   std::uint64_t seed = 0;
   CheckpointTimes checkpoints;
@@ -49,6 +51,11 @@ struct Stretch {
   bool ends_epoch = false;
   bool saves = false;  // a checkpoint follows
 };
+
+// Samples of a whole training, over all epochs. `samples`: of the data set.
+[[nodiscard]] std::int64_t samples_in_all(std::int64_t samples, std::int64_t batch,
+                                          std::int64_t epochs,
+                                          const std::optional<std::int64_t>& minibatches);
 
 // Immutable, so safe to use from several threads.
 class Course {
@@ -73,6 +80,17 @@ class Course {
   // The stretch that begins with minibatch `first` of the stream, which must be 0 or the end of
   // another stretch.
   [[nodiscard]] Stretch stretch_from(std::int64_t first) const;
+  // Where a training ends that is stopped when no worker has begun a minibatch of the stream after
+  // `begun`: at the end of a whole update, or of the stretch, that none of them has passed. `begun`
+  // is −1 if none was begun.
+  [[nodiscard]] std::int64_t end_after(std::int64_t begun) const;
+  // The first `count` minibatches of a stretch, with a checkpoint after them.
+  [[nodiscard]] Stretch shortened(Stretch stretch, std::int64_t count) const {
+    if (count < stretch.count) stretch.ends_epoch = false;
+    stretch.count = count;
+    stretch.saves = true;
+    return stretch;
+  }
   // The extent of the stretch's schedule.
   [[nodiscard]] schedule::Extent extent(const Stretch& stretch) const {
     if (options_.extent) return *options_.extent;

@@ -9,10 +9,20 @@ namespace pipedream::train {
 
 using runtime::Loss;
 
+namespace {
+
+constexpr std::int64_t kEndOfLosses = -1;  // in place of a minibatch
+
+}  // namespace
+
 void send_loss(transport::Transport& news, const Loss& loss) {
   std::int64_t bits = 0;
   std::memcpy(&bits, &loss.loss, sizeof(bits));
   news.send(WorkerId{0}, runtime::kLosses, {{loss.minibatch, bits, loss.samples}, {}, nullptr});
+}
+
+void send_end_of_losses(transport::Transport& news) {
+  news.send(WorkerId{0}, runtime::kLosses, {{kEndOfLosses, 0, 0}, {}, nullptr});
 }
 
 NewsReader::NewsReader(transport::Transport& news, transport::Transport& values,
@@ -36,11 +46,12 @@ NewsReader::~NewsReader() {
   thread_.join();
 }
 
-Loss NewsReader::next(WorkerId from) {
+std::optional<Loss> NewsReader::next(WorkerId from) {
   // No deadline is needed here: the workers that compute have deadlines, and a worker that fails
   // aborts this channel too.
   const transport::Message message =
       news_.wait(news_.receive(from, runtime::kLosses), transport::Deadline::max());
+  if (message.header.at(0) == kEndOfLosses) return std::nullopt;
   Loss loss{message.header.at(0), 0, message.header.at(2)};
   std::memcpy(&loss.loss, &message.header.at(1), sizeof(loss.loss));
   return loss;
@@ -52,10 +63,11 @@ void NewsReader::read(const schedule::Routes& routes, StageId loss_stage,
     Loss whole;
     for (int replica = 0; replica < routes.replicas(loss_stage); ++replica) {
       if (!routes.has_part(loss_stage, replica, minibatch)) continue;
-      const Loss part = next(routes.worker(loss_stage, replica));
-      whole.minibatch = part.minibatch;
-      whole.loss += part.loss;
-      whole.samples += part.samples;
+      const std::optional<Loss> part = next(routes.worker(loss_stage, replica));
+      if (!part) return;
+      whole.minibatch = part->minibatch;
+      whole.loss += part->loss;
+      whole.samples += part->samples;
     }
     on_loss_(whole);
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "runtime/job.h"
@@ -14,6 +15,10 @@ namespace pipedream::train {
 
 // Sends `loss` of the current segment to worker 0. Called by the worker that computed it.
 void send_loss(transport::Transport& news, const runtime::Loss& loss);
+
+// Tells worker 0 that no further losses of the current segment come from this worker, because the
+// segment ends early. To be called by all workers that compute the loss.
+void send_end_of_losses(transport::Transport& news);
 
 // Reads the losses of one segment at worker 0, on a thread of its own, and passes them to `on_loss`
 // in the order of minibatches. If replicas computed parts of a loss, their sum is passed. Owned by
@@ -40,7 +45,8 @@ class NewsReader {
 
  private:
   void read(const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches);
-  [[nodiscard]] runtime::Loss next(WorkerId from);
+  // Returns nullopt if no further losses come from that worker.
+  [[nodiscard]] std::optional<runtime::Loss> next(WorkerId from);
 
   transport::Transport& news_;
   std::function<void(const runtime::Loss&)> on_loss_;

@@ -20,12 +20,31 @@ void check(const Request& request) {
   check_count("epochs", request.epochs, kMostMinibatches);
   check_count("minibatches", request.minibatches.value_or(1), kMostMinibatches);
   check_count("threads", request.threads, kMostThreads);
+  check_count("checkpoint_every", request.checkpoints.times.every.value_or(1), kMostMinibatches);
+  check_count("checkpoint_at", request.checkpoints.times.once.value_or(1), kMostMinibatches);
+  check_count("keep", request.checkpoints.keep, kMostKept);
   if (!(request.patience > 0 && request.patience <= runtime::kMostPatience))
     throw BadUsage("`patience`: wanted more than 0 and at most 10 million seconds, found " +
                    brief_number(request.patience));
   if (request.clip && !(*request.clip > 0))
     throw BadUsage("`clip`: wanted a norm above 0, found " + brief_number(*request.clip));
   (void)make_optimiser(request.optimiser);  // says what is wrong with its numbers
+}
+
+checkpoint::Manifest settings_of(const model::Network& network, const Request& request,
+                                 model::Precision precision) {
+  checkpoint::Manifest settings;
+  settings.run = request.checkpoints.run;
+  settings.seed = request.seed;
+  settings.model = network.name;
+  settings.model_options = network.options;
+  settings.data = request.data.name;
+  settings.data_samples = request.data.samples;
+  settings.batch = network.batch;
+  settings.precision = model::to_text(precision);
+  settings.optimiser = to_text(request.optimiser.kind);
+  settings.learning_rate = request.optimiser.learning_rate;
+  return settings;
 }
 
 Session::Session(const model::Network& network, const plan::PlanFile& file, const Request& request,
@@ -40,6 +59,26 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
   if (request.link) link_ = transport::Links{.bytes_per_second = request.link->bytes_per_second};
   if (own_ != nullptr) file_.plan.microbatches = own_->extent.microbatches;
   job_.replicas = check_recipe(recipe_, job_);
+  prepare_checkpoints(request);
+}
+
+void Session::prepare_checkpoints(const Request& request) {
+  checkpoint::Manifest about = settings_of(network_, request, job_.precision);
+  if (request.resumed) {
+    recipe_.beginning = beginning_of(request.resumed->manifest, about);
+    recipe_.resumed = tensors_of(*request.resumed);
+  } else if (!request.initial.file.empty()) {
+    recipe_.initial = find_weights(network_, request.initial);
+  }
+  const CheckpointRequest& wanted = request.checkpoints;
+  if (wanted.folder.empty()) return;
+  about.plan = plan::to_json(file_, network_.graph);
+  recipe_.checkpoints = wanted.times;
+  recipe_.is_stopped = request.is_stopped;
+  recipe_.saving.emplace(Saving{.folder = wanted.folder, .keep = wanted.keep, .about = about});
+  if (!request.resumed) return;
+  for (const checkpoint::Skipped& each : request.resumed->skipped)
+    recipe_.saving->damaged.push_back(each.path);
 }
 
 Recipe Session::make_recipe(const Request& request) const {
@@ -76,7 +115,7 @@ runtime::Job Session::make_job(const Request& request) const {
   return job;
 }
 
-std::optional<TrainingOutcome> Session::run(const Data& data, const Observer& observer) const {
+TrainingOutcome Session::run(const Data& data, const Observer& observer) const {
   if (world_ == nullptr) return train_on_threads(recipe_, job_, data, observer, link_);
   return train_as_process(*world_, recipe_, job_, data, observer, link_);
 }

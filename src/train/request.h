@@ -13,14 +13,31 @@
 #include "report/training_table.h"
 #include "runtime/devices.h"
 #include "systems/own_schedule.h"
+#include "train/initial_weights.h"
 #include "train/optimiser_options.h"
+#include "train/resume.h"
 #include "train/trainer.h"
 
 namespace pipedream::train {
 
 inline constexpr int kMostThreads = 4096;  // of one worker, and workers of one machine
 
-// How to train, besides the network, the plan and the data.
+// Checkpoints that a training writes.
+struct CheckpointRequest {
+  std::filesystem::path folder;  // where they go; must exist. Empty: none are written
+  CheckpointTimes times{.at_epochs = true, .at_end = true};
+  int keep = 3;  // Saving::keep
+  // The run's id: 32 hexadecimal digits, the same in all checkpoints of a run and its resumes.
+  std::string run;
+};
+
+// The data, as manifests name it.
+struct DataName {
+  std::string name;
+  std::int64_t samples = 0;  // to train on
+};
+
+// How to train, besides the network and the plan.
 struct Request {
   // Passes over the training data. Ignored if `minibatches` is set.
   std::int64_t epochs = 1;
@@ -42,13 +59,22 @@ struct Request {
   // The host of each worker, for all-reduces in two levels (transport::Way::host_of). Ignored if
   // workers are processes: then MPI knows their hosts.
   std::vector<int> hosts;
-  bool keep_timeline = false;          // Job::keep_timeline
-  std::filesystem::path stall_folder;  // Job::stall_folder
+  CheckpointRequest checkpoints;
+  DataName data;                           // needed only for checkpoints, and to go on from one
+  std::optional<SoundCheckpoint> resumed;  // the checkpoint to go on from
+  InitialWeights initial;                  // ignored if `resumed` is set
+  std::function<bool()> is_stopped;        // Recipe::is_stopped
+  bool keep_timeline = false;              // Job::keep_timeline
+  std::filesystem::path stall_folder;      // Job::stall_folder
 };
 
 // Throws BadUsage, which names the option, for a number that is out of its range, and for numbers
 // that the optimiser does not take.
 void check(const Request& request);
+
+// What manifests say of such a training at every step: the settings, without the plan.
+[[nodiscard]] checkpoint::Manifest settings_of(const model::Network& network,
+                                               const Request& request, model::Precision precision);
 
 // A training that is ready to run: the network, the plan and the request fit together.
 class Session {
@@ -61,9 +87,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Trains. Only the process of worker 0 has an outcome. Whatever failed first is thrown.
-  [[nodiscard]] std::optional<TrainingOutcome> run(const Data& data,
-                                                   const Observer& observer) const;
+  // Trains. Only the process of worker 0 gets the outcome; the others get only
+  // `TrainingOutcome::interrupted`. Whatever failed first is thrown.
+  [[nodiscard]] TrainingOutcome run(const Data& data, const Observer& observer) const;
 
   // The plan. If there is a schedule of the user's own, with that schedule's microbatches.
   [[nodiscard]] const plan::Plan& plan() const { return file_.plan; }
@@ -76,6 +102,8 @@ class Session {
  private:
   [[nodiscard]] Recipe make_recipe(const Request& request) const;
   [[nodiscard]] runtime::Job make_job(const Request& request) const;
+  // Sets what the recipe says about checkpoints.
+  void prepare_checkpoints(const Request& request);
 
   const model::Network& network_;
   plan::PlanFile file_;

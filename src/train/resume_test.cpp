@@ -59,6 +59,7 @@ class Training {
   explicit Training(const PlanCase& of) : of_(of), plan_(plan_of(network_, of)) {
     about_.run = std::string(32, '0');
     about_.batch = kBatch;
+    about_.data_samples = 4096;
   }
 
   [[nodiscard]] fs::path folder() const { return folder_.path(); }
@@ -85,7 +86,7 @@ class Training {
       const auto& manifest = std::get<checkpoint::Manifest>(found.content);
       wanted.beginning = {.stream = {manifest.position.epoch, manifest.position.samples_of_epoch},
                           .samples = manifest.position.samples,
-                          .minibatch = manifest.random.minibatch};
+                          .minibatch = manifest.position.minibatch};
       auto readers = std::make_shared<std::vector<std::unique_ptr<model::WeightsReader>>>();
       for (const checkpoint::FileEntry& file : manifest.files)
         readers->push_back(std::make_unique<model::WeightsReader>(checkpoint / file.name));

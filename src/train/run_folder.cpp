@@ -3,13 +3,17 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/disk.h"
+#include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "train/resume.h"
 
 namespace pipedream::train {
 
@@ -25,6 +29,19 @@ bool is_of_a_run(const std::string& name) {
                                            kClusterFile,       kMetricsFile, kPictureFile,
                                            kTraceFile,         kWeightsFile, kSummaryFile};
   return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
+}
+
+// Whether a training that goes on from a checkpoint needs this file of the run before.
+bool stays(const std::string& name) { return name == kMetricsFile || name == kWeightsFile; }
+
+// Removes all checkpoints of an earlier run. What else is in their folder stays.
+void remove_checkpoints(const std::filesystem::path& folder) {
+  checkpoint::Disk& disk = checkpoint::real_disk();
+  for (const checkpoint::Found& found : checkpoint::find_checkpoints(folder))
+    checkpoint::remove_checkpoint(disk, found);
+  checkpoint::remove_unfinished(disk, folder);
+  std::error_code ignored;  // a folder with other files stays
+  std::filesystem::remove(folder, ignored);
 }
 
 // Whether the folder has the configuration of a training, which every training writes first. A
@@ -49,12 +66,16 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 
 }  // namespace
 
-RunFolder::RunFolder(std::filesystem::path folder, bool overwrite) : folder_(std::move(folder)) {
+RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
+    : earlier_(earlier), folder_(std::move(folder)) {
   try {
-    std::filesystem::create_directories(folder_);
+    if (earlier != EarlierRun::kContinue) std::filesystem::create_directories(folder_);
     // Checked before the lock file is made, because nothing may be written to a folder that holds
     // something other than a run.
     const bool ours = holds_a_run(folder_);
+    if (!ours && earlier == EarlierRun::kContinue)
+      throw CannotMeet("`resume` " + folder_.string() +
+                       " holds no run of pipedream's: name the folder of `out`");
     if (!ours && !entries_of(folder_).empty())
       refuse(folder_,
              "is not empty, and what it holds is no run of pipedream's: name another "
@@ -65,10 +86,11 @@ RunFolder::RunFolder(std::filesystem::path folder, bool overwrite) : folder_(std
                           (holder->empty() ? "" : " (process " + *holder + ")") +
                           ": name another folder");
     lock_.emplace(std::get<FileLock>(std::move(locked)));
-    if (ours && !overwrite)
-      refuse(folder_, std::string("holds another training") +
-                          (is_there(folder_ / kSummaryFile) ? "" : ", which did not end") +
-                          ": name another folder, or `overwrite` it");
+    if (ours && earlier == EarlierRun::kRefuse)
+      refuse(folder_, has_results() ? "holds another training: name another folder, or `overwrite` "
+                                      "it"
+                                    : "holds another training, which did not end: go on with "
+                                      "`resume`, name another folder, or `overwrite` it");
   } catch (const std::filesystem::filesystem_error& error) {
     throw IoError("cannot use the folder " + folder_.string() + ": " + error.code().message());
   }
@@ -78,12 +100,26 @@ void RunFolder::begin(const std::map<std::string, std::string>& files) const {
   try {
     if (holds_a_run(folder_))
       for (const std::filesystem::path& entry : entries_of(folder_))
-        if (is_of_a_run(entry.filename().string())) std::filesystem::remove(entry);
+        if (const std::string name = entry.filename().string();
+            is_of_a_run(name) && !(earlier_ == EarlierRun::kContinue && stays(name)))
+          std::filesystem::remove(entry);
+    if (earlier_ == EarlierRun::kReplace && holds_a_run(folder_))
+      remove_checkpoints(folder_ / kCheckpoints);
   } catch (const std::filesystem::filesystem_error& error) {
     throw IoError("cannot remove the files of an earlier run: " + std::string(error.what()));
   }
   for (const auto& [name, content] : files) write_file_atomically(folder_ / name, content);
 }
+
+std::filesystem::path RunFolder::prepare_checkpoints() const {
+  std::filesystem::path folder = folder_ / kCheckpoints;
+  checkpoint::real_disk().make_folder(folder);
+  checkpoint::real_disk().sync_folder(folder_);
+  checkpoint::remove_unfinished(checkpoint::real_disk(), folder);
+  return folder;
+}
+
+bool RunFolder::has_results() const { return is_there(folder_ / kSummaryFile); }
 
 void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what) {
   std::error_code error;
@@ -95,6 +131,46 @@ void want_space(const std::filesystem::path& folder, Bytes needed, const std::st
 }
 
 Metrics::Metrics(const std::filesystem::path& file) : name_(file.string()), file_(file) {
+  if (!file_) throw IoError("cannot write " + name_ + ": " + std::strerror(errno));
+}
+
+namespace {
+
+// Whether a line of metrics is about something that the checkpoint includes. A line that cannot be
+// read is one that a crash has cut off.
+bool is_included(const std::string& line, const checkpoint::Position& position) {
+  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return false;
+  const auto is_at_most = [&](const char* key, std::int64_t most) {
+    return !json.contains(key) || (json[key].is_number() && json[key] <= most);
+  };
+  return is_at_most("samples", position.samples) && is_at_most("minibatches", position.step) &&
+         is_at_most("resumed", position.step);
+}
+
+// The lines of an earlier run's metrics that are before the checkpoint, and the line that says
+// where the training goes on.
+std::string resumed_metrics(const std::filesystem::path& earlier,
+                            const checkpoint::Manifest& manifest) {
+  std::string kept;
+  if (is_there(earlier)) {
+    std::istringstream lines(read_file(earlier));
+    for (std::string line; std::getline(lines, line);)
+      if (is_included(line, manifest.position)) kept += line + "\n";
+  }
+  return kept +
+         ordered_json{{"resumed", manifest.position.step}, {"samples", manifest.position.samples}}
+             .dump() +
+         "\n";
+}
+
+}  // namespace
+
+Metrics::Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
+                 const checkpoint::Manifest& manifest)
+    : name_(file.string()) {
+  write_file_atomically(file, resumed_metrics(earlier, manifest));
+  file_.open(file, std::ios::app);
   if (!file_) throw IoError("cannot write " + name_ + ": " + std::strerror(errno));
 }
 

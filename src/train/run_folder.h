@@ -8,29 +8,40 @@
 #include <optional>
 #include <string>
 
+#include "checkpoint/manifest.h"
 #include "core/file_lock.h"
 #include "train/trainer.h"
 
 namespace pipedream::train {
 
+// What a training does with the run that a folder holds already.
+enum class EarlierRun { kRefuse, kReplace, kContinue };
+
 // One training's claim to a folder. While it lives, no other training can claim the folder.
 class RunFolder {
  public:
   // Makes the folder, if there is none, and locks it. Deletes nothing. Throws CannotMeet if another
-  // training is using the folder, with its process in the message, and if the folder is not empty,
-  // unless it holds a run of pipedream's and `overwrite` is set. Throws IoError if the folder
-  // cannot be made or written.
-  RunFolder(std::filesystem::path folder, bool overwrite);
+  // training is using the folder, with its process in the message, if the folder holds anything but
+  // a run of pipedream's, and if it holds a run and `earlier` is kRefuse. With kContinue the folder
+  // must hold a run. Throws IoError if the folder cannot be made or written.
+  RunFolder(std::filesystem::path folder, EarlierRun earlier);
 
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
 
-  // Must be called when the training begins. If the folder holds an earlier run of pipedream's,
-  // deletes the files of that run, and no others. Then writes `files`, content by name. Callers
-  // must have read all they need from the folder: the configuration in use may be deleted here.
+  // Must be called when the training begins. Deletes the files of an earlier run, and no others.
+  // With kContinue, its metrics, its checkpoints and its weights stay. Then writes `files`, content
+  // by name. Callers must have read all they need from the folder: the configuration in use may be
+  // deleted here.
   void begin(const std::map<std::string, std::string>& files) const;
+  // Makes the folder for checkpoints, removes what writers that did not finish have left in it, and
+  // returns its path. To be called after begin().
+  [[nodiscard]] std::filesystem::path prepare_checkpoints() const;
+  // Whether the folder has the results of a training that came to its end.
+  [[nodiscard]] bool has_results() const;
 
  private:
+  EarlierRun earlier_;
   std::filesystem::path folder_;
   std::optional<FileLock> lock_;
 };
@@ -54,7 +65,13 @@ void want_space(const std::filesystem::path& folder, Bytes needed, const std::st
 // written, logs a warning and writes no further lines. It does not throw, so training goes on.
 class Metrics {
  public:
+  // Begins a new file.
   explicit Metrics(const std::filesystem::path& file);
+  // Goes on with the file of an earlier run, or with a copy of it, after the checkpoint of
+  // `manifest`: lines about later minibatches are dropped, and a line that says `resumed` is added.
+  // `earlier` may be `file`, and need not exist.
+  Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
+          const checkpoint::Manifest& manifest);
   void add(const Step& step);
   void add(const Evaluation& evaluation);
 

@@ -16,16 +16,16 @@ const std::map<std::string, std::string> kRun{
 
 TEST(RunFolder, IsMadeWithTheFoldersAroundIt) {
   const test::TemporaryFolder scratch;
-  const RunFolder folder(scratch.path() / "a" / "b", false);
+  const RunFolder folder(scratch.path() / "a" / "b", EarlierRun::kRefuse);
   folder.begin(kRun);
   EXPECT_EQ(read_file(scratch.path() / "a" / "b" / kPlanFile), "{}");
 }
 
 TEST(RunFolder, OfAnotherTrainingIsRefusedWithItsProcess) {
   const test::TemporaryFolder scratch;
-  const RunFolder folder(scratch.path() / "run", false);
+  const RunFolder folder(scratch.path() / "run", EarlierRun::kRefuse);
   const std::string message =
-      message_of<CannotMeet>([&] { RunFolder(scratch.path() / "run", true); });
+      message_of<CannotMeet>([&] { RunFolder(scratch.path() / "run", EarlierRun::kReplace); });
   EXPECT_NE(message.find("is in use by another training (process " + std::to_string(::getpid())),
             std::string::npos)
       << message;
@@ -33,14 +33,14 @@ TEST(RunFolder, OfAnotherTrainingIsRefusedWithItsProcess) {
 
 TEST(RunFolder, ThatHoldsARunIsOverwrittenOnlyOnRequest) {
   const test::TemporaryFolder scratch;
-  { RunFolder(scratch.path() / "run", false).begin(kRun); }
+  { RunFolder(scratch.path() / "run", EarlierRun::kRefuse).begin(kRun); }
   write_file_atomically(scratch.path() / "run" / kWeightsFile, "weights");
   write_file_atomically(scratch.path() / "run" / "notes.txt", "mine");
   EXPECT_NE(message_of<CannotMeet>([&] {
-              RunFolder(scratch.path() / "run", false);
+              RunFolder(scratch.path() / "run", EarlierRun::kRefuse);
             }).find("which did not end"),
             std::string::npos);
-  const RunFolder again(scratch.path() / "run", true);
+  const RunFolder again(scratch.path() / "run", EarlierRun::kReplace);
   EXPECT_EQ(read_file(again.file(kWeightsFile)), "weights") << "until a training begins";
   again.begin(kRun);
   EXPECT_FALSE(is_there(again.file(kWeightsFile)));
@@ -52,9 +52,9 @@ TEST(RunFolder, OfSomebodyElseIsNeverTouched) {
     const test::TemporaryFolder scratch;
     const std::string content = R"({"format": "another program's"})";
     write_file_atomically(scratch.path() / name, content);
-    for (const bool overwrite : {false, true}) {
+    for (const EarlierRun earlier : {EarlierRun::kRefuse, EarlierRun::kReplace}) {
       const std::string message =
-          message_of<CannotMeet>([&] { RunFolder(scratch.path(), overwrite); });
+          message_of<CannotMeet>([&] { RunFolder(scratch.path(), earlier); });
       EXPECT_NE(message.find("no run of pipedream's"), std::string::npos) << message;
     }
     EXPECT_EQ(read_file(scratch.path() / name), content);
@@ -66,7 +66,7 @@ TEST(RunFolder, OfSomebodyElseIsNeverTouched) {
 TEST(RunFolder, WhereNoneCanBeIsAnError) {
   const test::TemporaryFolder scratch;
   write_file_atomically(scratch.path() / "file", "");
-  EXPECT_THROW(RunFolder(scratch.path() / "file" / "run", false), IoError);
+  EXPECT_THROW(RunFolder(scratch.path() / "file" / "run", EarlierRun::kRefuse), IoError);
 }
 
 TEST(WantSpace, SaysWhatIsFreeAndWhatIsNeeded) {

@@ -5,6 +5,7 @@
 #include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "model/memory_meter.h"
 #include "model/weights_file.h"
 
 namespace pipedream::train {
@@ -42,20 +43,37 @@ Part to_part(const transport::Message& message, WorkerId from) {
   return {FileEntry{part_name(from), static_cast<std::uint64_t>(message.header.at(1)), text}, {}};
 }
 
+// The checkpoint with the lowest held-out loss; of several, the first. Null if none was evaluated.
+const Found* best_of(const std::vector<Found>& all) {
+  const Found* best = nullptr;
+  double best_loss = 0;
+  for (const Found& found : all) {
+    const auto* manifest = std::get_if<Manifest>(&found.content);
+    if (manifest == nullptr || !manifest->held_out_loss) continue;
+    if (best != nullptr && *manifest->held_out_loss >= best_loss) continue;
+    best = &found;
+    best_loss = *manifest->held_out_loss;
+  }
+  return best;
+}
+
 // Writes this worker's file.
 Part write_part(NewCheckpoint& made, WorkerId me,
-                const std::map<std::string, runtime::HostCopies::Copy>& state) {
+                const std::map<std::string, runtime::HostCopies::Copy>& state,
+                const model::WeightsMetadata& metadata) {
   model::NamedTensors tensors;
   for (const auto& [name, copy] : state) tensors.emplace(name, copy.wait());
-  return {made.add(part_name(me), model::image_of(tensors, {{"format", "pt"}}).pieces()), {}};
+  return {made.add(part_name(me), model::image_of(tensors, metadata).pieces()), {}};
 }
 
 }  // namespace
 
-Saver::Saver(const Saving& saving, transport::Transport& channel)
+Saver::Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel)
     : saving_(saving),
       disk_(saving.disk != nullptr ? *saving.disk : checkpoint::real_disk()),
+      metadata_(std::move(metadata)),
       channel_(channel),
+      damaged_(saving.damaged),
       thread_([this] { run(); }) {}
 
 Saver::~Saver() {
@@ -69,9 +87,14 @@ Saver::~Saver() {
 
 void Saver::save(std::map<std::string, runtime::HostCopies::Copy> state, const SavedStep& step) {
   finish();
+  std::int64_t bytes = 0;
+  for (const auto& [name, copy] : state) {
+    bytes += static_cast<std::int64_t>(copy.tensor.nbytes());
+    model::MemoryMeter::give_away(copy.tensor.data_ptr());
+  }
   {
     const std::lock_guard lock(mutex_);
-    job_.emplace(Job{std::move(state), step});
+    job_.emplace(Job{std::move(state), step, model::MemoryMeter::take_over(bytes)});
   }
   changed_.notify_all();
 }
@@ -115,7 +138,7 @@ std::optional<std::string> Saver::write(const Job& job) {
   Part own;
   try {
     made.emplace(disk_, saving_.folder, job.step.position.step);
-    own = write_part(*made, me, job.state);
+    own = write_part(*made, me, job.state, metadata_);
   } catch (const Error& error) {
     own.failure = error.what();
   }
@@ -144,7 +167,6 @@ std::optional<std::string> Saver::write(const Job& job) {
 std::string Saver::finish_checkpoint(NewCheckpoint& made, Manifest manifest,
                                      const SavedStep& step) {
   manifest.position = step.position;
-  manifest.random = step.random;
   manifest.loss = step.loss;
   manifest.held_out_loss = step.held_out_loss;
   try {
@@ -152,24 +174,24 @@ std::string Saver::finish_checkpoint(NewCheckpoint& made, Manifest manifest,
   } catch (const Error& error) {
     return error.what();
   }
-  remove_old();
+  remove_old(step.position.step);
   return {};
 }
 
 // A checkpoint that cannot be removed stays. That is no reason to stop the training, or to warn at
 // every step.
-void Saver::remove_old() {
+void Saver::remove_old(std::int64_t step) {
   try {
     std::vector<Found> all = checkpoint::find_checkpoints(saving_.folder);
-    const Found* best = nullptr;
-    double best_loss = 0;
-    for (const Found& found : all) {
-      const auto* manifest = std::get_if<Manifest>(&found.content);
-      if (manifest == nullptr || !manifest->held_out_loss) continue;
-      if (best != nullptr && *manifest->held_out_loss >= best_loss) continue;
-      best = &found;
-      best_loss = *manifest->held_out_loss;
-    }
+    std::erase_if(all, [&](const Found& found) {
+      const bool is_damaged =
+          std::find(damaged_.begin(), damaged_.end(), found.path) != damaged_.end();
+      // The damaged one of this step was replaced by the one that was just written.
+      if (is_damaged && found.step != step) checkpoint::remove_checkpoint(disk_, found);
+      return found.step > step || (is_damaged && found.step != step);
+    });
+    damaged_.clear();
+    const Found* best = best_of(all);
     const std::size_t kept = static_cast<std::size_t>(saving_.keep);
     for (std::size_t i = 0; i + kept < all.size(); ++i)
       if (&all[i] != best) checkpoint::remove_checkpoint(disk_, all[i]);

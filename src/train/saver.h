@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,10 +14,13 @@
 #include "checkpoint/disk.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
+#include "model/weights_file.h"
 #include "runtime/host_copies.h"
 #include "transport/transport.h"
 
 namespace pipedream::train {
+
+inline constexpr int kMostKept = 1'000'000;
 
 // Where checkpoints go, and what their manifests say at every step alike.
 struct Saving {
@@ -24,13 +28,14 @@ struct Saving {
   int keep = 3;                  // of the newest; besides, the one with the best evaluation stays
   // Everything but the position, the losses and the files.
   checkpoint::Manifest about;
+  // Checkpoints that were found to be damaged. They are removed when a newer one is written.
+  std::vector<std::filesystem::path> damaged{};
   checkpoint::Disk* disk = nullptr;  // null: the disk of this machine
 };
 
 // What a manifest says of one step.
 struct SavedStep {
   checkpoint::Position position;
-  checkpoint::RandomPosition random;
   double loss = 0;
   std::optional<double> held_out_loss;
 };
@@ -44,8 +49,9 @@ struct SavedStep {
 //     training goes on, and the next checkpoint is tried again.
 class Saver {
  public:
-  // `channel` is for this class alone. `saving` must outlive it.
-  Saver(const Saving& saving, transport::Transport& channel);
+  // `channel` is for this class alone. `saving` must outlive it. `metadata` goes into every file of
+  // tensors.
+  Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel);
   // Waits until the checkpoint under way is written.
   ~Saver();
   Saver(const Saver&) = delete;
@@ -64,6 +70,9 @@ class Saver {
   struct Job {
     std::map<std::string, runtime::HostCopies::Copy> state;
     SavedStep step;
+    // Counts the bytes of `state` for the worker (model/memory_meter.h), whose thread does not free
+    // them.
+    std::shared_ptr<void> counted;
   };
   void run();
   // Writes this worker's file and, at worker 0, the manifest. Returns why the checkpoint was given
@@ -72,14 +81,16 @@ class Saver {
   // Returns why the manifest was not written; empty if it was.
   [[nodiscard]] std::string finish_checkpoint(checkpoint::NewCheckpoint& made,
                                               checkpoint::Manifest manifest, const SavedStep& step);
-  // Removes old checkpoints. The newest `Saving::keep` of them stay, and the one with the lowest
-  // held-out loss.
-  void remove_old();
+  // Removes damaged and old checkpoints. The newest `Saving::keep` of those up to `step` stay, and
+  // the one with the lowest held-out loss.
+  void remove_old(std::int64_t step);
 
   const Saving& saving_;
   checkpoint::Disk& disk_;
+  model::WeightsMetadata metadata_;
   transport::Transport& channel_;
-  mutable std::mutex mutex_;  // guards what follows
+  std::vector<std::filesystem::path> damaged_;  // Saving::damaged that were not removed yet
+  mutable std::mutex mutex_;                    // guards what follows
   std::condition_variable changed_;
   std::optional<Job> job_;  // the checkpoint that is written, or is to be written next
   bool ends_ = false;

@@ -6,12 +6,14 @@
 #include "core/error.h"
 #include "core/match.h"
 #include "model/memory_meter.h"
+#include "model/weights_file.h"
 #include "runtime/pace.h"
 #include "schedule/evaluation.h"
 #include "systems/simulation.h"
 #include "train/course.h"
 #include "train/item_feed.h"
 #include "train/news.h"
+#include "train/stopper.h"
 
 namespace pipedream::train {
 namespace {
@@ -98,23 +100,28 @@ class TrainingWorker {
         meter_(std::move(ledger), job.device_of(seat.me)),
         worker_(job, seat.me, seat.channels, seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {
-    if (recipe.saving) saver_.emplace(*recipe.saving, seat.channels.saves);
+    if (recipe.saving)
+      saver_.emplace(*recipe.saving, model::metadata_of(job.network, data.facts),
+                     seat.channels.saves);
+    if (recipe.initial) runtime::load_weights(worker_, recipe.initial);
+    if (recipe.saving && recipe.is_stopped)
+      stopper_.emplace(seat.channels.stops, Stopper::Rules{recipe.is_stopped,
+                                                           [this](std::int64_t begun) {
+                                                             return course_.end_after(begun);
+                                                           },
+                                                           job.patience});
     if (recipe.resumed)
       runtime::load_state(worker_, schedule_of({1, job.plan.microbatches, 1}).rules, recipe.resumed,
                           seat.channels.control);
     samples_ = recipe.beginning.samples;
+    loss_ = recipe.beginning.loss;
   }
 
-  // Only worker 0 returns the outcome.
-  std::optional<TrainingOutcome> run() {
-    for (std::int64_t next = 0; next < course_.minibatches(); next += last_stretch_.count) {
-      last_stretch_ = course_.stretch_from(next);
-      train(last_stretch_);
-      const bool is_last = next + last_stretch_.count == course_.minibatches();
-      if (recipe_.evaluate && (last_stretch_.ends_epoch || is_last)) evaluate(last_stretch_.epoch);
-      if (last_stretch_.saves) save(last_stretch_);
-    }
+  // Only worker 0 returns the whole outcome; the others set only `interrupted`.
+  TrainingOutcome run() {
     TrainingOutcome outcome;
+    outcome.interrupted = train_all() < course_.minibatches();
+    if (stopper_) stopper_->finish();
     if (saver_) {
       saver_->finish();
       outcome.unsaved = saver_->failure();
@@ -122,24 +129,34 @@ class TrainingWorker {
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
     outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
-    if (seat_.me != WorkerId{0}) return std::nullopt;
-    finish(outcome);
+    if (seat_.me == WorkerId{0}) finish(outcome);
     return outcome;
   }
 
  private:
-  void train(const Stretch& stretch);
+  // Trains to the end, or to where the training is stopped. Returns how many minibatches were
+  // trained.
+  [[nodiscard]] std::int64_t train_all();
+  // Trains a stretch, or its beginning if the training is stopped within it. Returns what was
+  // trained.
+  [[nodiscard]] Stretch train(const Stretch& stretch);
+  // Where the training ends, if that is not after `minibatch`.
+  [[nodiscard]] std::optional<std::int64_t> end_before(std::int64_t minibatch) {
+    return stopper_ ? stopper_->end_before(minibatch) : std::nullopt;
+  }
   void evaluate(std::int64_t epoch);
-  // Has a checkpoint of the state after `stretch` written.
-  void save(const Stretch& stretch);
+  // Has a checkpoint of the state after `stretch` written. `evaluated`: whether this state was.
+  void save(const Stretch& stretch, bool evaluated);
   // The schedule of a stretch, and the options that it is made with.
   [[nodiscard]] Schedule schedule_of(const Extent& extent) const;
   [[nodiscard]] systems::ScheduleOptions options_of(const Extent& extent) const;
-  // Samples in `count` minibatches of the last stretch, from its number `from` on.
-  [[nodiscard]] std::int64_t samples_of_last(std::int64_t from, std::int64_t count) const;
+  // Samples in `count` minibatches of the timed stretch, from its number `from` on.
+  [[nodiscard]] std::int64_t samples_of_timed(std::int64_t from, std::int64_t count) const;
   void tell_loss(const runtime::Loss& loss) const;
   void note_loss(const runtime::Loss& loss);
   void finish(TrainingOutcome& outcome) const;
+  // Fills in what follows from the events of the timed stretch. `sent`: by all workers.
+  void finish_times(TrainingOutcome& outcome, Bytes sent) const;
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
 
   const Recipe& recipe_;
@@ -152,13 +169,16 @@ class TrainingWorker {
   schedule::Routes routes_;
   model::MemoryMeter meter_;
   runtime::Worker worker_;
-  Stretch last_stretch_;      // the stretch that is trained, or was trained last
+  // The stretch whose times are recorded: the longest so far, and of several the last. It has no
+  // minibatches if nothing was trained.
+  Stretch timed_;
   std::int64_t samples_ = 0;  // samples trained so far; only at worker 0
   Seconds evaluating_{0};     // time spent on evaluation so far
   double loss_ = 0;
   std::optional<Evaluation> last_;
   std::optional<NewsReader> reader_;  // only at worker 0, while a segment is trained
   std::optional<Saver> saver_;        // if checkpoints are written
+  std::optional<Stopper> stopper_;    // if the training may be stopped
 };
 
 void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
@@ -172,6 +192,7 @@ void TrainingWorker::note_loss(const runtime::Loss& loss) {
   observer_.step({.minibatch = course_.counted(samples_) - 1,
                   .minibatches = course_.counted(course_.all_samples()),
                   .samples = samples_,
+                  .resumed_from = recipe_.beginning.samples,
                   .loss = loss.loss,
                   .seconds = since_start(),
                   .training_seconds = since_start() - evaluating_});
@@ -189,39 +210,71 @@ Schedule TrainingWorker::schedule_of(const Extent& extent) const {
   return systems::schedule_for(job_.plan, options_of(extent));
 }
 
-std::int64_t TrainingWorker::samples_of_last(std::int64_t from, std::int64_t count) const {
-  const std::int64_t first = last_stretch_.first + from;
+std::int64_t TrainingWorker::samples_of_timed(std::int64_t from, std::int64_t count) const {
+  const std::int64_t first = timed_.first + from;
   return course_.batches().samples_until(first + count) - course_.batches().samples_until(first);
 }
 
-void TrainingWorker::train(const Stretch& stretch) {
+std::int64_t TrainingWorker::train_all() {
+  Stretch stretch;
+  std::int64_t next = 0;
+  while (next < course_.minibatches()) {
+    if (end_before(next)) {
+      if (next > 0 && !stretch.saves) save(stretch, /*evaluated=*/false);
+      return next;
+    }
+    stretch = train(course_.stretch_from(next));
+    next += stretch.count;
+    const bool is_last = next == course_.minibatches();
+    const bool evaluates = recipe_.evaluate && (stretch.ends_epoch || is_last);
+    if (evaluates) evaluate(stretch.epoch);
+    if (stretch.saves) save(stretch, evaluates);
+  }
+  return next;
+}
+
+Stretch TrainingWorker::train(const Stretch& stretch) {
   const Extent extent = course_.extent(stretch);
   const Schedule schedule = schedule_of(extent);
   const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first);
   if (seat_.me == WorkerId{0})
     reader_.emplace(seat_.channels.news, seat_.channels.values, routes_, loss_stage_,
                     extent.minibatches, [this](const runtime::Loss& loss) { note_loss(loss); });
+  std::int64_t count = stretch.count;
+  const auto end = [&](std::int64_t minibatch) -> std::optional<std::int64_t> {
+    const auto found = end_before(stretch.first + minibatch);
+    if (!found) return std::nullopt;
+    return count = *found - stretch.first;
+  };
+  const bool timed = stretch.count >= timed_.count;
   try {
-    worker_.run({schedule, extent, feed, course_.random_number(stretch.first)});
+    runtime::Segment segment{schedule, extent, feed, course_.random_number(stretch.first), timed};
+    if (stopper_) segment.end_before = end;
+    worker_.run(segment);
+    if (count < stretch.count && worker_.stages().contains(loss_stage_))
+      send_end_of_losses(seat_.channels.news);
   } catch (const transport::Aborted&) {
     if (reader_) reader_->finish();  // if the reader has failed, throws its failure instead
     throw;
   }
   if (reader_) reader_->finish();
   reader_.reset();
+  const Stretch trained = count < stretch.count ? course_.shortened(stretch, count) : stretch;
+  if (timed) timed_ = trained;
+  return trained;
 }
 
-void TrainingWorker::save(const Stretch& stretch) {
+void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
   const std::int64_t samples = course_.samples_after(stretch);
   const std::int64_t of_data = data_.training->samples();
   SavedStep step{.position = {.step = course_.counted(samples),
                               .samples = samples,
                               .epoch = samples / of_data,
-                              .samples_of_epoch = samples % of_data},
-                 .random = {.branch = job_.random_branch,
-                            .minibatch = course_.random_number(stretch.first + stretch.count)},
+                              .samples_of_epoch = samples % of_data,
+                              .minibatch = course_.random_number(stretch.first + stretch.count)},
                  .loss = loss_};
-  if (last_) step.held_out_loss = last_->score.mean_loss();
+  if (evaluated && last_) step.held_out_loss = last_->score.mean_loss();
+  saver_->finish();  // before the copies are taken, so that there is one copy of the state at most
   saver_->save(runtime::copy_state(worker_, seat_.channels.control), step);
 }
 
@@ -257,20 +310,36 @@ void TrainingWorker::finish(TrainingOutcome& outcome) const {
     measured.memory.push_back(result.peak_memory);
     sent += result.sent;
   }
+  measured.minibatches = course_.counted(samples_);
+  measured.samples = samples_;
+  measured.resumed_at = course_.counted(recipe_.beginning.samples);
+  measured.loss = loss_;
+  measured.seconds = since_start();
+  if (last_) {
+    measured.held_out_loss = last_->score.mean_loss();
+    measured.accuracy = last_->accuracy();
+    measured.perplexity = last_->perplexity();
+  }
+  measured.first_timed = measured.timed_end = measured.minibatches;
+  measured.staleness.resize(job_.plan.stages.size());
+  if (timed_.count > 0) finish_times(outcome, sent);
+}
+
+void TrainingWorker::finish_times(TrainingOutcome& outcome, Bytes sent) const {
+  systems::Measured& measured = outcome.measured;
   std::vector<timeline::Event> events = merged_events(outcome.workers);
-  const Extent extent = course_.extent(last_stretch_);
+  const Extent extent = course_.extent(timed_);
   const schedule::Rules rules = schedule_of(extent).rules;
   const timeline::AccountRule rule =
       systems::account_rule(job_.plan, rules.traits, options_of(extent));
   timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
-  measured.minibatches = course_.counted(samples_);
-  measured.samples = samples_;
-  measured.first_timed = course_.counted(course_.samples_before(last_stretch_));
+  measured.first_timed = course_.counted(course_.samples_before(timed_));
+  measured.timed_end = course_.counted(course_.samples_after(timed_));
   if (measured.summary.minibatches_per_second() > 0)
     measured.samples_per_second =
-        static_cast<double>(samples_of_last(rule.warm_up, measured.summary.measured_minibatches)) /
+        static_cast<double>(samples_of_timed(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
   measured.samples_per_update =
       std::min(systems::samples_per_update(job_.plan, rules.traits, recipe_.batch),
@@ -280,13 +349,6 @@ void TrainingWorker::finish(TrainingOutcome& outcome) const {
                            : systems::staleness_of(events, job_.plan.stages.size());
   measured.bytes_per_sample =
       static_cast<double>(sent.count) / static_cast<double>(samples_ - recipe_.beginning.samples);
-  measured.loss = loss_;
-  measured.seconds = since_start();
-  if (last_) {
-    measured.held_out_loss = last_->score.mean_loss();
-    measured.accuracy = last_->accuracy();
-    measured.perplexity = last_->perplexity();
-  }
   if (!job_.keep_timeline) return;
   const std::int64_t in_one = course_.batch() / recipe_.batch;
   for (timeline::Event& event : events)
@@ -327,20 +389,20 @@ schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
 TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,
                                  const Observer& observer,
                                  const std::optional<transport::Links>& link) {
-  std::optional<TrainingOutcome> outcome;
+  TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
   runtime::run_on_threads(plan::worker_count(job.plan), link, [&](const runtime::Seat& seat) {
-    auto own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
-    if (own) outcome = std::move(own);
+    TrainingOutcome own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
+    if (seat.me == WorkerId{0}) outcome = std::move(own);
   });
-  return std::move(outcome.value());
+  return outcome;
 }
 
-std::optional<TrainingOutcome> train_as_process(transport::MpiWorld& world, const Recipe& recipe,
-                                                const runtime::Job& job, const Data& data,
-                                                const Observer& observer,
-                                                const std::optional<transport::Links>& link) {
-  std::optional<TrainingOutcome> outcome;
+TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recipe,
+                                 const runtime::Job& job, const Data& data,
+                                 const Observer& observer,
+                                 const std::optional<transport::Links>& link) {
+  TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
   runtime::run_as_process(world, job.devices, link, [&](const runtime::Seat& seat) {
     outcome = TrainingWorker(recipe, job, data, observer, seat, ledger).run();

@@ -38,18 +38,25 @@ struct Recipe {
   Beginning beginning;           // what was trained before
   // Finds the tensors of the checkpoint that the training goes on from. Empty if it begins anew.
   runtime::FindTensor resumed;
+  // Finds weights to begin with instead of random ones (runtime::load_weights). May be empty.
+  runtime::FindTensor initial;
+  // Called about 20 times a second at worker 0, by a thread of its own: returns whether the
+  // training is to end early, with a checkpoint. Empty: it never does. Ignored unless `saving` is
+  // set.
+  std::function<bool()> is_stopped;
 };
 
 // Reported when a minibatch of the schedule was trained. The fields count minibatches of
 // Recipe::batch samples, for every system. If replicas share minibatches, one minibatch of the
 // schedule counts as several.
 struct Step {
-  std::int64_t minibatch = 0;    // the last one trained, counted from 0 over all epochs
-  std::int64_t minibatches = 0;  // number in the whole training
-  std::int64_t samples = 0;      // trained so far
-  double loss = 0;               // mean over the samples of the schedule's minibatch
-  Seconds seconds{0};            // since the training began, evaluations included
-  Seconds training_seconds{0};   // since the training began, evaluations excluded
+  std::int64_t minibatch = 0;     // the last one trained, counted from 0 over all epochs
+  std::int64_t minibatches = 0;   // number in the whole training
+  std::int64_t samples = 0;       // trained so far
+  std::int64_t resumed_from = 0;  // samples that were trained before this run resumed the training
+  double loss = 0;                // mean over the samples of the schedule's minibatch
+  Seconds seconds{0};             // since this run began, evaluations included
+  Seconds training_seconds{0};    // since this run began, evaluations excluded
 };
 
 // Reported when some of the held-out minibatches were evaluated.
@@ -89,6 +96,7 @@ struct TrainingOutcome {
   std::vector<runtime::WorkerResult> workers;
   // Why the last checkpoint could not be written; nullopt if it could, or none was wanted.
   std::optional<std::string> unsaved;
+  bool interrupted = false;  // whether the training ended early (Recipe::is_stopped)
 };
 
 // Returns what replicas do with an item in the schedule of `recipe`; Job::replicas must be set to
@@ -102,9 +110,10 @@ struct TrainingOutcome {
                                                const std::optional<transport::Links>& link);
 
 // Trains as one worker of a world of processes. All processes must call it with the same arguments.
-// Only worker 0 gets an outcome.
-[[nodiscard]] std::optional<TrainingOutcome> train_as_process(
-    transport::MpiWorld& world, const Recipe& recipe, const runtime::Job& job, const Data& data,
-    const Observer& observer, const std::optional<transport::Links>& link);
+// Only worker 0 gets an outcome. The other workers get only `interrupted`.
+[[nodiscard]] TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recipe,
+                                               const runtime::Job& job, const Data& data,
+                                               const Observer& observer,
+                                               const std::optional<transport::Links>& link);
 
 }  // namespace pipedream::train

@@ -162,17 +162,26 @@ TEST(Trainer, SpeedCountsTheSamplesThatTheTimedMinibatchesReallyHave) {
   EXPECT_NEAR(measured.samples_per_second * to_seconds(measured.summary.measured_time), 3096, 1e-6);
 }
 
-// An epoch has 5 minibatches (4096 = 4 · 1000 + 96), so the last epoch begins with minibatch 5.
+// An epoch has 5 minibatches (4096 = 4 · 1000 + 96), so the last of two begins with minibatch 5.
 TEST(Trainer, CountsTheMinibatchesOfItsTimelineThroughAllEpochs) {
   const model::Network network = make_mlp(1000);
   const Trained trained = train(network, straight(network, "pipedream", 2),
-                                {.batch = 1000, .minibatches = 8, .evaluate = false});
+                                {.batch = 1000, .minibatches = 10, .evaluate = false});
   const systems::Measured& measured = trained.outcome.measured;
   EXPECT_EQ(measured.first_timed, 5);
+  EXPECT_EQ(measured.timed_end, 10);
   std::set<std::int64_t> seen;
   for (const timeline::Event& event : measured.timeline.events)
     if (const auto minibatch = schedule::minibatch_of(event.op)) seen.insert(*minibatch);
-  EXPECT_EQ(seen, (std::set<std::int64_t>{5, 6, 7}));
+  EXPECT_EQ(seen, (std::set<std::int64_t>{5, 6, 7, 8, 9}));
+}
+
+TEST(Trainer, TimesTheLongestPartBetweenCheckpointsAndEvaluations) {
+  const model::Network network = make_mlp(1000);
+  const Trained trained = train(network, straight(network, "pipedream", 2),
+                                {.batch = 1000, .minibatches = 8, .evaluate = false});
+  EXPECT_EQ(trained.outcome.measured.first_timed, 0);
+  EXPECT_EQ(trained.outcome.measured.timed_end, 5);
 }
 
 // The two replicas of dapple share each minibatch, which therefore has twice the samples. Those of

@@ -1,0 +1,128 @@
+#include "train/resume.h"
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "model/weights_file.h"
+
+namespace pipedream::train {
+namespace {
+
+using checkpoint::Found;
+using checkpoint::Manifest;
+using checkpoint::Skipped;
+
+std::string lines_of(const std::vector<Skipped>& skipped) {
+  std::string lines;
+  for (const Skipped& each : skipped) lines += "\n  " + each.why;
+  return lines;
+}
+
+std::optional<SoundCheckpoint> newest_of_run(const std::filesystem::path& run) {
+  checkpoint::Newest newest = checkpoint::newest_sound(run / kCheckpoints);
+  if (newest.found)
+    return SoundCheckpoint{newest.found->path, std::get<Manifest>(std::move(newest.found->content)),
+                           std::move(newest.skipped)};
+  if (newest.skipped.empty()) return std::nullopt;
+  throw BadFile("no checkpoint in " + (run / kCheckpoints).string() +
+                " is sound:" + lines_of(newest.skipped));
+}
+
+SoundCheckpoint only(const std::filesystem::path& path) {
+  for (Found& found : checkpoint::find_checkpoints(path.parent_path())) {
+    if (found.path.filename() != path.filename()) continue;
+    if (const auto* why = std::get_if<std::string>(&found.content)) throw BadFile(*why);
+    auto& manifest = std::get<Manifest>(found.content);
+    if (const auto damage = checkpoint::damage_of(path, manifest)) throw BadFile(*damage);
+    return {path, std::move(manifest), {}};
+  }
+  throw CannotMeet("`resume` " + path.string() + ": there is no such checkpoint");
+}
+
+// The options of both networks, with "none" for one that a network does not have.
+std::vector<std::string> changed_options(const std::map<std::string, std::string>& before,
+                                         const std::map<std::string, std::string>& now) {
+  const auto value_in = [](const auto& options, const std::string& name) {
+    const auto found = options.find(name);
+    return found == options.end() ? "none" : found->second;
+  };
+  std::set<std::string> names;
+  for (const auto& [name, value] : before) names.insert(name);
+  for (const auto& [name, value] : now) names.insert(name);
+  std::vector<std::string> changed;
+  for (const std::string& name : names)
+    if (value_in(before, name) != value_in(now, name))
+      changed.push_back("`" + name + "` is " + value_in(now, name) + " now and was " +
+                        value_in(before, name));
+  return changed;
+}
+
+bool orders_samples_otherwise(const Manifest& before, const Manifest& now) {
+  return before.seed != now.seed || before.data_samples != now.data_samples;
+}
+
+}  // namespace
+
+bool names_one_checkpoint(const std::filesystem::path& path) {
+  const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
+  return plain.filename().string().starts_with("step-") &&
+         plain.parent_path().filename() == kCheckpoints;
+}
+
+std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named) {
+  const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
+  return names_one_checkpoint(plain) ? std::optional(only(plain)) : newest_of_run(plain);
+}
+
+std::vector<std::string> changed_settings(const Manifest& before, const Manifest& now) {
+  std::vector<std::string> changed;
+  const auto compare = [&](const char* option, const std::string& was, const std::string& is) {
+    if (was != is)
+      changed.push_back("`" + std::string(option) + "` is " + printable(is, 200) + " now and was " +
+                        printable(was, 200));
+  };
+  compare("model", before.model, now.model);
+  if (before.model == now.model)
+    for (std::string& line : changed_options(before.model_options, now.model_options))
+      changed.push_back(std::move(line));
+  compare("data", before.data, now.data);
+  if (before.data == now.data && before.data_samples != now.data_samples)
+    changed.push_back("`data` has " + std::to_string(now.data_samples) + " samples now and had " +
+                      std::to_string(before.data_samples));
+  compare("seed", std::to_string(before.seed), std::to_string(now.seed));
+  compare("batch", std::to_string(before.batch), std::to_string(now.batch));
+  compare("precision", before.precision, now.precision);
+  compare("optimiser", before.optimiser, now.optimiser);
+  return changed;
+}
+
+bool counts_otherwise(const Manifest& before, const Manifest& now) {
+  return orders_samples_otherwise(before, now) || before.batch != now.batch;
+}
+
+Beginning beginning_of(const Manifest& before, const Manifest& now) {
+  Beginning beginning{.stream = {before.position.epoch, before.position.samples_of_epoch},
+                      .samples = before.position.samples,
+                      .loss = before.loss,
+                      .minibatch = before.position.minibatch};
+  if (!orders_samples_otherwise(before, now)) return beginning;
+  beginning.stream.used = 0;
+  beginning.samples = beginning.stream.epoch * now.data_samples;
+  return beginning;
+}
+
+runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint) {
+  auto readers = std::make_shared<std::vector<std::unique_ptr<model::WeightsReader>>>();
+  for (const checkpoint::FileEntry& file : checkpoint.manifest.files)
+    readers->push_back(std::make_unique<model::WeightsReader>(checkpoint.path / file.name));
+  return [readers](const std::string& name) -> std::optional<at::Tensor> {
+    for (const auto& reader : *readers)
+      if (auto tensor = reader->find(name)) return tensor;
+    return std::nullopt;
+  };
+}
+
+}  // namespace pipedream::train

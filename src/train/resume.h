@@ -1,0 +1,54 @@
+// Goes on from a checkpoint: finds it, compares what it was trained with, and says where the new
+// run begins (docs/checkpoints.md).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/folder.h"
+#include "checkpoint/manifest.h"
+#include "runtime/state.h"
+#include "train/course.h"
+
+namespace pipedream::train {
+
+// The folder of checkpoints in a run folder.
+inline constexpr const char* kCheckpoints = "checkpoints";
+
+// A checkpoint whose files were found to be as they were written.
+struct SoundCheckpoint {
+  std::filesystem::path path;  // its own folder
+  checkpoint::Manifest manifest;
+  std::vector<checkpoint::Skipped> skipped;  // newer ones that are damaged
+};
+
+// Finds the checkpoint that `named` means: a run folder means its newest sound checkpoint, and the
+// folder of one checkpoint means that one. Returns nullopt if `named` is a run folder without
+// checkpoints. Throws BadFile, with the reasons, if there are checkpoints and none is sound.
+[[nodiscard]] std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named);
+
+// Whether `path` is the folder of one checkpoint, going by its name.
+[[nodiscard]] bool names_one_checkpoint(const std::filesystem::path& path);
+
+// The settings that change the samples or the arithmetic of a training, and that differ between two
+// manifests: the network and its options, data, seed, batch, precision, kind of optimiser. Each as
+// a line such as "`batch` is 32 now and was 64".
+[[nodiscard]] std::vector<std::string> changed_settings(const checkpoint::Manifest& before,
+                                                        const checkpoint::Manifest& now);
+
+// Whether a training with the settings `now` counts its steps or orders its samples otherwise than
+// the one that wrote `before`. Its checkpoints must not be put into the same folder.
+[[nodiscard]] bool counts_otherwise(const checkpoint::Manifest& before,
+                                    const checkpoint::Manifest& now);
+
+// Where a training with the settings `now` goes on. If it has other samples, or another order of
+// them, the epoch of the checkpoint begins anew.
+[[nodiscard]] Beginning beginning_of(const checkpoint::Manifest& before,
+                                     const checkpoint::Manifest& now);
+
+// Finds the tensors in the checkpoint's files. Opens the files at once; throws IoError or BadFile.
+[[nodiscard]] runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint);
+
+}  // namespace pipedream::train

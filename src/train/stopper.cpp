@@ -1,0 +1,125 @@
+#include "train/stopper.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/log.h"
+
+namespace pipedream::train {
+namespace {
+
+constexpr WorkerId kLeader{0};
+constexpr int kTag = 0;
+// What the leader tells: to freeze, that nothing is cut, or the end.
+constexpr std::int64_t kFreeze = -1;
+constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
+constexpr auto kInterval =
+    std::chrono::milliseconds(50);  // from one look at `is_asked` to the next
+
+transport::Message message_of(std::int64_t number) { return {{number}, {}, nullptr}; }
+
+}  // namespace
+
+Stopper::Stopper(transport::Transport& channel, Rules rules)
+    : channel_(channel), rules_(std::move(rules)), thread_([this] {
+        try {
+          if (channel_.me() == kLeader)
+            lead();
+          else
+            follow();
+        } catch (const transport::Aborted&) {  // the failure is thrown where the worker waits
+          give_up();
+        } catch (const WorkerLost& lost) {
+          log_warning(std::string("the training cannot stop at a checkpoint: ") + lost.what());
+          channel_.abort(lost.what());
+          give_up();
+        }
+      }) {}
+
+Stopper::~Stopper() {
+  if (!thread_.joinable()) return;
+  channel_.abort("a worker has ended");
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Stopper::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::optional<std::int64_t> Stopper::end_before(std::int64_t minibatch) {
+  std::unique_lock lock(mutex_);
+  const auto may_go_on = [this] { return !frozen_ || end_.has_value(); };
+  if (!changed_.wait_for(lock, rules_.patience, may_go_on)) frozen_ = false;
+  if (end_ && minibatch >= *end_) return end_;
+  begun_ = std::max(begun_, minibatch);
+  return std::nullopt;
+}
+
+std::int64_t Stopper::freeze() {
+  const std::lock_guard lock(mutex_);
+  frozen_ = true;
+  return begun_;
+}
+
+void Stopper::set_end(std::int64_t end) {
+  {
+    const std::lock_guard lock(mutex_);
+    frozen_ = false;
+    if (end != kNoEnd) end_ = end;
+  }
+  changed_.notify_all();
+}
+
+void Stopper::give_up() { set_end(kNoEnd); }
+
+void Stopper::tell_all(std::int64_t what) {
+  for (int w = 0; w < channel_.workers(); ++w)
+    if (WorkerId{w} != kLeader) channel_.send({w}, kTag, message_of(what));
+}
+
+void Stopper::lead() {
+  {
+    std::unique_lock lock(mutex_);
+    while (!finishing_ && !rules_.is_asked()) changed_.wait_for(lock, kInterval);
+    if (finishing_) {
+      lock.unlock();
+      tell_all(kNoEnd);
+      return;
+    }
+  }
+  std::int64_t begun = freeze();
+  tell_all(kFreeze);
+  const auto deadline = std::chrono::steady_clock::now() + rules_.patience;
+  for (int w = 0; w < channel_.workers(); ++w)
+    if (WorkerId{w} != kLeader)
+      begun = std::max(begun, channel_.wait(channel_.receive({w}, kTag), deadline).header.at(0));
+  const std::int64_t end = rules_.end_after(begun);
+  tell_all(end);
+  set_end(end);
+}
+
+// Waits without a deadline for the leader, which speaks when it is asked to stop or has trained
+// everything. If it is lost, the worker's thread finds that out, and ends this wait.
+void Stopper::follow() {
+  const auto next = [this] {
+    return channel_.wait(channel_.receive(kLeader, kTag), transport::Deadline::max()).header.at(0);
+  };
+  std::int64_t told = next();
+  if (told == kFreeze) {
+    channel_.send(kLeader, kTag, message_of(freeze()));
+    told = next();
+  }
+  set_end(told);
+}
+
+}  // namespace pipedream::train
