@@ -157,7 +157,7 @@ TEST(Resume, RefusesWhatWouldBeAnotherTraining) {
       {again + " --seed 1", 78, "--seed is 1 now and was 0"},
       {again + " --optimiser sgd", 78, "--optimiser is sgd now and was adam"},
       {again + " --hidden 32", 78, "--hidden is 32 now and was 16"},
-      {again + " --force --seed 1", 78, "say with --out in which other folder"},
+      {again + " --force --seed 1", 78, "go on in another folder"},
       {again + " --overwrite --out " + run.string(), 2,
        "a run that is gone on with is not replaced"},
       {again + " --config " + (run / "config.json").string(), 2, "leave --config out"},

@@ -483,7 +483,10 @@ struct TrainOptions {
   // experiments only.
   bool no_stash = false;
   // The most seconds that a worker waits for another worker. After that, train() throws WorkerLost.
-  double patience = 600;
+  // Time in which the waiting process itself was stopped does not count. If not set: 20 times as
+  // long as the longest wait that the plan's prediction allows, at least 10 seconds, and 600
+  // seconds for a plan without a prediction.
+  std::optional<double> patience{};
   // If a worker has waited for longer than `patience`, each worker writes its last operations to a
   // file in this folder. If empty, no files are written.
   std::filesystem::path stall_folder{};
@@ -498,6 +501,29 @@ struct TrainOptions {
   // the first process calls it. If it throws, training ends, and train() throws an Error with the
   // message.
   std::function<void(const Evaluation&)> on_evaluation{};
+  // Where checkpoints go, from which a training can go on (docs/checkpoints.md). The folder is made
+  // if it does not exist, and locked while the training runs. If empty, none are written.
+  std::filesystem::path checkpoints{};
+  // Minibatches from one checkpoint to the next, counted in units of Network::batch() samples and
+  // rounded up to whole updates. If not set, a checkpoint is written after every epoch. One more is
+  // written when the training ends.
+  std::optional<std::int64_t> checkpoint_every{};
+  // How many of the newest checkpoints stay. The one with the lowest held-out loss stays too.
+  int keep = 3;
+  // The checkpoint to go on from: the folder of one checkpoint, or a folder of checkpoints, of
+  // which the newest sound one is taken. If empty, the training begins anew. `epochs` and
+  // `minibatches` count from the beginning of the first training. The plan may be another one.
+  // train() throws CannotMeet if there is no checkpoint, and if the network, the number of samples,
+  // `data_name`, `seed`, the batch, the precision or the kind of optimiser has changed, unless
+  // `force` is set.
+  std::filesystem::path resume{};
+  bool force = false;
+  // What checkpoints call the data, so that going on with other data is noticed.
+  std::string data_name{};
+  // Called about 20 times a second, from another thread. When it returns true, the training stops
+  // at the next whole update, writes a checkpoint there and returns (Result::interrupted). Under
+  // mpirun only the first process calls it. Ignored if `checkpoints` is empty.
+  std::function<bool()> stop{};
   // If set, and if mpirun has started this process, each process of the world is one worker, and
   // all processes must call train(). They use the plan of the first process, which may have fewer
   // workers than there are processes, but not more. Otherwise the workers are threads of this
@@ -510,8 +536,14 @@ struct TrainOptions {
 struct Result {
   // All parameters and buffers of the network, on the CPU.
   Weights weights;
-  // Minibatches that were trained, counted in units of Network::batch() samples.
+  // Minibatches that were trained, counted in units of Network::batch() samples, with those before
+  // the checkpoint that the training went on from.
   std::int64_t minibatches = 0;
+  // Whether the training ended early, because TrainOptions::stop returned true. Set in all
+  // processes.
+  bool interrupted = false;
+  // Why the last checkpoint could not be written. Empty if it could, or none was wanted.
+  std::string unsaved{};
   // The loss of the last minibatch.
   double loss = 0;
   // The last evaluation. Not set if there are no held-out samples.
@@ -540,6 +572,25 @@ struct Result {
 //    message names the worker, the operation and the layer.
 [[nodiscard]] Result train(const Network& network, const Plan& plan, const Data& data,
                            const TrainOptions& options = {});
+
+// One checkpoint in a folder of checkpoints.
+struct Checkpoint {
+  std::filesystem::path path;  // its own folder
+  std::int64_t step = 0;       // minibatches trained, counted in units of Network::batch() samples
+  std::int64_t epoch = 0;      // the epoch of the next sample, from 0
+  double loss = 0;             // of the last minibatch
+  std::optional<double> held_out_loss{};  // of an evaluation of exactly this state
+  std::int64_t bytes = 0;                 // of its files
+  // What is wrong with it; empty if all its files are as they were written. The members above from
+  // `epoch` on are not set if the manifest cannot be read.
+  std::string damage{};
+};
+// Returns the checkpoints in a folder (TrainOptions::checkpoints), ascending by step. Reads all
+// their files. Returns nothing if there is no such folder. Throws IoError.
+[[nodiscard]] std::vector<Checkpoint> checkpoints(const std::filesystem::path& folder);
+// Reads the parameters and buffers of a checkpoint. Throws CannotMeet if there is none in `path`,
+// and BadFile if it is damaged.
+[[nodiscard]] Weights load_checkpoint(const std::filesystem::path& path);
 
 // Writes tensors to a safetensors file, which Python programs can read. Throws IoError.
 void save_weights(const std::filesystem::path& file, const Weights& weights);

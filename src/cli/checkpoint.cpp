@@ -129,21 +129,9 @@ const Listed& chosen(const std::vector<Listed>& all, const CheckpointFlags& flag
                    joined(all, [](const Listed& each) { return std::to_string(each.found.step); }));
 }
 
-// Whether a tensor of a checkpoint is one of the network's, and not state of the training.
-bool is_of_the_network(const std::string& name) {
-  return !name.starts_with("optimiser.") && !name.starts_with("replica.");
-}
-
 void export_weights(const Listed& from, const std::string& file) {
-  model::NamedTensors tensors;
-  model::WeightsMetadata metadata;
-  for (const checkpoint::FileEntry& part : from.manifest()->files) {
-    const model::WeightsReader reader(from.found.path / part.name);
-    metadata = reader.metadata();
-    for (const std::string& name : reader.names())
-      if (is_of_the_network(name)) tensors.emplace(name, *reader.find(name));
-  }
-  model::write_weights(file, tensors, metadata);
+  const train::PlainWeights weights = train::weights_of({from.found.path, *from.manifest(), {}});
+  model::write_weights(file, weights.tensors, weights.metadata);
   std::cerr << "the weights of step " << from.found.step << " are written to " << file << "\n";
 }
 

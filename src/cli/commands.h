@@ -15,6 +15,7 @@ void add_schedule(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_train(CLI::App& app);
+void add_launch(CLI::App& app);
 void add_checkpoint(CLI::App& app);
 void add_help(CLI::App& app);
 

@@ -26,7 +26,10 @@ extern "C" void speak_and_end(int signal) {
     const char* stopping = asked_line;
     if (stopping != nullptr && !asked.exchange(true)) return print(stopping);
   }
-  if (signal == SIGUSR1) return;
+  if (signal == SIGUSR1) {
+    asked = true;
+    return;
+  }
   const char* line = spoken.exchange(nullptr);
   if (line == nullptr) return;
   print(line);
@@ -63,11 +66,12 @@ WhenInterrupted::~WhenInterrupted() {
 
 StopOnSignal::StopOnSignal(const std::string& line, bool only_user_signal)
     : line_(line.empty() ? "" : shown(line)) {
-  asked = false;
   only_user_signal_stops = only_user_signal;
   asked_line = line_.c_str();
-  redirect(SIGUSR1, SIG_DFL, speak_and_end);
+  catch_user_signal();
 }
+
+void StopOnSignal::catch_user_signal() { redirect(SIGUSR1, SIG_DFL, speak_and_end); }
 
 // SIGUSR1 stays caught: a second one must not end the process while it writes its results.
 StopOnSignal::~StopOnSignal() {

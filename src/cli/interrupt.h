@@ -35,6 +35,10 @@ class StopOnSignal {
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
+  // Catches SIGUSR1 from now on, also before and after the life of an object. One that comes before
+  // is not forgotten: was_asked() returns true.
+  static void catch_user_signal();
+
   // May be called from any thread.
   [[nodiscard]] static bool was_asked();
 

@@ -12,7 +12,6 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/spelling.h"
-#include "cli/training.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "model/out_of_memory.h"
@@ -20,18 +19,6 @@
 
 namespace pipedream::cli {
 namespace {
-
-enum ExitCode {
-  kDone = 0,
-  kStopped = 1,
-  kUsage = 2,
-  kBadFile = 65,
-  kWorkerLost = 69,
-  kBug = 70,
-  kIo = 74,
-  kInterrupted = 75,
-  kCannotMeet = 78
-};
 
 // Prints the message and returns `code`. Under mpirun only process 0 prints; it learns of the
 // failures of the others.
@@ -121,6 +108,7 @@ void add_commands(CLI::App& app) {
   add_simulate(app);
   add_compare(app);
   add_train(app);
+  add_launch(app);
   add_checkpoint(app);
   add_help(app);
 }
@@ -151,8 +139,8 @@ int run(int count, const char* const* arguments) {
     return kDone;
   } catch (const CLI::ParseError& error) {
     return report(app, error);
-  } catch (const Interrupted&) {
-    return kInterrupted;
+  } catch (const EndedWith& ended) {
+    return ended.code;
   } catch (...) {
     return report_failure();
   }

@@ -91,10 +91,7 @@ std::string to_text(const StartingPoint& point) {
                               {"in_place", point.in_place},
                               {"has_ended", point.has_ended},
                               {"run", any_bytes(point.run.string())}};
-  if (point.resumed) {
-    json["checkpoint"] = any_bytes(point.resumed->path.string());
-    json["manifest"] = checkpoint::to_json(point.resumed->manifest);
-  }
+  if (point.resumed) json["checkpoint"] = train::to_text(*point.resumed);
   return json.dump();
 }
 
@@ -106,11 +103,8 @@ StartingPoint from_text(const std::string& text) {
   point.in_place = root.at("in_place").boolean();
   point.has_ended = root.at("has_ended").boolean();
   point.run = root.at("run").any_bytes();
-  if (const auto path = root.find("checkpoint"))
-    point.resumed.emplace(train::SoundCheckpoint{
-        path->any_bytes(),
-        checkpoint::parse_manifest(root.at("manifest").any_text(), "the manifest"),
-        {}});
+  if (const auto checkpoint = root.find("checkpoint"))
+    point.resumed = train::checkpoint_in(checkpoint->any_text());
   return point;
 }
 

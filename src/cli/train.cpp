@@ -3,14 +3,15 @@
 #include <csignal>
 #include <iostream>
 #include <map>
-#include <random>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/loss_watch.h"
 #include "cli/progress.h"
+#include "cli/run.h"
 #include "cli/spelling.h"
 #include "cli/starting_point.h"
 #include "cli/train_configuration.h"
@@ -67,6 +68,7 @@ class TrainCommand {
   void prepare();
   void choose_length();
   void choose_checkpoints(const train::PreparedPlan& plan);
+  void choose_patience(const train::PreparedPlan& plan);
   [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan,
                                           train::TrainingOutcome& outcome);
   [[nodiscard]] train::TrainingOutcome run_session(const train::Session& session);
@@ -81,6 +83,8 @@ class TrainCommand {
   }
   void tell_notes() const;
   void tell_crowd() const;
+  [[nodiscard]] int room() const;
+  [[nodiscard]] int claims() const;
   void tell_small_data() const;
   void tell_machines() const;
   void tell_idle(const plan::Plan& plan) const;
@@ -103,17 +107,6 @@ class TrainCommand {
   train::Preparation preparation_;
   std::optional<std::string> lost_metrics_;
 };
-
-// 128 random bits as 32 hexadecimal digits.
-std::string new_run_id() {
-  std::random_device random;
-  std::string bits;
-  for (int i = 0; i < 4; ++i) {
-    const std::uint32_t word = random();
-    bits.append(reinterpret_cast<const char*>(&word), sizeof(word));
-  }
-  return to_hex(bits);
-}
 
 model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entry) {
   return entry.make(model::Options(entry.options, flags.options),
@@ -153,7 +146,7 @@ void TrainCommand::check_checkpoints() const {
 }
 
 void TrainCommand::prepare_resuming() {
-  request_.checkpoints.run = start_.resumed ? start_.resumed->manifest.run : new_run_id();
+  request_.checkpoints.run = start_.resumed ? start_.resumed->manifest.run : train::new_run_id();
   if (!start_.resumed) return;
   if (speaks()) want_same_settings();
   request_.resumed = std::move(start_.resumed);
@@ -163,19 +156,8 @@ void TrainCommand::prepare_resuming() {
 void TrainCommand::want_same_settings() const {
   const checkpoint::Manifest& before = start_.resumed->manifest;
   const checkpoint::Manifest now = train::settings_of(network_, request_, computing_.precision);
-  const std::vector<std::string> changed = train::changed_settings(before, now);
-  if (changed.empty()) return;
-  if (!flags_.force) {
-    std::string lines;
-    for (const std::string& each : changed) lines += "\n  " + each;
-    throw CannotMeet("--resume: with other settings this would be another training:" + lines +
-                     "\nleave them as they were, or say --force");
-  }
-  if (start_.in_place && train::counts_otherwise(before, now))
-    throw CannotMeet("--force: " + joined(changed) +
-                     ": the steps are counted otherwise from here on; say with --out in which "
-                     "other folder to go on");
-  for (const std::string& each : changed) say("--force: " + each);
+  train::want_same_settings(before, now, flags_.force, start_.in_place);
+  for (const std::string& each : train::changed_settings(before, now)) say("--force: " + each);
 }
 
 // Whether the run to go on with has trained all that is asked for, and has written its results.
@@ -310,6 +292,7 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   if (!flags_.schedule.empty())
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
   choose_checkpoints(plan);
+  choose_patience(plan);
   tell_resumed();
   if (request_.resumed) tell_other_updates(plan.file.plan);
   if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
@@ -405,11 +388,29 @@ void TrainCommand::tell_notes() const {
   for (const std::string& note : flags_.notes) say(note);
 }
 
+// Only the first process has a simulation, so it chooses for all.
+void TrainCommand::choose_patience(const train::PreparedPlan& plan) {
+  if (flags_.patience) return;
+  const std::string seconds = train::made_by_first(world_, [&] {
+    const double share = std::min(1.0, static_cast<double>(room()) / claims());
+    return exact_number(train::default_patience(plan.file, plan.simulated, share));
+  });
+  request_.patience = std::stod(seconds);
+}
+
+// Cores, or GPUs, of this machine, and how many of them its workers use at a time.
+int TrainCommand::room() const {
+  return computing_.device.is_cpu() ? cores() : model::gpus_of(computing_.device);
+}
+int TrainCommand::claims() const {
+  return workers().here * (computing_.device.is_cpu() ? flags_.threads : 1);
+}
+
 void TrainCommand::tell_crowd() const {
   const int here = workers().here;
   const bool on_cpu = computing_.device.is_cpu();
-  const int room = on_cpu ? cores() : model::gpus_of(computing_.device);
-  if (here * (on_cpu ? flags_.threads : 1) <= room) return;
+  const int room = this->room();
+  if (claims() <= room) return;
   say(std::to_string(here) + " workers" +
       (on_cpu ? " of " + counted(flags_.threads, "thread", "threads") : "") + " share " +
       (on_cpu ? counted(room, "core", "cores") : counted(room, "GPU", "GPUs")) +
@@ -567,7 +568,9 @@ StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::Mpi
 
 // Returns what TrainCommand::run() returns.
 bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
+  StopOnSignal::catch_user_signal();  // mpirun may pass it on before training begins
   transport::MpiWorld world;
+  const LossWatch watch(world);
   try {
     return train::run_together(&world, [&] {
       StartingPoint start = read_settings(flags, command, &world);
@@ -596,7 +599,7 @@ void train_network(TrainFlags& flags, CLI::App& command) {
     StartingPoint start = read_settings(flags, command, nullptr);
     return TrainCommand(flags, command, nullptr, std::move(start)).run();
   }();
-  if (!ended) throw Interrupted();
+  if (!ended) throw EndedWith{kInterrupted};
 }
 
 void add_train(CLI::App& app) {

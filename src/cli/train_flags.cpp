@@ -68,8 +68,10 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
   command.add_option("--link", flags->link,
                      "Rehearse on links of this speed between workers, e.g. 100Mbit/s");
   command
-      .add_option("--patience", flags->patience,
-                  "Seconds after which a worker that is waited for counts as lost [600]")
+      .add_option(
+          "--patience", flags->patience,
+          "Seconds after which a worker that is waited for counts as lost [20 × the longest "
+          "simulated wait, at least 10]")
       ->check(range<double>(0.001, runtime::kMostPatience, "a number"));
   command
       .add_option("--profile-seconds", flags->profile_seconds,

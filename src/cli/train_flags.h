@@ -40,7 +40,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::optional<double> clip;
   bool no_evaluation = false;
   std::string link;
-  double patience = 600;  // seconds
+  std::optional<double> patience;  // seconds
   double profile_seconds = 5;
   std::string out;
   bool overwrite = false;

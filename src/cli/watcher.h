@@ -24,8 +24,8 @@ class Watcher {
   }
 
   // The reason why some metrics were not written, or nothing if all were.
-  [[nodiscard]] std::optional<std::string> lost_metrics() const {
-    return metrics_ ? metrics_->failure() : std::nullopt;
+  [[nodiscard]] std::optional<std::string> lost_metrics() {
+    return metrics_ ? metrics_->finish() : std::nullopt;
   }
 
  private:

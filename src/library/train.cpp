@@ -1,3 +1,6 @@
+#include "checkpoint/disk.h"
+#include "checkpoint/folder.h"
+#include "core/file_lock.h"
 #include "library/data.h"
 #include "library/handles.h"
 #include "train/request.h"
@@ -55,7 +58,73 @@ train::Request request_of(const TrainOptions& options, bool evaluate) {
   request.vertical_sync = options.vertical_sync;
   request.no_stash = options.no_stash;
   request.stall_folder = options.stall_folder;
+  request.is_stopped = options.stop;
+  train::CheckpointRequest& checkpoints = request.checkpoints;
+  checkpoints.folder = options.checkpoints;
+  checkpoints.keep = options.keep;
+  checkpoints.times.every = options.checkpoint_every;
+  checkpoints.times.at_epochs = !options.checkpoint_every;
   return request;
+}
+
+// The checkpoint that `named` means: one, or the newest of a folder.
+train::SoundCheckpoint checkpoint_of(const std::filesystem::path& named) {
+  if (std::filesystem::exists(named / checkpoint::kManifestFile))
+    return train::one_checkpoint(named);
+  if (auto newest = train::newest_checkpoint(named)) return std::move(*newest);
+  throw CannotMeet("`resume`: " + named.string() + " has no checkpoint to go on from");
+}
+
+// Makes and locks the folder of checkpoints, and removes what an interrupted writer has left there.
+std::optional<FileLock> claim(const std::filesystem::path& folder) {
+  if (folder.empty()) return std::nullopt;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw IoError("cannot make the folder " + folder.string() + ": " + error.message());
+  auto locked = FileLock::try_lock(folder / ".lock");
+  if (const auto* holder = std::get_if<std::string>(&locked))
+    throw CannotMeet("`checkpoints` " + folder.string() +
+                     " is in use by another training (process " + *holder + ")");
+  checkpoint::remove_unfinished(checkpoint::real_disk(), folder);
+  return std::get<FileLock>(std::move(locked));
+}
+
+// Refuses a folder that has checkpoints of another training, among which new ones would be lost.
+void want_room(const TrainOptions& options) {
+  if (options.checkpoints.empty() || !options.resume.empty()) return;
+  if (!checkpoint::find_checkpoints(options.checkpoints).empty())
+    throw CannotMeet("`checkpoints` " + options.checkpoints.string() +
+                     " has checkpoints already: `resume` them, or name another folder");
+}
+
+// Whether the training goes on in the folder that its checkpoint is in.
+bool goes_on_in_place(const TrainOptions& options, const train::SoundCheckpoint& from) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(options.checkpoints, from.path.parent_path(), ignored);
+}
+
+// Finds where the training goes on; the first process finds it for all.
+std::optional<train::SoundCheckpoint> find_start(const TrainOptions& options,
+                                                 transport::MpiWorld* mpi) {
+  if (options.resume.empty()) return std::nullopt;
+  std::optional<train::SoundCheckpoint> found;
+  const std::string text = train::made_by_first(mpi, [&] {
+    found = checkpoint_of(options.resume);
+    return train::to_text(*found);
+  });
+  return found ? found : train::checkpoint_in(text);
+}
+
+// Fills in where the training goes on. Throws CannotMeet if that would be another training.
+void prepare_resuming(const model::Network& network, const plan::PlanFile& file,
+                      const TrainOptions& options, train::Request& request) {
+  request.checkpoints.run = request.resumed ? request.resumed->manifest.run : train::new_run_id();
+  if (!request.resumed) return;
+  const auto computing =
+      runtime::choose_computing(request.computing, {file.device, file.precision});
+  train::want_same_settings(request.resumed->manifest,
+                            train::settings_of(network, request, computing.precision),
+                            options.force, goes_on_in_place(options, *request.resumed));
 }
 
 // An observer that calls the functions in `options`. `last` gets the newest evaluation. Both must
@@ -80,6 +149,8 @@ Result result_of(const train::Session& session, train::TrainingOutcome outcome,
   result.weights = std::move(outcome.weights.parameters);
   result.weights.merge(outcome.weights.buffers);
   result.minibatches = measured.minibatches;
+  result.interrupted = outcome.interrupted;
+  result.unsaved = outcome.unsaved.value_or("");
   result.loss = measured.loss;
   result.held_out = last;
   result.samples_per_second = measured.samples_per_second;
@@ -98,21 +169,34 @@ Result train(const Network& network, const Plan& plan, const Data& data,
   const model::Network& layers = network.impl().network;
   train::Data samples;
   train::Request request;
+  std::optional<FileLock> lock;
   train::agree(mpi, [&] {
     samples = library::data_of(data, layers);
     request = request_of(options, samples.held_out != nullptr);
+    request.data = {options.data_name, samples.training->samples()};
     train::check(request);
+    if (mpi != nullptr && mpi->rank() > 0) return;
+    lock = claim(options.checkpoints);
+    want_room(options);
   });
   // All processes train with the plan of the first one.
   const std::string text =
       train::made_by_first(mpi, [&] { return plan::to_json(plan.impl().file, plan.impl().graph); });
+  request.resumed = find_start(options, mpi);
   std::optional<train::Session> session;
-  train::agree(mpi,
-               [&] { session.emplace(layers, plan_of(text, layers, mpi), request, nullptr, mpi); });
+  train::agree(mpi, [&] {
+    const plan::PlanFile file = plan_of(text, layers, mpi);
+    prepare_resuming(layers, file, options, request);
+    session.emplace(layers, file, request, nullptr, mpi);
+  });
   return train::run_together(mpi, [&] {
     std::optional<Evaluation> last;
     train::TrainingOutcome outcome = session->run(samples, observer_of(options, last));
-    if (mpi != nullptr && mpi->rank() > 0) return Result{};
+    if (mpi != nullptr && mpi->rank() > 0) {
+      Result other;
+      other.interrupted = outcome.interrupted;
+      return other;
+    }
     return result_of(*session, std::move(outcome), last);
   });
 }

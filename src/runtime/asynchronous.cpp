@@ -7,6 +7,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include "runtime/pace.h"
 #include "runtime/tags.h"
 #include "runtime/tensor_message.h"
 
@@ -163,15 +164,9 @@ std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
         begin += piece.range.count;
       }
     }
-  meet(control);
+  // No worker may push while another still uses the state of a server.
+  meet(control, members_, patience_);
   return gathered;
-}
-
-void AsynchronousWeights::meet(transport::Transport& control) const {
-  for (const WorkerId member : members_)
-    if (member != control.me()) control.send(member, kTensors, {});
-  for (const WorkerId member : members_)
-    if (member != control.me()) (void)next_message(control, member, kTensors, patience_);
 }
 
 void AsynchronousWeights::set_state(
@@ -201,7 +196,7 @@ void AsynchronousWeights::set_state(
     }
     server_->optimiser().set_state(bucket, state, server_->weights(bucket));
   }
-  meet(control);
+  meet(control, members_, patience_);
 }
 
 std::int64_t AsynchronousWeights::fetch(std::size_t server, const model::Tensors& weights,

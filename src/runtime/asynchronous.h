@@ -80,9 +80,6 @@ class AsynchronousWeights {
   [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
  private:
-  // Waits until all workers have called it. The state of a server may be used only while no worker
-  // pushes, so none goes on before all are done with it. Throws WorkerLost after `patience`.
-  void meet(transport::Transport& control) const;
   // Sends every server its part of a complete bucket.
   void send(std::size_t bucket, const at::Tensor& flat);
   // Returns a deadline that may have moved to a later time since the last call.

@@ -31,6 +31,16 @@ struct Loss {
   std::int64_t samples = 0;  // samples that `loss` was computed from
 };
 
+// An op that a worker runs, for messages. Plain data, so that it can be read in the memory of a
+// process that was killed.
+struct OpPlace {
+  schedule::Op op;
+  StageId stage;
+  std::int64_t minibatch = -1;  // Loss::minibatch; −1 if the op is about none
+};
+// Returns "0:F3@3 (stage 0, minibatch 3)".
+[[nodiscard]] std::string to_text(const OpPlace& place);
+
 // What is to be trained and how. All workers have the same job, whether they are threads or
 // processes. What it refers to outlives the workers, and its functions may be called from the
 // threads of all workers at once.
@@ -58,6 +68,8 @@ struct Job {
   std::filesystem::path stall_folder;
   // Called before each op; tests throw here. May be empty.
   std::function<void(WorkerId, const schedule::Op&)> before_op;
+  // Told each op before it runs, on the worker's thread. May be empty.
+  std::function<void(const OpPlace&)> note_op;
 
   [[nodiscard]] at::Device device_of(WorkerId worker) const {
     return devices.empty() ? at::Device(at::kCPU) : devices.at(worker.index());

@@ -1,6 +1,7 @@
 #include "runtime/pace.h"
 
 #include <utility>
+#include <vector>
 
 #include "runtime/tags.h"
 
@@ -34,6 +35,38 @@ void Pace::next() {
 void Pace::finish() {
   // next() leaves one message from each worker unread: the one sent at its last call.
   if (!first_ && control_.me() == kLeader) hear_all();
+}
+
+std::vector<WorkerId> those_without(transport::Transport& control, bool has,
+                                    std::chrono::milliseconds patience) {
+  std::vector<WorkerId> found;
+  if (control.me() != kLeader) {
+    control.send(kLeader, kMeet, {{has ? 1 : 0}, {}, nullptr});
+    return found;
+  }
+  if (!has) found.push_back(kLeader);
+  for (int w = 1; w < control.workers(); ++w)
+    if (next_message(control, {w}, kMeet, patience).header.at(0) == 0) found.push_back({w});
+  return found;
+}
+
+void meet(transport::Transport& control, std::span<const WorkerId> members,
+          std::chrono::milliseconds patience) {
+  const WorkerId leader = members.front();
+  if (control.me() != leader) {
+    control.send(leader, kMeet, {});
+    (void)next_message(control, leader, kMeet, patience);
+    return;
+  }
+  for (const WorkerId other : members.subspan(1))
+    (void)next_message(control, other, kMeet, patience);
+  for (const WorkerId other : members.subspan(1)) control.send(other, kMeet, {});
+}
+
+void meet(transport::Transport& control, std::chrono::milliseconds patience) {
+  std::vector<WorkerId> all;
+  for (int w = 0; w < control.workers(); ++w) all.push_back({w});
+  meet(control, all, patience);
 }
 
 }  // namespace pipedream::runtime

@@ -1,8 +1,10 @@
 // Keeps workers from running too far ahead of each other when they run several segments without
-// waiting for each other, as in an evaluation (docs/runtime.md: Epochs).
+// waiting for each other, as in an evaluation (docs/runtime.md: Epochs), and lets them meet.
 #pragma once
 
 #include <chrono>
+#include <span>
+#include <vector>
 
 #include "transport/transport.h"
 
@@ -32,5 +34,17 @@ class Pace {
   std::chrono::milliseconds patience_;
   bool first_ = true;  // whether next() has not been called yet
 };
+
+// Returns, at worker 0, the workers that called it with `has` false; at others an empty list. All
+// workers must call it. Throws WorkerLost after `patience`.
+[[nodiscard]] std::vector<WorkerId> those_without(transport::Transport& control, bool has,
+                                                  std::chrono::milliseconds patience);
+
+// Returns when all `members` have called it, which the calling worker is one of. Throws WorkerLost
+// if one of them keeps this worker waiting for longer than `patience`.
+void meet(transport::Transport& control, std::span<const WorkerId> members,
+          std::chrono::milliseconds patience);
+// The same for all workers.
+void meet(transport::Transport& control, std::chrono::milliseconds patience);
 
 }  // namespace pipedream::runtime

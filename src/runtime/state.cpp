@@ -8,12 +8,15 @@
 namespace pipedream::runtime {
 namespace {
 
+constexpr const char* kOptimiser = "optimiser.";
+constexpr const char* kReplica = "replica.";
+
 std::string of_optimiser(const std::string& kind, const std::string& parameter) {
-  return "optimiser." + kind + "." + parameter;
+  return kOptimiser + kind + "." + parameter;
 }
 
 std::string of_replica(int replica, const std::string& buffer) {
-  return replica == 0 ? buffer : "replica." + std::to_string(replica) + "." + buffer;
+  return replica == 0 ? buffer : kReplica + std::to_string(replica) + "." + buffer;
 }
 
 // A copy in host memory, made at once on the CPU and by the copy stream on a GPU.
@@ -51,6 +54,10 @@ OptimiserState saved_state(const std::vector<std::string>& kinds, const std::str
 }
 
 }  // namespace
+
+bool is_of_the_network(const std::string& name) {
+  return !name.starts_with(kOptimiser) && !name.starts_with(kReplica);
+}
 
 std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Transport& control) {
   const HostCopies& copies = worker.copies();

@@ -23,6 +23,10 @@ namespace pipedream::runtime {
 [[nodiscard]] std::map<std::string, HostCopies::Copy> copy_state(Worker& worker,
                                                                  transport::Transport& control);
 
+// Whether a tensor of a saved state is a parameter or buffer of the network, and not state of the
+// training.
+[[nodiscard]] bool is_of_the_network(const std::string& name);
+
 // Finds a tensor of a saved state by its name; nullopt if the state has no such tensor. The tensor
 // is in host memory. May be called from the threads of all workers at once.
 using FindTensor = std::function<std::optional<at::Tensor>(const std::string& name)>;

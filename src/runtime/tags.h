@@ -7,7 +7,7 @@
 
 namespace pipedream::runtime {
 
-enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace, kNccl };
+enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace, kNccl, kMeet, kFolder };
 
 // The longest wait for another worker at the start of a run, when no Job::patience is known yet.
 inline constexpr auto kPatienceAtStart = std::chrono::seconds(60);

@@ -126,13 +126,14 @@ void Worker::run_program() {
       if (!cut.keeps(op, minibatch)) continue;
     }
     recorder_.enter(op);
+    if (job_.note_op) job_.note_op(place_of(op));
     try {
       if (job_.before_op) job_.before_op(me_, op);
       if (const auto* backward = std::get_if<schedule::Backward>(&op))
         expect_release(backward->stage, program);
       run_op(op);
     } catch (...) {  // layers and data sets of the library's users may throw anything
-      fail(place_of(op));
+      fail(to_text(place_of(op)));
     }
   }
 }
@@ -155,13 +156,16 @@ void Worker::end_segment(const std::function<void()>& what) {
   }
 }
 
-// "0:F3@3 (stage 0, minibatch 3)"
-std::string Worker::place_of(const schedule::Op& op) const {
-  std::string place = schedule::to_text(op, true);
-  place += " (stage " + std::to_string(routes_.stage_of(op).value);
-  if (const auto minibatch = schedule::minibatch_of(op))
-    place += ", minibatch " + std::to_string(segment_->first + *minibatch);
-  return place + ")";
+OpPlace Worker::place_of(const schedule::Op& op) const {
+  const auto minibatch = schedule::minibatch_of(op);
+  return {op, routes_.stage_of(op), minibatch ? segment_->first + *minibatch : -1};
+}
+
+std::string to_text(const OpPlace& place) {
+  std::string text = schedule::to_text(place.op, true);
+  text += " (stage " + std::to_string(place.stage.value);
+  if (place.minibatch >= 0) text += ", minibatch " + std::to_string(place.minibatch);
+  return text + ")";
 }
 
 // The other replicas are told the reason explicitly, even if it is a third worker's failure that

@@ -192,8 +192,7 @@ class Worker {
   // Scales `gradients`, those of `update`, so that the norm over all stages is at most
   // `Job::clip_norm`.
   void clip(const schedule::Update& update, model::Tensors& gradients);
-  // The op as text for messages, with its stage and minibatch.
-  [[nodiscard]] std::string place_of(const schedule::Op& op) const;
+  [[nodiscard]] OpPlace place_of(const schedule::Op& op) const;
   // Called in a catch block: throws the same kind of failure again, with this worker and `place`
   // before its message, unless it is transport::Aborted. After a stall, calls note_stall(). Aborts
   // the all-reduces of this worker's replica groups, so that the other replicas learn the reason.

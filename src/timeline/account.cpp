@@ -37,6 +37,7 @@ void Account::add(const Event& event) {
   }
   known_[w] = true;
   Worker& worker = workers_[w];
+  longest_gap_ = std::max(longest_gap_, event.start - worker.free);
   account_gap(worker, event);
   if (const auto* forward = std::get_if<Forward>(&event.op)) {
     reading_ += event.wait;
@@ -122,6 +123,7 @@ void Account::measure_rates(Summary& summary) const {
 
 Summary Account::finish() const {
   Summary summary;
+  summary.longest_gap = longest_gap_;
   summary.length = last_;
   Nanos busiest{0};
   for (const Worker& worker : workers_) busiest = std::max(busiest, worker.busy);

@@ -32,6 +32,9 @@ struct WorkerAccount {
 };
 
 struct Summary {
+  // The longest time from one compute op of a worker to its next, or from the beginning of the run
+  // to its first.
+  Nanos longest_gap{0};
   Nanos length{0};                     // from the beginning to the end of the last compute op
   std::vector<WorkerAccount> workers;  // workers with compute ops, ascending
   Idle idle;                           // sum over all workers
@@ -107,8 +110,9 @@ class Account {
 
   AccountRule rule_;
   std::vector<Worker> workers_;
-  std::vector<bool> known_;     // by worker: whether any event was added
-  Nanos last_{0};               // latest end of an event
+  std::vector<bool> known_;  // by worker: whether any event was added
+  Nanos last_{0};            // latest end of an event
+  Nanos longest_gap_{0};
   std::int64_t completed_ = 0;  // completed parts of minibatches; `parts` of them make a minibatch
   Nanos latest_{0};             // latest end of a completed part
   Nanos warm_{0};               // end of the warm-up

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/machine.h"
+#include "systems/planning.h"
 #include "train/averaging_time.h"
+#include "train/memory_need.h"
 
 namespace pipedream::train {
 namespace {
@@ -36,6 +38,11 @@ profile::Profile profile_for_training(const model::Network& network,
   // Workers on separate GPUs do not slow each other down, so one is enough.
   const int most = options.device.is_cpu() ? std::max(1, cores() / options.threads) : 1;
   options.workers = std::clamp(options.workers, 1, most);
+  if (options.device.is_cpu()) {
+    options.progress(0, "estimating memory");
+    want_memory_for_profile(network, options.precision,
+                            systems::optimiser_copies(to_text(optimiser.kind)), options.workers);
+  }
   options.make_update = [&]() -> profiler::Update {
     return [stepping = std::shared_ptr<runtime::Optimiser>(make_optimiser(optimiser))](
                const std::vector<profiler::WeightUpdate>& updates) {

@@ -1,9 +1,11 @@
 #include "train/request.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "train/memory_need.h"
 
 namespace pipedream::train {
 namespace {
@@ -16,6 +18,21 @@ void check_count(const char* option, std::int64_t found, std::int64_t most) {
 
 }  // namespace
 
+double default_patience(const plan::PlanFile& file,
+                        const std::optional<systems::Simulated>& simulated, double share) {
+  constexpr double kUnknown = 600;
+  constexpr double kShortest = 10;
+  constexpr double kTimes = 20;
+  const plan::Predicted& predicted = file.predicted;
+  // A stage with r replicas takes at most r times the time per minibatch, so the first minibatch
+  // has passed all stages after at most the time of as many minibatches as there are workers.
+  const double bound = predicted.seconds_per_minibatch * plan::worker_count(file.plan);
+  const double longest = simulated                      ? to_seconds(simulated->summary.longest_gap)
+                         : predicted.samples_per_second ? bound
+                                                        : kUnknown / kTimes;
+  return std::clamp(kTimes * longest / share, kShortest, runtime::kMostPatience);
+}
+
 void check(const Request& request) {
   check_count("epochs", request.epochs, kMostMinibatches);
   check_count("minibatches", request.minibatches.value_or(1), kMostMinibatches);
@@ -23,9 +40,10 @@ void check(const Request& request) {
   check_count("checkpoint_every", request.checkpoints.times.every.value_or(1), kMostMinibatches);
   check_count("checkpoint_at", request.checkpoints.times.once.value_or(1), kMostMinibatches);
   check_count("keep", request.checkpoints.keep, kMostKept);
-  if (!(request.patience > 0 && request.patience <= runtime::kMostPatience))
+  if (const double patience = request.patience.value_or(1);
+      !(patience > 0 && patience <= runtime::kMostPatience))
     throw BadUsage("`patience`: wanted more than 0 and at most 10 million seconds, found " +
-                   brief_number(request.patience));
+                   brief_number(patience));
   if (request.clip && !(*request.clip > 0))
     throw BadUsage("`clip`: wanted a norm above 0, found " + brief_number(*request.clip));
   (void)make_optimiser(request.optimiser);  // says what is wrong with its numbers
@@ -66,7 +84,8 @@ void Session::prepare_checkpoints(const Request& request) {
   checkpoint::Manifest about = settings_of(network_, request, job_.precision);
   if (request.resumed) {
     recipe_.beginning = beginning_of(request.resumed->manifest, about);
-    recipe_.resumed = tensors_of(*request.resumed);
+    recipe_.resumes = true;
+    if (is_seen(*request.resumed)) recipe_.resumed = tensors_of(*request.resumed);
   } else if (!request.initial.file.empty()) {
     recipe_.initial = find_weights(network_, request.initial);
   }
@@ -105,7 +124,8 @@ runtime::Job Session::make_job(const Request& request) const {
   if (!device.is_cpu())
     job.devices = runtime::devices_of_workers(
         device, world_ != nullptr ? hosts : std::vector<int>(static_cast<std::size_t>(needed)));
-  job.patience = std::chrono::milliseconds(std::llround(request.patience * 1000));
+  const double patience = request.patience.value_or(default_patience(file_, std::nullopt, 1));
+  job.patience = std::chrono::milliseconds(std::llround(patience * 1000));
   job.averaging.way.exchange = request.exchange;
   job.averaging.way.host_of = hosts;
   job.make_optimiser = [options = request.optimiser] { return make_optimiser(options); };
@@ -116,8 +136,18 @@ runtime::Job Session::make_job(const Request& request) const {
 }
 
 TrainingOutcome Session::run(const Data& data, const Observer& observer) const {
+  if (job_.devices.empty()) want_memory_for_training(file_, workers_here());
   if (world_ == nullptr) return train_on_threads(recipe_, job_, data, observer, link_);
   return train_as_process(*world_, recipe_, job_, data, observer, link_);
+}
+
+std::vector<WorkerId> Session::workers_here() const {
+  std::vector<WorkerId> here;
+  for (int w = 0; w < plan::worker_count(file_.plan); ++w) {
+    const auto host = [&](int rank) { return world_->hosts().at(static_cast<std::size_t>(rank)); };
+    if (world_ == nullptr || host(w) == host(world_->rank())) here.push_back({w});
+  }
+  return here;
 }
 
 report::TrainingRun Session::report_of(const systems::Measured& measured,

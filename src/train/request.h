@@ -50,7 +50,8 @@ struct Request {
   runtime::ComputingNames computing;
   OptimiserOptions optimiser;
   std::optional<double> clip;  // the largest norm of all gradients of an update
-  double patience = 600;       // seconds after which a worker that is waited for counts as lost
+  // Seconds after which a worker that is waited for counts as lost; if empty, default_patience().
+  std::optional<double> patience;
   // Every stage uses the weight version that the first stage used for the minibatch (paper §3.3).
   bool vertical_sync = false;
   bool no_stash = false;                // no old weight versions are kept (no weight stashing)
@@ -67,6 +68,14 @@ struct Request {
   bool keep_timeline = false;              // Job::keep_timeline
   std::filesystem::path stall_folder;      // Job::stall_folder
 };
+
+// How long workers wait for each other if nobody says it, in seconds: 20 times as long as the
+// longest wait in the simulation, or as the plan's prediction allows where nothing was simulated,
+// but at least 10 seconds. 600 seconds if nothing is known. `share` is the part of a core, or of a
+// GPU, that each worker has.
+[[nodiscard]] double default_patience(const plan::PlanFile& file,
+                                      const std::optional<systems::Simulated>& simulated,
+                                      double share);
 
 // Throws BadUsage, which names the option, for a number that is out of its range, and for numbers
 // that the optimiser does not take.
@@ -102,6 +111,7 @@ class Session {
  private:
   [[nodiscard]] Recipe make_recipe(const Request& request) const;
   [[nodiscard]] runtime::Job make_job(const Request& request) const;
+  [[nodiscard]] std::vector<WorkerId> workers_here() const;  // those on this machine
   // Sets what the recipe says about checkpoints.
   void prepare_checkpoints(const Request& request);
 

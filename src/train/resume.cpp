@@ -2,11 +2,15 @@
 
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "core/document.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/text.h"
-#include "model/weights_file.h"
 
 namespace pipedream::train {
 namespace {
@@ -19,27 +23,6 @@ std::string lines_of(const std::vector<Skipped>& skipped) {
   std::string lines;
   for (const Skipped& each : skipped) lines += "\n  " + each.why;
   return lines;
-}
-
-std::optional<SoundCheckpoint> newest_of_run(const std::filesystem::path& run) {
-  checkpoint::Newest newest = checkpoint::newest_sound(run / kCheckpoints);
-  if (newest.found)
-    return SoundCheckpoint{newest.found->path, std::get<Manifest>(std::move(newest.found->content)),
-                           std::move(newest.skipped)};
-  if (newest.skipped.empty()) return std::nullopt;
-  throw BadFile("no checkpoint in " + (run / kCheckpoints).string() +
-                " is sound:" + lines_of(newest.skipped));
-}
-
-SoundCheckpoint only(const std::filesystem::path& path) {
-  for (Found& found : checkpoint::find_checkpoints(path.parent_path())) {
-    if (found.path.filename() != path.filename()) continue;
-    if (const auto* why = std::get_if<std::string>(&found.content)) throw BadFile(*why);
-    auto& manifest = std::get<Manifest>(found.content);
-    if (const auto damage = checkpoint::damage_of(path, manifest)) throw BadFile(*damage);
-    return {path, std::move(manifest), {}};
-  }
-  throw CannotMeet("`resume` " + path.string() + ": there is no such checkpoint");
 }
 
 // The options of both networks, with "none" for one that a network does not have.
@@ -66,6 +49,27 @@ bool orders_samples_otherwise(const Manifest& before, const Manifest& now) {
 
 }  // namespace
 
+std::optional<SoundCheckpoint> newest_checkpoint(const std::filesystem::path& checkpoints) {
+  checkpoint::Newest newest = checkpoint::newest_sound(checkpoints);
+  if (newest.found)
+    return SoundCheckpoint{newest.found->path, std::get<Manifest>(std::move(newest.found->content)),
+                           std::move(newest.skipped)};
+  if (newest.skipped.empty()) return std::nullopt;
+  throw BadFile("no checkpoint in " + checkpoints.string() +
+                " is sound:" + lines_of(newest.skipped));
+}
+
+SoundCheckpoint one_checkpoint(const std::filesystem::path& path) {
+  for (Found& found : checkpoint::find_checkpoints(path.parent_path())) {
+    if (found.path.filename() != path.filename()) continue;
+    if (const auto* why = std::get_if<std::string>(&found.content)) throw BadFile(*why);
+    auto& manifest = std::get<Manifest>(found.content);
+    if (const auto damage = checkpoint::damage_of(path, manifest)) throw BadFile(*damage);
+    return {path, std::move(manifest), {}};
+  }
+  throw CannotMeet("`resume` " + path.string() + ": there is no such checkpoint");
+}
+
 bool names_one_checkpoint(const std::filesystem::path& path) {
   const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
   return plain.filename().string().starts_with("step-") &&
@@ -74,7 +78,8 @@ bool names_one_checkpoint(const std::filesystem::path& path) {
 
 std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named) {
   const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
-  return names_one_checkpoint(plain) ? std::optional(only(plain)) : newest_of_run(plain);
+  return names_one_checkpoint(plain) ? std::optional(one_checkpoint(plain))
+                                     : newest_checkpoint(plain / kCheckpoints);
 }
 
 std::vector<std::string> changed_settings(const Manifest& before, const Manifest& now) {
@@ -99,6 +104,42 @@ std::vector<std::string> changed_settings(const Manifest& before, const Manifest
   return changed;
 }
 
+std::string to_text(const SoundCheckpoint& checkpoint) {
+  const nlohmann::ordered_json json{{"path", any_bytes(checkpoint.path.string())},
+                                    {"manifest", checkpoint::to_json(checkpoint.manifest)}};
+  return json.dump();
+}
+
+SoundCheckpoint checkpoint_in(const std::string& text) {
+  const Node root = parse_json(text, "the first process's checkpoint");
+  return {root.at("path").any_bytes(),
+          checkpoint::parse_manifest(root.at("manifest").any_text(), "its manifest"),
+          {}};
+}
+
+std::string new_run_id() {
+  std::random_device random;
+  std::string bits;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t word = random();
+    bits.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  }
+  return to_hex(bits);
+}
+
+void want_same_settings(const Manifest& before, const Manifest& now, bool force, bool in_place) {
+  const std::vector<std::string> changed = changed_settings(before, now);
+  if (changed.empty()) return;
+  std::string lines;
+  for (const std::string& each : changed) lines += "\n  " + each;
+  if (!force)
+    throw CannotMeet("`resume`: with other settings this would be another training:" + lines +
+                     "\nleave them as they were, or `force` it");
+  if (in_place && counts_otherwise(before, now))
+    throw CannotMeet("`force`: with other settings the steps are counted otherwise:" + lines +
+                     "\ngo on in another folder");
+}
+
 bool counts_otherwise(const Manifest& before, const Manifest& now) {
   return orders_samples_otherwise(before, now) || before.batch != now.batch;
 }
@@ -112,6 +153,26 @@ Beginning beginning_of(const Manifest& before, const Manifest& now) {
   beginning.stream.used = 0;
   beginning.samples = beginning.stream.epoch * now.data_samples;
   return beginning;
+}
+
+PlainWeights weights_of(const SoundCheckpoint& checkpoint) {
+  PlainWeights weights;
+  for (const checkpoint::FileEntry& part : checkpoint.manifest.files) {
+    const model::WeightsReader reader(checkpoint.path / part.name);
+    weights.metadata = reader.metadata();
+    for (const std::string& name : reader.names())
+      if (runtime::is_of_the_network(name)) weights.tensors.emplace(name, *reader.find(name));
+  }
+  return weights;
+}
+
+bool is_seen(const SoundCheckpoint& checkpoint) {
+  try {
+    return read_file(checkpoint.path / checkpoint::kManifestFile) ==
+           checkpoint::to_json(checkpoint.manifest);
+  } catch (const IoError&) {
+    return false;
+  }
 }
 
 runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint) {

@@ -9,6 +9,7 @@
 
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
+#include "model/weights_file.h"
 #include "runtime/state.h"
 #include "train/course.h"
 
@@ -28,6 +29,15 @@ struct SoundCheckpoint {
 // folder of one checkpoint means that one. Returns nullopt if `named` is a run folder without
 // checkpoints. Throws BadFile, with the reasons, if there are checkpoints and none is sound.
 [[nodiscard]] std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named);
+// The same for a folder of checkpoints instead of a run folder.
+[[nodiscard]] std::optional<SoundCheckpoint> newest_checkpoint(
+    const std::filesystem::path& checkpoints);
+// One checkpoint. Throws CannotMeet if there is none, and BadFile if it is damaged.
+[[nodiscard]] SoundCheckpoint one_checkpoint(const std::filesystem::path& path);
+
+// A checkpoint as text, which other processes turn back, without what was skipped.
+[[nodiscard]] std::string to_text(const SoundCheckpoint& checkpoint);
+[[nodiscard]] SoundCheckpoint checkpoint_in(const std::string& text);
 
 // Whether `path` is the folder of one checkpoint, going by its name.
 [[nodiscard]] bool names_one_checkpoint(const std::filesystem::path& path);
@@ -47,6 +57,27 @@ struct SoundCheckpoint {
 // them, the epoch of the checkpoint begins anew.
 [[nodiscard]] Beginning beginning_of(const checkpoint::Manifest& before,
                                      const checkpoint::Manifest& now);
+
+// 128 random bits as 32 hexadecimal digits, for CheckpointRequest::run.
+[[nodiscard]] std::string new_run_id();
+
+// Throws CannotMeet, with a list of the settings that changed, if a training with the settings
+// `now` cannot go on from `before`: because it would be another training (unless `force`), or
+// because it would put its checkpoints among those of a training that counts otherwise
+// (`in_place`).
+void want_same_settings(const checkpoint::Manifest& before, const checkpoint::Manifest& now,
+                        bool force, bool in_place);
+
+// The parameters and buffers of a checkpoint, without the state of the training, and the metadata
+// that a file of weights has.
+struct PlainWeights {
+  model::NamedTensors tensors;
+  model::WeightsMetadata metadata;
+};
+[[nodiscard]] PlainWeights weights_of(const SoundCheckpoint& checkpoint);
+
+// Whether this machine sees the checkpoint: the same manifest under the same path.
+[[nodiscard]] bool is_seen(const SoundCheckpoint& checkpoint);
 
 // Finds the tensors in the checkpoint's files. Opens the files at once; throws IoError or BadFile.
 [[nodiscard]] runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint);

@@ -1,4 +1,6 @@
 // Checkpoints of a training, and trainings that go on from one.
+#include "train/resume.h"
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/folder.h"
@@ -78,25 +80,16 @@ class Training {
     job.replicas = check_recipe(recipe, job);
     return train_on_threads(recipe, job, data, {}, std::nullopt);
   }
+  static void go_on_from(const fs::path& checkpoint, Recipe& recipe) {
+    const SoundCheckpoint found = one_checkpoint(checkpoint);
+    recipe.beginning = beginning_of(found.manifest, found.manifest);
+    recipe.resumed = tensors_of(found);
+    recipe.resumes = true;
+  }
   // Goes on from a checkpoint that another training, or this one, has written.
   TrainingOutcome resume(const fs::path& checkpoint, std::int64_t minibatches) const {
     Recipe wanted = recipe(minibatches);
-    for (const checkpoint::Found& found : checkpoint::find_checkpoints(checkpoint.parent_path())) {
-      if (found.path != checkpoint) continue;
-      const auto& manifest = std::get<checkpoint::Manifest>(found.content);
-      wanted.beginning = {.stream = {manifest.position.epoch, manifest.position.samples_of_epoch},
-                          .samples = manifest.position.samples,
-                          .minibatch = manifest.position.minibatch};
-      auto readers = std::make_shared<std::vector<std::unique_ptr<model::WeightsReader>>>();
-      for (const checkpoint::FileEntry& file : manifest.files)
-        readers->push_back(std::make_unique<model::WeightsReader>(checkpoint / file.name));
-      wanted.resumed = [readers](const std::string& name) -> std::optional<at::Tensor> {
-        for (const auto& reader : *readers)
-          if (auto tensor = reader->find(name)) return tensor;
-        return std::nullopt;
-      };
-    }
-    EXPECT_TRUE(wanted.resumed) << checkpoint;
+    go_on_from(checkpoint, wanted);
     return run(wanted);
   }
 
@@ -148,6 +141,62 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"replicated", "pipedream", {2, 1}, 1, OptimiserKind::kAdamW},
                     PlanCase{"two_buffered", "2bw", {2, 2}, 4}, PlanCase{"dp_bsp", "dp-bsp", {3}}),
     [](const auto& of) { return of.param.name; });
+
+// Every plan goes on from the checkpoint of every other. The weights are equal after loading, and
+// training goes on.
+TEST(ResumeAcrossPlans, GivesTheSameTensors) {
+  const std::vector<PlanCase> cases{{"mp", "mp", {1, 1}},
+                                    {"gpipe", "gpipe", {1, 1, 1}, 4},
+                                    {"dapple", "dapple", {2, 1}, 2},
+                                    {"straight", "pipedream", {1, 1, 1}},
+                                    {"replicated", "pipedream", {2, 1}},
+                                    {"two_buffered", "2bw", {2, 2}, 4},
+                                    {"dp_bsp", "dp-bsp", {3}},
+                                    {"dp_asp", "dp-asp", {2}}};
+  for (const PlanCase& before : cases) {
+    const Training first(before);
+    const TrainingOutcome outcome = first.run(first.recipe(24));
+    const std::int64_t step = steps_in(first.folder()).back();
+    const fs::path checkpoint = first.folder() / checkpoint::folder_name(step);
+    for (const PlanCase& after : cases) {
+      SCOPED_TRACE(before.name + ", then " + after.name);
+      const Training loaded(after);
+      const TrainingOutcome same = loaded.resume(checkpoint, step);
+      EXPECT_EQ(same.measured.minibatches, step);
+      if (step == 24) expect_same(same.weights, outcome.weights);
+      const model::NamedTensors saved = weights_of(one_checkpoint(checkpoint)).tensors;
+      for (const auto& [name, tensor] : same.weights.parameters)
+        EXPECT_TRUE(at::equal(tensor, saved.at(name))) << name;
+      const Training longer(after);
+      EXPECT_EQ(longer.resume(checkpoint, 70).measured.samples, 64 * 64 + 6 * 64);
+    }
+  }
+}
+
+// Workers that do not see the folder send their parts to worker 0, and get their tensors from it.
+TEST(Saving, WorksForWorkersThatDoNotSeeTheFolder) {
+  for (const PlanCase& of :
+       {PlanCase{"straight", "pipedream", {1, 1, 1}}, PlanCase{"dp_asp", "dp-asp", {3}}}) {
+    const Training seen(of);
+    const Training unseen(of);
+    const auto sees_files = [](WorkerId worker) { return worker.value != 1; };
+    const TrainingOutcome wanted = seen.run(seen.recipe(40));
+    Recipe far = unseen.recipe(40);
+    far.sees_files = sees_files;
+    const TrainingOutcome outcome = unseen.run(far);
+    EXPECT_FALSE(outcome.unsaved.has_value());
+    EXPECT_EQ(steps_in(unseen.folder()), steps_in(seen.folder()));
+    const std::string last = checkpoint::folder_name(steps_in(unseen.folder()).back());
+    const SoundCheckpoint found = one_checkpoint(unseen.folder() / last);
+    EXPECT_EQ(found.manifest.files.size(), 3u);
+    const Training rest(of);
+    Recipe resumed = rest.recipe(found.manifest.position.step);
+    Training::go_on_from(found.path, resumed);
+    resumed.sees_files = sees_files;
+    expect_same(rest.run(resumed).weights, outcome.weights);
+    if (of.system != "dp-asp") expect_same(outcome.weights, wanted.weights);
+  }
+}
 
 TEST(Saving, KeepsTheNewest) {
   const Training training({"mp", "mp", {1, 1}});

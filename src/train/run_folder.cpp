@@ -169,18 +169,46 @@ std::string resumed_metrics(const std::filesystem::path& earlier,
 Metrics::Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
                  const checkpoint::Manifest& manifest)
     : name_(file.string()) {
-  write_file_atomically(file, resumed_metrics(earlier, manifest));
-  file_.open(file, std::ios::app);
+  const std::string kept = resumed_metrics(earlier, manifest);
+  write_file_atomically(file, kept);
+  written_ = static_cast<std::streamoff>(kept.size());
+  file_.open(file, std::ios::in | std::ios::out);
   if (!file_) throw IoError("cannot write " + name_ + ": " + std::strerror(errno));
 }
 
 void Metrics::write(const std::string& line) {
-  if (failure_) return;
+  constexpr std::size_t kMostPending = 64 << 20;
+  constexpr auto kBetweenTries = std::chrono::seconds(1);
+  if (pending_.size() + line.size() < kMostPending)
+    pending_ += line + "\n";
+  else
+    lost_ = true;
+  if (failure_ && std::chrono::steady_clock::now() - tried_ < kBetweenTries) return;
+  write_pending();
+}
+
+void Metrics::write_pending() {
   errno = 0;
-  file_ << line << "\n" << std::flush;
-  if (file_) return;
+  file_.clear();
+  file_.seekp(written_);  // a failed try may have written a part
+  file_ << pending_ << std::flush;
+  if (file_) {
+    if (failure_) log_info("metrics are written to " + name_ + " again");
+    failure_.reset();
+    written_ += static_cast<std::streamoff>(pending_.size());
+    pending_.clear();
+    return;
+  }
+  tried_ = std::chrono::steady_clock::now();
+  const bool is_new = !failure_.has_value();
   failure_ = "cannot write " + name_ + (errno != 0 ? std::string(": ") + std::strerror(errno) : "");
-  log_warning(*failure_ + "; training goes on, and its metrics end here");
+  if (is_new) log_warning(*failure_ + "; training goes on, and tries again");
+}
+
+std::optional<std::string> Metrics::finish() {
+  if (!pending_.empty()) write_pending();
+  if (lost_ && !failure_) failure_ = "some lines of " + name_ + " could not be written";
+  return failure_;
 }
 
 void Metrics::add(const Step& step) {

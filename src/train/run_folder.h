@@ -2,6 +2,7 @@
 // configuration, its plan, its metrics and its results.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -61,8 +62,9 @@ inline constexpr const char* kTraceFile = "timeline.json";
 // message what the space is for.
 void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what);
 
-// Writes metrics.jsonl: one JSON object per line, flushed after each line. If a line cannot be
-// written, logs a warning and writes no further lines. It does not throw, so training goes on.
+// Writes metrics.jsonl: one JSON object per line, flushed after each line. If lines cannot be
+// written, because the disk is full, logs a warning, keeps them in memory and tries again every
+// second. It does not throw, so training goes on.
 class Metrics {
  public:
   // Begins a new file.
@@ -75,15 +77,21 @@ class Metrics {
   void add(const Step& step);
   void add(const Evaluation& evaluation);
 
-  // Why lines are missing. Not set if all lines were written.
-  [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
+  // Tries a last time to write the lines that could not be written, and returns why some are
+  // missing. Returns nullopt if none is.
+  [[nodiscard]] std::optional<std::string> finish();
 
  private:
   void write(const std::string& line);
+  void write_pending();
 
   std::string name_;
   std::ofstream file_;
+  std::streamoff written_ = 0;  // the bytes of the file that are whole lines
+  std::string pending_;         // lines that are not written
+  bool lost_ = false;           // there were too many pending lines to keep
   std::optional<std::string> failure_;
+  std::chrono::steady_clock::time_point tried_;  // when writing failed last
 };
 
 }  // namespace pipedream::train

@@ -1,6 +1,11 @@
 #include "train/run_folder.h"
 
+#include <csignal>
+#include <sstream>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -80,11 +85,56 @@ TEST(WantSpace, SaysWhatIsFreeAndWhatIsNeeded) {
 
 TEST(Metrics, ThatCannotBeWrittenAreReportedAndEndNothing) {
   Metrics metrics("/dev/full");
-  EXPECT_FALSE(metrics.failure());
+  EXPECT_FALSE(metrics.finish());
   metrics.add(Step{});
-  ASSERT_TRUE(metrics.failure());
-  EXPECT_NE(metrics.failure()->find("/dev/full"), std::string::npos);
   metrics.add(Step{});
+  const auto failure = metrics.finish();
+  ASSERT_TRUE(failure);
+  EXPECT_NE(failure->find("/dev/full"), std::string::npos);
+}
+
+// A limit on the size of files stands for a disk that is full for a while.
+TEST(Metrics, AreCompleteIfTheDiskIsFullForAWhile) {
+  const test::TemporaryFolder scratch;
+  const auto file = scratch.path() / "metrics.jsonl";
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  Metrics metrics(file);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    const rlimit full{i >= 30 && i < 60 ? 2000 : before.rlim_cur, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+    metrics.add(Step{.minibatch = i});
+  }
+  EXPECT_FALSE(metrics.finish());
+  std::istringstream lines(read_file(file));
+  std::int64_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_EQ(nlohmann::json::parse(line).at("minibatch"), count);
+  EXPECT_EQ(count, 100);
+}
+
+// Lines after the checkpoint are dropped, and a line that a crash has cut off.
+TEST(Metrics, OfAResumedTrainingEndWithTheCheckpoint) {
+  const test::TemporaryFolder scratch;
+  const auto file = scratch.path() / "metrics.jsonl";
+  {
+    Metrics metrics(file);
+    for (std::int64_t i = 0; i < 6; ++i)
+      metrics.add(Step{.minibatch = i, .samples = 8 * (i + 1), .loss = 0.5});
+    Evaluation evaluation;
+    evaluation.minibatches = 6;
+    metrics.add(evaluation);
+  }
+  write_file_atomically(file, read_file(file) + "{\"minibatch\": 6, \"sam");
+  checkpoint::Manifest manifest;
+  manifest.position = {.step = 4, .samples = 32};
+  Metrics(file, file, manifest).add(Step{.minibatch = 4, .samples = 40, .loss = 0.25});
+  const std::string text = read_file(file);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6) << text;
+  EXPECT_NE(text.find("{\"resumed\":4,\"samples\":32}\n{\"minibatch\":4,"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("epoch"), std::string::npos) << text;
 }
 
 }  // namespace

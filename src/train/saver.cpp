@@ -37,6 +37,26 @@ transport::Message to_message(const Part& part) {
           text};
 }
 
+constexpr std::int64_t kSent = 2;  // in the header: how many pieces of the file follow
+
+// Receives the content of a file from a worker that does not see the folder, and writes it.
+Part receive_part(transport::Transport& channel, WorkerId from, std::int64_t count,
+                  NewCheckpoint* made) {
+  std::vector<transport::Message> messages;
+  std::vector<std::string_view> pieces;
+  for (std::int64_t i = 0; i < count; ++i) {
+    messages.push_back(channel.wait(channel.receive(from, kParts), transport::Deadline::max()));
+    const auto& bytes = messages.back().bytes;
+    pieces.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  if (made == nullptr) return {};
+  try {
+    return {made->add(part_name(from), pieces), {}};
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
 Part to_part(const transport::Message& message, WorkerId from) {
   const std::string text(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
   if (message.header.at(0) == 0) return {std::nullopt, text};
@@ -57,22 +77,29 @@ const Found* best_of(const std::vector<Found>& all) {
   return best;
 }
 
+model::WeightsImage image_of(const std::map<std::string, runtime::HostCopies::Copy>& state,
+                             const model::WeightsMetadata& metadata) {
+  model::NamedTensors tensors;
+  for (const auto& [name, copy] : state) tensors.emplace(name, copy.wait());
+  return model::image_of(tensors, metadata);
+}
+
 // Writes this worker's file.
 Part write_part(NewCheckpoint& made, WorkerId me,
                 const std::map<std::string, runtime::HostCopies::Copy>& state,
                 const model::WeightsMetadata& metadata) {
-  model::NamedTensors tensors;
-  for (const auto& [name, copy] : state) tensors.emplace(name, copy.wait());
-  return {made.add(part_name(me), model::image_of(tensors, metadata).pieces()), {}};
+  return {made.add(part_name(me), image_of(state, metadata).pieces()), {}};
 }
 
 }  // namespace
 
-Saver::Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel)
+Saver::Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel,
+             bool sees_folder)
     : saving_(saving),
       disk_(saving.disk != nullptr ? *saving.disk : checkpoint::real_disk()),
       metadata_(std::move(metadata)),
       channel_(channel),
+      sees_folder_(sees_folder),
       damaged_(saving.damaged),
       thread_([this] { run(); }) {}
 
@@ -132,8 +159,20 @@ void Saver::run() {
   }
 }
 
+void Saver::send_part(const Job& job) {
+  const auto image = std::make_shared<const model::WeightsImage>(image_of(job.state, metadata_));
+  const std::vector<std::string_view> pieces = image->pieces();
+  channel_.send(kCollector, kParts, {{kSent, static_cast<std::int64_t>(pieces.size())}, {}, {}});
+  for (const std::string_view piece : pieces)
+    channel_.send(kCollector, kParts, {{}, std::as_bytes(std::span(piece)), image});
+}
+
 std::optional<std::string> Saver::write(const Job& job) {
   const WorkerId me = channel_.me();
+  if (!sees_folder_) {
+    send_part(job);
+    return std::nullopt;
+  }
   std::optional<NewCheckpoint> made;
   Part own;
   try {
@@ -151,8 +190,12 @@ std::optional<std::string> Saver::write(const Job& job) {
   if (own.entry) manifest.files.push_back(*own.entry);
   for (int w = 1; w < channel_.workers(); ++w) {
     // No deadline: a disk may be slow, and a worker that fails aborts this channel.
+    const transport::Message message =
+        channel_.wait(channel_.receive({w}, kParts), transport::Deadline::max());
     const Part part =
-        to_part(channel_.wait(channel_.receive({w}, kParts), transport::Deadline::max()), {w});
+        message.header.at(0) == kSent
+            ? receive_part(channel_, {w}, message.header.at(1), made ? &*made : nullptr)
+            : to_part(message, {w});
     if (part.entry) manifest.files.push_back(*part.entry);
     if (failure.empty()) failure = part.failure;
   }

@@ -40,9 +40,9 @@ struct SavedStep {
   std::optional<double> held_out_loss;
 };
 
-// One worker's part in writing checkpoints, on a thread of its own. Every worker writes one file;
-// worker 0 writes the manifest when all others have told it that their files are on the disk. Owned
-// by the worker's thread.
+// One worker's part in writing checkpoints, on a thread of its own. Every worker writes one file,
+// or sends its content to worker 0 if it does not see the folder. Worker 0 writes the manifest when
+// all files are on the disk. Owned by the worker's thread.
 //  1. One checkpoint is written at a time: save() waits until the one before is done, so that there
 //     is at most one copy of the state.
 //  2. A failure to write is logged as a warning, and the checkpoint is given up by all workers. The
@@ -50,8 +50,9 @@ struct SavedStep {
 class Saver {
  public:
   // `channel` is for this class alone. `saving` must outlive it. `metadata` goes into every file of
-  // tensors.
-  Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel);
+  // tensors. `sees_folder`: whether this worker's machine sees the folder.
+  Saver(const Saving& saving, model::WeightsMetadata metadata, transport::Transport& channel,
+        bool sees_folder);
   // Waits until the checkpoint under way is written.
   ~Saver();
   Saver(const Saver&) = delete;
@@ -78,6 +79,8 @@ class Saver {
   // Writes this worker's file and, at worker 0, the manifest. Returns why the checkpoint was given
   // up; at other workers nullopt. Throws Aborted if another worker has failed.
   [[nodiscard]] std::optional<std::string> write(const Job& job);
+  // Sends this worker's file to worker 0, which writes it.
+  void send_part(const Job& job);
   // Returns why the manifest was not written; empty if it was.
   [[nodiscard]] std::string finish_checkpoint(checkpoint::NewCheckpoint& made,
                                               checkpoint::Manifest manifest, const SavedStep& step);
@@ -89,6 +92,7 @@ class Saver {
   checkpoint::Disk& disk_;
   model::WeightsMetadata metadata_;
   transport::Transport& channel_;
+  bool sees_folder_;
   std::vector<std::filesystem::path> damaged_;  // Saving::damaged that were not removed yet
   mutable std::mutex mutex_;                    // guards what follows
   std::condition_variable changed_;

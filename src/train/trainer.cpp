@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/match.h"
@@ -11,6 +13,7 @@
 #include "schedule/evaluation.h"
 #include "systems/simulation.h"
 #include "train/course.h"
+#include "train/far_files.h"
 #include "train/item_feed.h"
 #include "train/news.h"
 #include "train/stopper.h"
@@ -20,6 +23,11 @@ namespace {
 
 using schedule::Extent;
 using schedule::Schedule;
+
+// Processes give a sign of life every second. A shorter silence than this says nothing.
+constexpr std::chrono::milliseconds kShortestSilence{5'000};
+// The longest wait for a worker that writes to its disk.
+constexpr std::chrono::milliseconds kPatienceWithDisks{600'000};
 
 StageId loss_stage_of(const runtime::Job& job) {
   const auto stage_of = plan::stage_of_each_layer(job.plan, job.network.graph);
@@ -100,19 +108,17 @@ class TrainingWorker {
         meter_(std::move(ledger), job.device_of(seat.me)),
         worker_(job, seat.me, seat.channels, seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }) {
+    if (recipe.initial) runtime::load_weights(worker_, recipe.initial);
+    if (recipe.resumes) load_checkpoint();
     if (recipe.saving)
       saver_.emplace(*recipe.saving, model::metadata_of(job.network, data.facts),
-                     seat.channels.saves);
-    if (recipe.initial) runtime::load_weights(worker_, recipe.initial);
+                     seat.channels.saves, sees_run_folder());
     if (recipe.saving && recipe.is_stopped)
       stopper_.emplace(seat.channels.stops, Stopper::Rules{recipe.is_stopped,
                                                            [this](std::int64_t begun) {
                                                              return course_.end_after(begun);
                                                            },
                                                            job.patience});
-    if (recipe.resumed)
-      runtime::load_state(worker_, schedule_of({1, job.plan.microbatches, 1}).rules, recipe.resumed,
-                          seat.channels.control);
     samples_ = recipe.beginning.samples;
     loss_ = recipe.beginning.loss;
   }
@@ -123,7 +129,7 @@ class TrainingWorker {
     outcome.interrupted = train_all() < course_.minibatches();
     if (stopper_) stopper_->finish();
     if (saver_) {
-      saver_->finish();
+      finish_saving();
       outcome.unsaved = saver_->failure();
     }
     outcome.workers =
@@ -134,6 +140,13 @@ class TrainingWorker {
   }
 
  private:
+  // Loads the state of the checkpoint. Workers that do not see it get its tensors from worker 0.
+  void load_checkpoint();
+  [[nodiscard]] bool sees_run_folder() const {
+    if (recipe_.sees_files) return recipe_.sees_files(seat_.me);
+    return sees_folder(seat_.channels.control, recipe_.saving->folder,
+                       std::max(job_.patience, kPatienceWithDisks));
+  }
   // Trains to the end, or to where the training is stopped. Returns how many minibatches were
   // trained.
   [[nodiscard]] std::int64_t train_all();
@@ -145,6 +158,11 @@ class TrainingWorker {
     return stopper_ ? stopper_->end_before(minibatch) : std::nullopt;
   }
   void evaluate(std::int64_t epoch);
+  // Waits until all workers have written what they have to write.
+  void finish_saving() {
+    saver_->finish();
+    runtime::meet(seat_.channels.control, std::max(job_.patience, kPatienceWithDisks));
+  }
   // Has a checkpoint of the state after `stretch` written. `evaluated`: whether this state was.
   void save(const Stretch& stretch, bool evaluated);
   // The schedule of a stretch, and the options that it is made with.
@@ -215,6 +233,24 @@ std::int64_t TrainingWorker::samples_of_timed(std::int64_t from, std::int64_t co
   return course_.batches().samples_until(first + count) - course_.batches().samples_until(first);
 }
 
+void TrainingWorker::load_checkpoint() {
+  transport::Transport& control = seat_.channels.control;
+  const schedule::Rules rules = schedule_of({1, job_.plan.microbatches, 1}).rules;
+  const auto patience = std::max(job_.patience, kPatienceWithDisks);
+  const bool sees = recipe_.resumed && (!recipe_.sees_files || recipe_.sees_files(seat_.me));
+  const std::vector<WorkerId> blind = runtime::those_without(control, sees, patience);
+  if (!sees) {
+    TensorClient client(seat_.channels.saves, patience);
+    runtime::load_state(
+        worker_, rules, [&](const std::string& name) { return client.find(name); }, control);
+    return;
+  }
+  std::optional<TensorServer> server;
+  if (seat_.me == WorkerId{0} && !blind.empty())
+    server.emplace(seat_.channels.saves, recipe_.resumed, blind);
+  runtime::load_state(worker_, rules, recipe_.resumed, control);
+}
+
 std::int64_t TrainingWorker::train_all() {
   Stretch stretch;
   std::int64_t next = 0;
@@ -274,7 +310,7 @@ void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
                               .minibatch = course_.random_number(stretch.first + stretch.count)},
                  .loss = loss_};
   if (evaluated && last_) step.held_out_loss = last_->score.mean_loss();
-  saver_->finish();  // before the copies are taken, so that there is one copy of the state at most
+  finish_saving();  // before the copies are taken, so that there is one copy of the state at most
   saver_->save(runtime::copy_state(worker_, seat_.channels.control), step);
 }
 
@@ -402,12 +438,29 @@ TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recip
                                  const runtime::Job& job, const Data& data,
                                  const Observer& observer,
                                  const std::optional<transport::Links>& link) {
+  static_assert(std::is_trivially_copyable_v<runtime::OpPlace> &&
+                sizeof(runtime::OpPlace) <= transport::kMostNoted);
+  world.set_patience(std::max(job.patience, kShortestSilence));
+  runtime::Job noting = job;
+  noting.note_op = [&world](const runtime::OpPlace& place) {
+    world.note(std::as_bytes(std::span(&place, 1)));
+  };
   TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
   runtime::run_as_process(world, job.devices, link, [&](const runtime::Seat& seat) {
-    outcome = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
+    outcome = TrainingWorker(recipe, noting, data, observer, seat, ledger).run();
   });
+  world.note({});
   return outcome;
+}
+
+std::string describe(const transport::LostProcess& lost, const std::string& host) {
+  std::string text = "worker " + std::to_string(lost.rank) + " (process " +
+                     std::to_string(lost.process) + " on " + host + ") was killed or crashed";
+  runtime::OpPlace place{};
+  if (lost.noted.size() != sizeof(place)) return text + " outside of training";
+  std::memcpy(&place, lost.noted.data(), sizeof(place));
+  return text + " in " + runtime::to_text(place);
 }
 
 }  // namespace pipedream::train

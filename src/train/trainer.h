@@ -36,8 +36,13 @@ struct Recipe {
   CheckpointTimes checkpoints;   // ignored unless `saving` is set
   std::optional<Saving> saving;  // where checkpoints go; not set: nowhere
   Beginning beginning;           // what was trained before
-  // Finds the tensors of the checkpoint that the training goes on from. Empty if it begins anew.
+  // Finds the tensors of the checkpoint that the training goes on from. Empty if it begins anew, or
+  // if this process does not see the checkpoint.
   runtime::FindTensor resumed;
+  bool resumes = false;  // whether the training goes on from a checkpoint
+  // Whether a worker's machine sees the folder of checkpoints, and the checkpoint to go on from.
+  // Empty: that is found out. Tests set it.
+  std::function<bool(WorkerId)> sees_files;
   // Finds weights to begin with instead of random ones (runtime::load_weights). May be empty.
   runtime::FindTensor initial;
   // Called about 20 times a second at worker 0, by a thread of its own: returns whether the
@@ -115,5 +120,9 @@ struct TrainingOutcome {
                                                const runtime::Job& job, const Data& data,
                                                const Observer& observer,
                                                const std::optional<transport::Links>& link);
+
+// Says which worker of train_as_process() was lost, and in which op: "worker 1 (process 4711 on
+// host-a) was killed or crashed in 0:F3@3 (stage 0, minibatch 3)".
+[[nodiscard]] std::string describe(const transport::LostProcess& lost, const std::string& host);
 
 }  // namespace pipedream::train

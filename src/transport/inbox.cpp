@@ -6,6 +6,26 @@
 #include "core/text.h"
 
 namespace pipedream::transport {
+namespace {
+
+// Waits in slices. If a slice took much longer than it should, this process was stopped meanwhile
+// (SIGSTOP, Ctrl-Z), and the slice does not count.
+template <class HasCome>
+bool wait_while_running(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
+                        Deadline deadline, HasCome has_come) {
+  constexpr auto kSlice = std::chrono::seconds(1);
+  constexpr auto kLate = std::chrono::milliseconds(500);
+  while (true) {
+    const Deadline now = std::chrono::steady_clock::now();
+    const Deadline end = std::min(deadline, now + kSlice);
+    if (changed.wait_until(lock, end, has_come)) return true;
+    const Deadline woken = std::chrono::steady_clock::now();
+    if (woken - end > kLate && deadline != Deadline::max()) deadline += woken - now;
+    if (woken >= deadline) return false;
+  }
+}
+
+}  // namespace
 
 std::string sent_nothing(const std::set<WorkerId>& workers) {
   const auto number = [](WorkerId worker) { return std::to_string(worker.value); };
@@ -74,7 +94,7 @@ Arrival Inbox::wait_any(std::span<const Ticket> tickets, Deadline deadline) {
     }
     return aborted_.has_value() || first != arrived_.end();
   };
-  const bool woken = changed_.wait_until(lock, deadline, has_come);
+  const bool woken = wait_while_running(changed_, lock, deadline, has_come);
   if (aborted_) throw Aborted(*aborted_);
   if (!woken) {
     std::set<WorkerId> workers;

@@ -55,6 +55,11 @@ MpiWorld::~MpiWorld() = default;
 int MpiWorld::rank() const { return engine_->rank(); }
 int MpiWorld::size() const { return engine_->size(); }
 const std::vector<int>& MpiWorld::hosts() const { return engine_->hosts(); }
+const std::string& MpiWorld::host_name(int rank) const { return engine_->host_name(rank); }
+void MpiWorld::set_patience(std::chrono::milliseconds patience) { engine_->set_patience(patience); }
+void MpiWorld::note(std::span<const std::byte> what) { engine_->board().note(what); }
+void MpiWorld::note_end() { engine_->board().note_end(); }
+std::vector<LostProcess> MpiWorld::lost_here() const { return engine_->board().lost(); }
 int MpiWorld::here() const {
   const int mine = hosts().at(static_cast<std::size_t>(rank()));
   return launched_here().value_or(

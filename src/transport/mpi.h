@@ -3,8 +3,12 @@
 // throws CannotMeet.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +30,16 @@ namespace pipedream::transport {
 
 class MpiEngine;
 
+// The most bytes of a note (MpiWorld::note).
+inline constexpr std::size_t kMostNoted = 96;
+
+// A process of this host that is gone and did not end by itself: it was killed, or it crashed.
+struct LostProcess {
+  int rank = 0;
+  std::int64_t process = 0;      // its number
+  std::vector<std::byte> noted;  // what it noted last
+};
+
 // MPI in this process: the constructor starts it, the destructor ends it. Only one can be made in a
 // process, since MPI cannot start again. It must outlive the endpoints that it connects, and is
 // used by the thread that made it.
@@ -38,6 +52,12 @@ class MpiEngine;
 //
 // When MPI fails underneath (the link to a peer broke), all endpoints are aborted with MPI's text.
 // Usually mpirun is quicker: it ends all processes of a job when one dies.
+//
+// The thread also sends a sign of life to the next rank every second, and watches that of the rank
+// before. If that rank is silent for longer than `set_patience`, because it is stopped or its link
+// is dead, all endpoints of all ranks are aborted, with its number and host in the reason. Time in
+// which this process itself was stopped does not count. So a wait on an endpoint may have no
+// deadline: it ends when the process that is waited for is lost.
 class MpiWorld {
  public:
   // Throws CannotMeet if MPI cannot start, and WorkerLost if its first calls fail.
@@ -56,6 +76,8 @@ class MpiWorld {
   [[nodiscard]] int size() const;
   // For each rank its host, named by the lowest rank on that host.
   [[nodiscard]] const std::vector<int>& hosts() const;
+  // The name of a rank's host.
+  [[nodiscard]] const std::string& host_name(int rank) const;
   // How many ranks are on this machine, by the launcher's environment variables or else by MPI.
   [[nodiscard]] int here() const;
 
@@ -64,6 +86,18 @@ class MpiWorld {
   // them within about 1 ms; if several ranks abort at once, each reports the first abort that it
   // heard of.
   [[nodiscard]] std::unique_ptr<Transport> connect();
+
+  // The longest silence of another process. 60 seconds until this is called.
+  void set_patience(std::chrono::milliseconds patience);
+
+  // Notes what this process does, in at most kMostNoted bytes. The other processes of this host can
+  // read it when this one was killed.
+  void note(std::span<const std::byte> what);
+  // Says that this process is about to end by itself. Until then, and until leave() was called, it
+  // counts as killed when it is gone.
+  void note_end();
+  // The processes of this host that were killed or crashed. May be called from any thread.
+  [[nodiscard]] std::vector<LostProcess> lost_here() const;
 
   // Aborts every channel on every rank, including channels that are connected later.
   void abort(const std::string& reason);

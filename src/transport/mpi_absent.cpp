@@ -19,7 +19,15 @@ const std::vector<int>& MpiWorld::hosts() const {
   static const std::vector<int> none;
   return none;
 }
+const std::string& MpiWorld::host_name(int) const {
+  static const std::string none;
+  return none;
+}
 int MpiWorld::here() const { return 0; }
+void MpiWorld::set_patience(std::chrono::milliseconds) {}
+void MpiWorld::note(std::span<const std::byte>) {}
+void MpiWorld::note_end() {}
+std::vector<LostProcess> MpiWorld::lost_here() const { return {}; }
 std::unique_ptr<Transport> MpiWorld::connect() { return nullptr; }
 void MpiWorld::abort(const std::string&) {}
 bool MpiWorld::leave() { return true; }

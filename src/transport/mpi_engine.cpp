@@ -1,6 +1,7 @@
 #include "transport/mpi_engine.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -19,7 +20,9 @@ using std::chrono::steady_clock;
 constexpr int kFrames = 0;
 constexpr int kPayloads = 1;
 
-constexpr std::int32_t kAbort = -1;  // in a frame's tag: the payload is the reason of an abort
+constexpr std::int32_t kAbort = -1;       // in a frame's tag: the payload is the reason of an abort
+constexpr std::int32_t kSignOfLife = -2;  // in a frame's tag: there is no payload
+constexpr std::uint64_t kLast = 1;        // in the number of a sign of life: no other follows
 constexpr std::int32_t kAllChannels = -1;  // in a frame's channel: the abort is for all of them
 
 constexpr std::size_t kPiece = 1 << 20;  // largest piece of a payload, in bytes
@@ -27,6 +30,7 @@ constexpr int kMostSends = 256;          // limit of send requests in progress (
 constexpr int kLooksBeforeNap = 50;
 constexpr auto kNap = 200us;
 constexpr auto kPatienceAfterAbort = 5s;
+constexpr auto kBetweenSigns = 1s;
 
 std::string text_of_mpi_error(int code) {
   std::string text(MPI_MAX_ERROR_STRING, '\0');
@@ -75,6 +79,7 @@ MpiEngine::~MpiEngine() {
 }
 
 bool MpiEngine::leave() {
+  board_->note_end();
   closing_ = true;
   thread_.join();
   return left_together_;
@@ -93,7 +98,7 @@ void MpiEngine::send(WorkerId to, const Frame& frame, Message message) {
   PD_CHECK(to.value >= 0 && to.value < size_);
   auto transfer = std::make_shared<Transfer>();
   transfer->peer = to;
-  transfer->urgent = frame.tag == kAbort;
+  transfer->urgent = frame.tag == kAbort || frame.tag == kSignOfLife;
   transfer->packed = pack(frame);
   transfer->message = std::move(message);
   {
@@ -135,10 +140,12 @@ void MpiEngine::run() {
   try {
     while (!closing_) step();
     left_together_ = leave_with_the_others();
-    if (left_together_)
+    if (left_together_) {
+      board_->free();
       MPI_Finalize();
-    else
+    } else {
       abandon();
+    }
   } catch (const std::exception& error) {
     fail(error.what());
     abandon();
@@ -167,10 +174,23 @@ void MpiEngine::find_hosts() {
   MPI_Comm here = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here));
   int lowest = rank_;
+  check(MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN));
   check(MPI_Bcast(&lowest, 1, MPI_INT, 0, here));
-  check(MPI_Comm_free(&here));
   hosts_.resize(static_cast<std::size_t>(size_));
   check(MPI_Allgather(&lowest, 1, MPI_INT, hosts_.data(), 1, MPI_INT, comm_));
+  find_host_names();
+  board_ = std::make_unique<MpiBoard>(here, rank_);
+}
+
+void MpiEngine::find_host_names() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> mine{};
+  int length = 0;
+  check(MPI_Get_processor_name(mine.data(), &length));
+  std::vector<char> all(mine.size() * static_cast<std::size_t>(size_));
+  check(MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(),
+                      MPI_MAX_PROCESSOR_NAME, MPI_CHAR, comm_));
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank)
+    host_names_.emplace_back(all.data() + rank * mine.size());
 }
 
 // Returns true when all ranks are leaving, so that MPI_Finalize will not wait for any. Returns
@@ -185,6 +205,12 @@ bool MpiEngine::leave_with_the_others() {
     if (give_up && steady_clock::now() > *give_up) return false;
     step();
     if (!entered && nothing_under_way()) {
+      // The last sign of life goes first, so that the next rank does not miss those to come.
+      if (!leaves_ && size_ > 1) {
+        send(WorkerId{(rank_ + 1) % size_}, {.tag = kSignOfLife, .number = kLast}, {});
+        leaves_ = true;
+        continue;
+      }
       check(MPI_Ibarrier(comm_, &barrier));
       entered = true;
     }
@@ -202,6 +228,8 @@ bool MpiEngine::nothing_under_way() {
 // yields instead: on a busy core a thread that wakes from a nap runs at once, while a thread that
 // has yielded waits milliseconds for its turn.
 void MpiEngine::step() {
+  give_sign_of_life();
+  watch_rank_before();
   bool moved = post_sends();
   moved |= take_frames();
   moved |= finish_transfers();
@@ -209,6 +237,31 @@ void MpiEngine::step() {
   if (quiet_looks_ < kLooksBeforeNap) return;
   std::unique_lock lock(mutex_);
   queued_.wait_for(lock, kNap, [&] { return next_in_outbox() < outbox_.size(); });
+}
+
+// The signs go round in a ring: each rank hears one other, and is heard by one.
+void MpiEngine::give_sign_of_life() {
+  const Time now = steady_clock::now();
+  if (size_ == 1 || leaves_ || now - given_sign_ < kBetweenSigns) return;
+  given_sign_ = now;
+  send(WorkerId{(rank_ + 1) % size_}, {.tag = kSignOfLife}, {});
+}
+
+void MpiEngine::watch_rank_before() {
+  const Time now = steady_clock::now();
+  // If this thread did not run for a second, the process was stopped. It may have missed signs.
+  if (stepped_ == Time{} || now - stepped_ > kBetweenSigns) heard_ = now;
+  stepped_ = now;
+  if (size_ == 1 || aborted_ || before_leaves_ || now - heard_ <= patience_.load()) return;
+  const int before = (rank_ + size_ - 1) % size_;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - heard_).count();
+  abort_all("worker " + std::to_string(before) + " on " + host_name(before) +
+            " has given no sign of life for " + std::to_string(seconds) +
+            " s: its process is stopped, or the link to it is dead");
+}
+
+void MpiEngine::note_sign_of_life(int rank) {
+  if (rank == (rank_ + size_ - 1) % size_) heard_ = steady_clock::now();
 }
 
 bool MpiEngine::post_sends() {
@@ -257,6 +310,7 @@ bool MpiEngine::take_frames() {
     std::vector<std::int64_t> packed(static_cast<std::size_t>(words));
     check(MPI_Recv(packed.data(), words, MPI_INT64_T, status.MPI_SOURCE, kFrames, comm_,
                    MPI_STATUS_IGNORE));
+    note_sign_of_life(status.MPI_SOURCE);
     expect_payload(WorkerId{status.MPI_SOURCE}, unpack(packed));
   }
 }
@@ -312,6 +366,7 @@ bool MpiEngine::finish_transfers() {
 
 void MpiEngine::finish_request(Transfer& transfer) {
   --transfer.requests;
+  if (transfer.incoming) note_sign_of_life(transfer.peer.value);
   if (!transfer.incoming) --sending_;
   if (transfer.incoming && transfer.requests == 0) deliver(transfer);
 }
@@ -319,6 +374,10 @@ void MpiEngine::finish_request(Transfer& transfer) {
 void MpiEngine::deliver(Transfer& transfer) {
   const Frame& frame = transfer.frame;
   Message& message = transfer.message;
+  if (frame.tag == kSignOfLife) {
+    before_leaves_ |= frame.number == kLast;
+    return;
+  }
   if (frame.tag != kAbort) {
     inbox(frame.channel).put(transfer.peer, frame.tag, frame.number, std::move(message));
     return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -17,6 +18,7 @@
 
 #include "transport/frame.h"
 #include "transport/inbox.h"
+#include "transport/mpi_board.h"
 
 namespace pipedream::transport {
 
@@ -51,6 +53,11 @@ class MpiEngine {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const std::vector<int>& hosts() const { return hosts_; }
+  [[nodiscard]] const std::string& host_name(int rank) const {
+    return host_names_.at(static_cast<std::size_t>(rank));
+  }
+  [[nodiscard]] MpiBoard& board() { return *board_; }
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   [[nodiscard]] std::int32_t next_channel() { return next_channel_++; }
   // The inbox of a channel, which need not be connected yet on this rank.
@@ -69,6 +76,7 @@ class MpiEngine {
   void run();
   void start();
   void find_hosts();
+  void find_host_names();
   [[nodiscard]] bool leave_with_the_others();
   [[nodiscard]] bool nothing_under_way();
   void step();
@@ -79,6 +87,9 @@ class MpiEngine {
   [[nodiscard]] std::size_t next_in_outbox() const;
   bool take_frames();
   bool finish_transfers();
+  void give_sign_of_life();
+  void watch_rank_before();
+  void note_sign_of_life(int rank);
   void expect_payload(WorkerId from, Frame frame);
   void finish_request(Transfer& transfer);
   void deliver(Transfer& transfer);
@@ -92,7 +103,9 @@ class MpiEngine {
   std::int32_t next_channel_ = 0;
   int rank_ = 0;
   int size_ = 0;
-  std::vector<int> hosts_;  // for each rank, the lowest rank on its host
+  std::vector<int> hosts_;               // for each rank, the lowest rank on its host
+  std::vector<std::string> host_names_;  // for each rank
+  std::unique_ptr<MpiBoard> board_;
 
   // Used only by the engine's thread.
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -100,6 +113,12 @@ class MpiEngine {
   std::vector<std::shared_ptr<Transfer>> transfers_;  // for each request, its message
   int sending_ = 0;                                   // outgoing requests in `requests_`
   int quiet_looks_ = 0;                               // calls of step() since something moved
+  using Time = std::chrono::steady_clock::time_point;
+  Time stepped_;                // when step() was called last
+  Time given_sign_;             // when the last sign of life was sent
+  Time heard_;                  // when the rank before gave the last sign of life
+  bool leaves_ = false;         // this rank has sent its last sign of life
+  bool before_leaves_ = false;  // the rank before has sent its last sign of life
 
   std::mutex mutex_;  // guards `outbox_`, `inboxes_` and `failure_`
   std::condition_variable queued_;
@@ -107,6 +126,7 @@ class MpiEngine {
   std::vector<std::unique_ptr<Inbox>> inboxes_;  // by channel; made when first needed
   std::string failure_;                          // why all channels failed; empty if they have not
 
+  std::atomic<std::chrono::milliseconds> patience_{std::chrono::seconds(60)};
   std::atomic<bool> aborted_ = false;  // some rank aborted a channel, or MPI failed
   std::atomic<bool> closing_ = false;  // leave() has been called
   bool left_together_ = false;         // written by the engine's thread, read when that has ended
