@@ -24,6 +24,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool no_stash = false;
   bool keep_timeline = false;
+  std::optional<train::Saving> saving{};  // if set, a checkpoint is written after every `every`
+  std::int64_t every = 0;                 // minibatches
 };
 
 // Trains a plan, without evaluations.
@@ -35,6 +37,8 @@ inline train::TrainingOutcome trained(const model::Network& network, const plan:
   train::Recipe recipe{
       .batch = network.batch, .minibatches = options.minibatches, .evaluate = false};
   recipe.schedule_options.no_stash = options.no_stash;
+  recipe.saving = options.saving;
+  if (options.saving) recipe.checkpoints.every = options.every;
   job.replicas = train::check_recipe(recipe, job);
   return train::train_on_threads(recipe, job, data, {}, std::nullopt);
 }

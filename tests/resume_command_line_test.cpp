@@ -348,13 +348,50 @@ void expect_kills_lose_nothing(const SystemCase& of, int kills, const std::strin
   expect_each_minibatch_once(run, kMinibatches);
 }
 
+// Whether this is the slow test, with the full numbers of kills and minibatches.
+bool at_full_count() { return std::getenv("PD_FULL_COUNT") != nullptr; }
+
 TEST(Kill, AtRandomMomentsLosesNothing) {
-  for (const SystemCase& of : system_cases()) expect_kills_lose_nothing(of, 2, "");
+  for (const SystemCase& of : system_cases())
+    expect_kills_lose_nothing(of, at_full_count() ? 20 : 2, "");
 }
 
 TEST(Kill, OfOneProcessOfTwoLosesNothing) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
-  expect_kills_lose_nothing(system_cases()[3], 2, mpirun(2));
+  for (const SystemCase& of : system_cases())
+    if (at_full_count() || of.name == "pipedream")
+      expect_kills_lose_nothing(of, at_full_count() ? 20 : 2, mpirun(2));
+}
+
+// The memory of a process in kB, as the system counts it.
+std::int64_t resident_kilobytes(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; file >> word;)
+    if (std::int64_t number = 0; word == "VmRSS:" && file >> number) return number;
+  return 0;
+}
+
+TEST(Soak, ManyCheckpointsTakeNoMoreMemoryThanAFew) {
+  const fs::path run = scratch("soak");
+  const std::int64_t minibatches = at_full_count() ? 100'000 : 12'000;
+  Background training(pipedream::training(system_cases()[3], minibatches) + "--checkpoint-every " +
+                      (at_full_count() ? "1000" : "200") + " --out " + run.string());
+  // The memory when a fifth was trained, and the most after that.
+  std::int64_t warm = 0;
+  std::int64_t most = 0;
+  while (training.is_running()) {
+    if (!steps_in(run).empty() && steps_in(run).back() >= minibatches / 5) {
+      const std::int64_t now = resident_kilobytes(training.process());
+      if (warm == 0) warm = now;
+      // At the end the results are written, which takes memory once.
+      if (steps_in(run).back() < minibatches * 9 / 10) most = std::max(most, now);
+    }
+    ::usleep(50'000);
+  }
+  EXPECT_EQ(WEXITSTATUS(training.wait()), 0) << training.err();
+  ASSERT_GT(warm, 0);
+  EXPECT_LT(static_cast<double>(most), 1.01 * static_cast<double>(warm))
+      << warm << " kB, and later " << most;
 }
 
 }  // namespace

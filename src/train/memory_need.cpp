@@ -61,12 +61,13 @@ void want_memory_for_profile(const model::Network& network, model::Precision pre
   const Bytes available = available_memory();
   const MemoryNeed need = need_of_profile(network, precision, optimiser_copies, copies, available);
   if (need.total() <= available) return;
-  throw CannotMeet("profiling " + network.name + " will need about " + to_text(need.total()) +
-                   " (" + counted(copies, "copy", "copies") + " of the network, each with " +
-                   to_text(need.weights) + " of weights and optimiser state and " +
-                   to_text(need.activations) + " of activations and gradients for a `batch` of " +
-                   std::to_string(network.batch) + "), and this machine has " + to_text(available) +
-                   " left: choose a smaller `batch`, fewer `workers`, or give a `profile`");
+  throw CannotMeet(
+      "profiling " + network.name + " will need about " + to_text(need.total()) + " (" +
+      counted(copies, "copy", "copies") + " of the network, each with " + to_text(need.weights) +
+      " of weights and optimiser state and " + to_text(need.activations) +
+      " of activations and gradients for a `batch` of " + std::to_string(network.batch) +
+      "), and this machine has " + to_text(available) +
+      " of memory left: choose a smaller `batch`, fewer `workers`, or give a `profile`");
 }
 
 void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers) {
@@ -78,8 +79,8 @@ void want_memory_for_training(const plan::PlanFile& file, const std::vector<Work
   const Bytes available = available_memory();
   if (need <= available) return;
   throw CannotMeet("training will need " + to_text(need) +
-                   " on this machine, as the plan predicts" + ", and " + to_text(available) +
-                   " are left: choose a smaller `batch` or fewer `workers`");
+                   " on this machine, as the plan predicts, and " + to_text(available) +
+                   " of memory are left: choose a smaller `batch` or fewer `workers`");
 }
 
 }  // namespace pipedream::train
