@@ -8,6 +8,7 @@
 #include "checkpoint/checksum.h"
 #include "core/document.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace pipedream::checkpoint {
 namespace {
@@ -46,7 +47,7 @@ void check_whole(std::string_view content, const std::string& file) {
       content.substr(content.size() - kAfterChecksum.size() - kDigits, kDigits);
   if (const std::string wanted = checksum_of(body); wanted != found)
     throw BadFile(file + ": it was changed after it was written: its checksum is " + wanted +
-                  ", and it says " + std::string(found));
+                  ", and it says " + printable(found));
 }
 
 FileEntry read_entry(const Node& node) {

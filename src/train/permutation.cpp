@@ -8,7 +8,7 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::int64_t kRounds = 6;  // large sizes mix well in four rounds; small ones need more
+constexpr std::int64_t kFeistelRounds = 6;  // large sizes mix well in four rounds; small ones need more
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::uint64_t Permutation::scrambled(std::uint64_t value) const {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   std::uint64_t left = value >> half_bits_;
   std::uint64_t right = value & mask;
-  for (std::int64_t round = 0; round < kRounds; ++round) {
+  for (std::int64_t round = 0; round < kFeistelRounds; ++round) {
     const std::uint64_t random =
         folded({.seed = key_, .layer = static_cast<std::int64_t>(right), .minibatch = round});
     const std::uint64_t mixed = left ^ (random & mask);
