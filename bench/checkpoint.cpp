@@ -32,8 +32,6 @@ namespace fs = std::filesystem;
 constexpr int kRounds = 3;
 constexpr int kCopies = 5;
 constexpr std::int64_t kBatch = 16;
-constexpr std::int64_t kEvery = 100;
-constexpr std::int64_t kMinibatches = 2 * kEvery;
 constexpr double kTenMinutes = 600;
 constexpr double kMostShare = 0.035;
 constexpr double kLeastRatio = 0.8;
@@ -51,17 +49,17 @@ struct Sides {
 
 // Trains without and with checkpoints, by turns. The last training's checkpoints stay in `folder`.
 Sides train_by_turns(const model::Network& network, const plan::Plan& plan, const train::Data& data,
-                     const fs::path& folder) {
+                     const fs::path& folder, std::int64_t every) {
   Sides sides;
   checkpoint::Manifest about;
   about.run = train::new_run_id();
   about.batch = kBatch;
   about.data_samples = data.training->samples();
   for (int round = 0; round < kRounds; ++round) {
-    bench::RunOptions options{.minibatches = kMinibatches};
+    bench::RunOptions options{.minibatches = 2 * every};
     sides.without.push_back(bench::trained(network, plan, data, options).measured.seconds.count());
     options.saving.emplace(train::Saving{.folder = folder, .keep = 1, .about = about});
-    options.every = kEvery;
+    options.every = every;
     sides.with.push_back(bench::trained(network, plan, data, options).measured.seconds.count());
     std::cerr << "round " << round + 1 << " of " << kRounds << ": " << sides.without.back()
               << " s without, " << sides.with.back() << " s with\n";
@@ -128,10 +126,16 @@ Speeds measure_speeds(const fs::path& checkpoint, const fs::path& scratch) {
 
 }  // namespace
 
-// usage: bench_checkpoint [--json]
+// usage: bench_checkpoint [--json] [--every 100]
 int main(int count, char** arguments) {
   model::keep_memory(arguments);
-  const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
+  bool as_json = false;
+  std::int64_t every = 100;
+  for (int i = 1; i < count; ++i) {
+    if (std::string(arguments[i]) == "--json") as_json = true;
+    if (std::string(arguments[i]) == "--every" && i + 1 < count)
+      every = std::max(1LL, std::atoll(arguments[++i]));
+  }
   const model::ZooEntry& entry = model::zoo_entry("vgg16");
   const model::Network network =
       entry.make(model::Options(entry.options, {{"image-size", "32"}, {"classes", "10"}}), kBatch);
@@ -140,13 +144,13 @@ int main(int count, char** arguments) {
       network, {.seed = 1, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
   const plan::Plan plan = bench::straight_plan(profile, 2).plan;
   const test::TemporaryFolder scratch;
-  const Sides sides = train_by_turns(network, plan, data, scratch.path());
+  const Sides sides = train_by_turns(network, plan, data, scratch.path(), every);
   std::vector<double> shares;  // of the time of training
   for (std::size_t i = 0; i < sides.with.size(); ++i)
     shares.push_back(sides.with[i] / sides.without[i] - 1);
-  const double each = median(shares) * median(sides.without) / (kMinibatches / kEvery);
-  const double epoch =
-      median(sides.without) / kMinibatches * static_cast<double>(data.training->samples()) / kBatch;
+  const double each = median(shares) * median(sides.without) / 2;
+  const double epoch = median(sides.without) / static_cast<double>(2 * every) *
+                       static_cast<double>(data.training->samples()) / kBatch;
   const double in_ten_minutes = std::max(1.0, kTenMinutes / epoch);
   const double share = std::max(0.0, in_ten_minutes * each / kTenMinutes);
   const auto newest = train::newest_checkpoint(scratch.path());
@@ -155,7 +159,8 @@ int main(int count, char** arguments) {
   constexpr double kMega = 1e6;
   if (as_json) {
     std::cout << nlohmann::ordered_json{{"within", within},
-                                        {"share_every_100", median(shares)},
+                                        {"every", every},
+                                        {"share_of_training", median(shares)},
                                         {"seconds_each", each},
                                         {"epoch_seconds", epoch},
                                         {"share_of_ten_minutes", share},
@@ -167,7 +172,7 @@ int main(int count, char** arguments) {
               << "\n";
     return within ? 0 : 1;
   }
-  std::cout << "every 100 minibatches   " << report::percent(median(shares))
+  std::cout << "every " << every << " minibatches   " << report::percent(median(shares))
             << " of the training's time, " << report::three_digits(each) << " s each\n"
             << "once per epoch          " << report::percent(share)
             << " of a ten-minute run (an epoch takes " << report::three_digits(epoch)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <future>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kUnfinished = ".unfinished-";
 constexpr std::size_t kLargestManifest = std::size_t{1} << 26;
+constexpr std::uint64_t kLarge = 1 << 20;
 
 // Returns the number in "step-00001200"; nullopt for any other name.
 std::optional<std::int64_t> step_of(const std::string& name) {
@@ -146,14 +148,17 @@ NewCheckpoint::NewCheckpoint(Disk& disk, fs::path folder, std::int64_t step)
 
 FileEntry NewCheckpoint::add(const std::string& name, std::span<const std::string_view> pieces) {
   FileEntry entry{name};
-  Checksum sum;
-  for (const std::string_view piece : pieces) {
-    entry.bytes += piece.size();
-    sum.add(piece);
-  }
-  entry.checksum = sum.text();
+  for (const std::string_view piece : pieces) entry.bytes += piece.size();
+  // Large files are summed up on another thread while this one writes.
+  const auto when = entry.bytes > kLarge ? std::launch::async : std::launch::deferred;
+  std::future<std::string> checksum = std::async(when, [&] {
+    Checksum sum;
+    for (const std::string_view piece : pieces) sum.add(piece);
+    return sum.text();
+  });
   disk_.write(temporary_ / name, pieces);
   disk_.sync_file(temporary_ / name);
+  entry.checksum = checksum.get();
   return entry;
 }
 

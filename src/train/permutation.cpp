@@ -8,7 +8,8 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::int64_t kFeistelRounds = 6;  // large sizes mix well in four rounds; small ones need more
+constexpr std::int64_t kFeistelRounds =
+    6;  // large sizes mix well in four rounds; small ones need more
 
 }  // namespace
 
