@@ -250,8 +250,9 @@ TEST(LaunchCommand, PlansAnewForTheWorkersOfTheHostsThatAreLeft) {
   const std::string agent = write("agent.sh", "#!/bin/sh\nhost=$1; shift\n[ -e " + dead +
                                                   "$host ] && exit 255\nexec sh -c \"$*\"\n");
   fs::permissions(agent, fs::perms::owner_all);
-  Background launch("launch --hosts host-a:1,host-b:1 --mpirun --mca plm_rsh_agent " + agent + " " +
-                    kPipeline + "--minibatches 20000 --checkpoint-every 200 --out " + run.string());
+  Background launch("launch --hosts host-a:1,host-b:1 --mpirun --mca plm rsh --mca plm_rsh_agent " +
+                    agent + " " + kPipeline + "--minibatches 20000 --checkpoint-every 200 --out " +
+                    run.string());
   ASSERT_TRUE(
       comes_true([&] { return !launch.is_running() || size_of(run / "metrics.jsonl") > 100'000; }));
   ASSERT_TRUE(launch.is_running()) << launch.err();

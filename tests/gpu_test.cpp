@@ -19,6 +19,7 @@
 #include "runtime/tensor_message.h"
 #include "runtime_cases_testing.h"
 #include "train/optimiser_options.h"
+#include "train/resume_testing.h"
 #include "transport/forwarding_testing.h"
 
 namespace pipedream::test {
@@ -311,6 +312,29 @@ TEST_F(Gpu, Bfloat16LearnsAsFloatDoes) {
     EXPECT_FALSE(are_same(plain.weights, coarse.weights));
     for (const auto& [minibatch, loss] : plain.losses)
       EXPECT_NEAR(coarse.losses.at(minibatch), loss, 0.05 * std::abs(loss)) << minibatch;
+  }
+}
+
+// The state that is loaded is that of the GPU, bit for bit, on GPUs and on CPUs.
+TEST_F(Gpu, CheckpointsHaveTheStateOfTheDevice) {
+  using train::PlanCase;
+  const std::vector<PlanCase> cases{{"straight", "pipedream", {1, 1}},
+                                    {"replicated", "dapple", {2, 1}, 2},
+                                    {"asynchronous", "dp-asp", {2}}};
+  for (const PlanCase& of : cases) {
+    SCOPED_TRACE(of.name);
+    const train::Training first(of, kGpu);
+    const train::TrainingOutcome outcome = first.run(first.recipe(20));
+    EXPECT_FALSE(outcome.unsaved.has_value());
+    const std::int64_t step = train::steps_in(first.folder()).back();
+    for (const at::Device device : {kGpu, at::Device(at::kCPU)}) {
+      const train::Training loaded(of, device);
+      const auto same = loaded.resume(first.folder() / checkpoint::folder_name(step), step);
+      train::expect_same_weights(same.weights, outcome.weights);
+    }
+    const train::Training longer(of, kGpu);
+    EXPECT_GE(
+        longer.resume(first.folder() / checkpoint::folder_name(step), 40).measured.minibatches, 40);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -65,5 +66,15 @@ bool Child::ends_within(std::chrono::milliseconds time) {
 
 void Child::signal(int number) const { ::kill(process_, number); }
 void Child::signal_group(int number) const { ::kill(-process_, number); }
+
+void Child::signal_started(int number, const std::filesystem::path& program) const {
+  const std::string id = std::to_string(process_);
+  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+  for (pid_t each = 0; children >> each;) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink("/proc/" + std::to_string(each) + "/exe", gone) == program)
+      ::kill(each, number);
+  }
+}
 
 }  // namespace pipedream::cli

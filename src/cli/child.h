@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class Child {
   [[nodiscard]] bool ends_within(std::chrono::milliseconds time);
   void signal(int number) const;        // to the program
   void signal_group(int number) const;  // to the program and what it has started
+  // To the processes of this machine that it has started and that run `program`.
+  void signal_started(int number, const std::filesystem::path& program) const;
 
  private:
   pid_t process_ = -1;

@@ -71,7 +71,12 @@ StopOnSignal::StopOnSignal(const std::string& line, bool only_user_signal)
   catch_user_signal();
 }
 
-void StopOnSignal::catch_user_signal() { redirect(SIGUSR1, SIG_DFL, speak_and_end); }
+// Also if a library has caught it meanwhile.
+void StopOnSignal::catch_user_signal() {
+  struct sigaction found {};
+  if (::sigaction(SIGUSR1, nullptr, &found) == 0 && found.sa_handler != SIG_IGN)
+    (void)std::signal(SIGUSR1, speak_and_end);
+}
 
 // SIGUSR1 stays caught: a second one must not end the process while it writes its results.
 StopOnSignal::~StopOnSignal() {

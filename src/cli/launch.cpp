@@ -47,6 +47,8 @@ bool is_open_mpi() {
   return text.find("Open MPI") != text.npos || text.find("OpenRTE") != text.npos;
 }
 
+std::filesystem::path program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
 // One training that is launched, as often as it takes.
 class Launch {
  public:
@@ -107,14 +109,17 @@ std::optional<train::SoundCheckpoint> Launch::checkpoint() const {
 void Launch::pass_on_signal(Child& child, bool& told) {
   if (!told && StopOnSignal::was_asked()) {
     child.signal(writes_checkpoints() ? SIGUSR1 : SIGTERM);
+    // Some settings of mpirun pass nothing on (Open MPI's plm `isolated`). A process that gets the
+    // signal twice stops as it does after one.
+    if (writes_checkpoints()) child.signal_started(SIGUSR1, program());
     told = true;
   }
 }
 
 int Launch::run_once(const Words& training) {
-  Words program{std::filesystem::read_symlink("/proc/self/exe").string()};
-  program.insert(program.end(), training.begin(), training.end());
-  Child child(mpirun_words(mpirun_, flags_.processes, hosts_, program));
+  Words words{program().string()};
+  words.insert(words.end(), training.begin(), training.end());
+  Child child(mpirun_words(mpirun_, flags_.processes, hosts_, words));
   for (bool told = false; !child.ends_within(100ms);) pass_on_signal(child, told);
   return *child.status();
 }

@@ -61,7 +61,8 @@ inline plan::Plan plan_of_case(const model::Network& network, const PlanCase& of
 // Trains with checkpoints in a folder of its own.
 class Training {
  public:
-  explicit Training(const PlanCase& of) : of_(of), plan_(plan_of_case(network_, of)) {
+  explicit Training(const PlanCase& of, at::Device device = at::kCPU)
+      : of_(of), device_(device), plan_(plan_of_case(network_, of)) {
     about_.run = std::string(32, '0');
     about_.batch = kTrainingBatch;
     about_.data_samples = 4096;
@@ -77,6 +78,8 @@ class Training {
   TrainingOutcome run(const Recipe& recipe) const {
     const Data data = open_data("", network_, kTrainingSeed);
     runtime::Job job{.network = network_, .plan = plan_, .seed = kTrainingSeed};
+    if (!device_.is_cpu())
+      job.devices.assign(static_cast<std::size_t>(plan::worker_count(plan_)), device_);
     job.make_optimiser = [this] {
       return make_optimiser({.kind = of_.optimiser, .learning_rate = 0.01});
     };
@@ -99,6 +102,7 @@ class Training {
  private:
   test::TemporaryFolder folder_;
   PlanCase of_;
+  at::Device device_;
   model::Network network_ = make_small_gpt();
   plan::Plan plan_;
   checkpoint::Manifest about_;
