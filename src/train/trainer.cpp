@@ -356,6 +356,10 @@ void TrainingWorker::finish(TrainingOutcome& outcome) const {
     measured.accuracy = last_->accuracy();
     measured.perplexity = last_->perplexity();
   }
+  const schedule::Rules rules = schedule_of({1, job_.plan.microbatches, 1}).rules;
+  measured.samples_per_update =
+      std::min(systems::samples_per_update(job_.plan, rules.traits, recipe_.batch),
+               static_cast<double>(data_.training->samples()));
   measured.first_timed = measured.timed_end = measured.minibatches;
   measured.staleness.resize(job_.plan.stages.size());
   if (timed_.count > 0) finish_times(outcome, sent);
@@ -377,9 +381,6 @@ void TrainingWorker::finish_times(TrainingOutcome& outcome, Bytes sent) const {
     measured.samples_per_second =
         static_cast<double>(samples_of_timed(rule.warm_up, measured.summary.measured_minibatches)) /
         to_seconds(measured.summary.measured_time);
-  measured.samples_per_update =
-      std::min(systems::samples_per_update(job_.plan, rules.traits, recipe_.batch),
-               static_cast<double>(data_.training->samples()));
   measured.staleness = rules.traits.asynchronous
                            ? std::vector{staleness_of(outcome.workers)}
                            : systems::staleness_of(events, job_.plan.stages.size());
