@@ -204,14 +204,17 @@ std::optional<std::string> damage_of(const fs::path& checkpoint, const Manifest&
   }
 }
 
+std::optional<std::string> damage_of(const Found& found) {
+  if (const auto* why = std::get_if<std::string>(&found.content)) return *why;
+  return damage_of(found.path, std::get<Manifest>(found.content));
+}
+
 Newest newest_sound(const fs::path& folder) {
   Newest newest;
   std::vector<Found> all = find_checkpoints(folder);
   for (; !all.empty(); all.pop_back()) {
     Found& last = all.back();
-    const auto* manifest = std::get_if<Manifest>(&last.content);
-    const auto damage = manifest != nullptr ? damage_of(last.path, *manifest)
-                                            : std::optional(std::get<std::string>(last.content));
+    const auto damage = damage_of(last);
     if (!damage) {
       newest.found = std::move(last);
       return newest;

@@ -61,6 +61,9 @@ struct Found {
 [[nodiscard]] std::optional<std::string> damage_of(const std::filesystem::path& checkpoint,
                                                    const Manifest& manifest);
 
+// The same for what find_checkpoints() found: if it has no manifest, why that is.
+[[nodiscard]] std::optional<std::string> damage_of(const Found& found);
+
 // A checkpoint that was passed over, and why.
 struct Skipped {
   std::filesystem::path path;

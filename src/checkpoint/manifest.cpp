@@ -80,6 +80,12 @@ Position read_position(const Node& node) {
 
 }  // namespace
 
+std::uint64_t bytes_of(const Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const FileEntry& file : manifest.files) bytes += file.bytes;
+  return bytes;
+}
+
 std::string to_json(const Manifest& manifest) {
   ordered_json files = ordered_json::array();
   for (const FileEntry& entry : manifest.files)

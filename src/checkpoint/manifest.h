@@ -52,6 +52,9 @@ struct Manifest {
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
+// The size of all files beside the manifest.
+[[nodiscard]] std::uint64_t bytes_of(const Manifest& manifest);
+
 // Returns the content of the file. Its last member is a checksum of everything before it.
 [[nodiscard]] std::string to_json(const Manifest& manifest);
 

@@ -34,12 +34,6 @@ struct Listed {
   std::optional<std::string> damage;
 
   [[nodiscard]] const Manifest* manifest() const { return std::get_if<Manifest>(&found.content); }
-  [[nodiscard]] std::uint64_t bytes() const {
-    std::uint64_t bytes = 0;
-    if (manifest() != nullptr)
-      for (const checkpoint::FileEntry& file : manifest()->files) bytes += file.bytes;
-    return bytes;
-  }
 };
 
 std::vector<Listed> list_of(const std::string& run) {
@@ -47,9 +41,7 @@ std::vector<Listed> list_of(const std::string& run) {
   for (Found& found :
        checkpoint::find_checkpoints(std::filesystem::path(run) / train::kCheckpoints)) {
     Listed& listed = all.emplace_back(Listed{std::move(found), std::nullopt});
-    listed.damage = listed.manifest() != nullptr
-                        ? checkpoint::damage_of(listed.found.path, *listed.manifest())
-                        : std::optional(std::get<std::string>(listed.found.content));
+    listed.damage = checkpoint::damage_of(listed.found);
   }
   if (all.empty()) throw CannotMeet(run + " has no checkpoints");
   return all;
@@ -64,7 +56,7 @@ Json json_of(const Listed& listed) {
     json["loss"] = manifest->loss;
     json["held_out_loss"] =
         manifest->held_out_loss ? Json(*manifest->held_out_loss) : Json(nullptr);
-    json["bytes"] = listed.bytes();
+    json["bytes"] = checkpoint::bytes_of(*manifest);
   }
   json["sound"] = !listed.damage.has_value();
   if (listed.damage) json["damage"] = *listed.damage;
@@ -86,6 +78,10 @@ std::string epochs_of(const Manifest& manifest) {
                                   static_cast<double>(manifest.data_samples));
 }
 
+Bytes size_of(const Manifest& manifest) {
+  return {static_cast<std::int64_t>(checkpoint::bytes_of(manifest))};
+}
+
 void print_table(const std::vector<Listed>& all) {
   report::Table table({{""},
                        {"step", report::Align::kRight},
@@ -96,15 +92,14 @@ void print_table(const std::vector<Listed>& all) {
                        {"state"}});
   for (const Listed& listed : all) {
     const Manifest* manifest = listed.manifest();
-    table.add_row(
-        {&listed == newest_of(all) ? "▶" : " ", std::to_string(listed.found.step),
-         manifest != nullptr ? epochs_of(*manifest) : "–",
-         manifest != nullptr ? report::four_decimals(manifest->loss) : "–",
-         manifest != nullptr && manifest->held_out_loss
-             ? report::four_decimals(*manifest->held_out_loss)
-             : "–",
-         manifest != nullptr ? to_text(Bytes{static_cast<std::int64_t>(listed.bytes())}) : "–",
-         listed.damage ? "damaged" : "sound"});
+    table.add_row({&listed == newest_of(all) ? "▶" : " ", std::to_string(listed.found.step),
+                   manifest != nullptr ? epochs_of(*manifest) : "–",
+                   manifest != nullptr ? report::four_decimals(manifest->loss) : "–",
+                   manifest != nullptr && manifest->held_out_loss
+                       ? report::four_decimals(*manifest->held_out_loss)
+                       : "–",
+                   manifest != nullptr ? to_text(size_of(*manifest)) : "–",
+                   listed.damage ? "damaged" : "sound"});
   }
   std::cout << table.text();
   for (const Listed& listed : all)

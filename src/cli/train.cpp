@@ -136,7 +136,7 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
 
 void TrainCommand::check_checkpoints() const {
   const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
-  const bool asks = !flags_.checkpoint_every.empty() && flags_.checkpoint_every != "never";
+  const bool asks = !flags_.checkpoint_every.empty() && !interval.is_never();
   if (flags_.out.empty() && (asks || flags_.checkpoint_at || flags_.keep))
     throw BadUsage("checkpoints go into the folder of --out: name it with --out");
   if (!flags_.schedule.empty() && (interval.minibatches || interval.time || flags_.checkpoint_at))
@@ -333,7 +333,7 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
   if (preparation_.profile) files[train::kProfileFile] = profile::to_json(*preparation_.profile);
   if (!flags_.cluster.empty()) files[train::kClusterFile] = read_file(flags_.cluster);
   folder_->begin(files);
-  if (!request_.checkpoints.folder.empty()) (void)folder_->prepare_checkpoints();
+  if (!request_.checkpoints.folder.empty()) folder_->prepare_checkpoints();
 }
 
 std::optional<train::Metrics> TrainCommand::open_metrics() const {
@@ -347,15 +347,14 @@ std::optional<train::Metrics> TrainCommand::open_metrics() const {
 // speed, so that a repeated run has its checkpoints at the same steps.
 void TrainCommand::choose_checkpoints(const train::PreparedPlan& plan) {
   const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
-  const bool never = !interval.epochs && !interval.minibatches && !interval.time;
   train::CheckpointRequest& wanted = request_.checkpoints;
   wanted.keep = flags_.keep.value_or(wanted.keep);
-  if (flags_.out.empty() || (never && !flags_.checkpoint_at)) return;
+  if (flags_.out.empty() || (interval.is_never() && !flags_.checkpoint_at)) return;
   wanted.folder = std::filesystem::path(flags_.out) / train::kCheckpoints;
   wanted.times = {.every = interval.minibatches,
                   .once = flags_.checkpoint_at,
                   .at_epochs = interval.epochs,
-                  .at_end = !never};
+                  .at_end = !interval.is_never()};
   if (!interval.time) return;
   const std::string every = train::made_by_first(world_, [&] {
     const std::optional<double> speed = plan.file.predicted.samples_per_second;

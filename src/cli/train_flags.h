@@ -75,6 +75,7 @@ struct CheckpointInterval {
   bool epochs = false;
   std::optional<std::int64_t> minibatches{};
   std::optional<Nanos> time{};
+  [[nodiscard]] bool is_never() const { return !epochs && !minibatches && !time; }
 };
 // Throws BadValue for a text that says none of what the flag takes.
 [[nodiscard]] CheckpointInterval checkpoint_interval(const std::string& text);

@@ -11,17 +11,13 @@ Checkpoint public_form(const checkpoint::Found& found) {
   Checkpoint form;
   form.path = found.path;
   form.step = found.step;
+  form.damage = checkpoint::damage_of(found).value_or("");
   const auto* manifest = std::get_if<checkpoint::Manifest>(&found.content);
-  if (manifest == nullptr) {
-    form.damage = std::get<std::string>(found.content);
-    return form;
-  }
+  if (manifest == nullptr) return form;
   form.epoch = manifest->position.epoch;
   form.loss = manifest->loss;
   form.held_out_loss = manifest->held_out_loss;
-  for (const checkpoint::FileEntry& file : manifest->files)
-    form.bytes += static_cast<std::int64_t>(file.bytes);
-  form.damage = checkpoint::damage_of(found.path, *manifest).value_or("");
+  form.bytes = static_cast<std::int64_t>(checkpoint::bytes_of(*manifest));
   return form;
 }
 

@@ -64,13 +64,11 @@ std::int64_t Course::end_after(std::int64_t begun) const {
   if (options_.extent) return minibatches_;
   begun = std::max<std::int64_t>(begun, 0);
   const std::int64_t epoch = batches_.epoch_of(begun);
-  const std::int64_t first = batches_.first_of(epoch);
-  // Whole updates are counted from the beginning of each stretch, because schedules are.
-  Stretch stretch = stretch_from(first);
+  // All stretches of an epoch but its last end with whole updates.
+  Stretch stretch = stretch_from(batches_.first_of(epoch));
   while (stretch.first + stretch.count <= begun)
     stretch = stretch_from(stretch.first + stretch.count);
-  const std::int64_t end = (begun - stretch.first) / round_ * round_ + round_;
-  return stretch.first + std::min(stretch.count, end);
+  return end_of_update(epoch, begun + 1, stretch.first + stretch.count);
 }
 
 Stretch Course::stretch_from(std::int64_t first) const {

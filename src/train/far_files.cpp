@@ -1,13 +1,12 @@
 #include "train/far_files.h"
 
-#include <span>
-
 #include "core/error.h"
 #include "core/file.h"
 #include "runtime/failure.h"
 #include "runtime/tags.h"
 #include "runtime/tensor_message.h"
 #include "train/resume.h"
+#include "transport/text_message.h"
 
 namespace pipedream::train {
 namespace {
@@ -17,14 +16,8 @@ constexpr int kAsk = 1;     // a tensor's name; an empty one is the last
 constexpr int kAnswer = 2;  // the kind of the answer, and then the tensor, if there is one
 enum Kind : std::int64_t { kNone, kTensor, kFailure };
 
-transport::Message text_message(const std::string& text, std::int64_t kind = 0) {
-  const auto owned = std::make_shared<const std::string>(text);
-  return {{kind}, std::as_bytes(std::span(*owned)), owned};
-}
-
-std::string text_in(const transport::Message& message) {
-  return {reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()};
-}
+using transport::text_message;
+using transport::text_of;
 
 }  // namespace
 
@@ -34,7 +27,7 @@ bool sees_folder(transport::Transport& control, const std::filesystem::path& fol
     return runtime::next_message(control, from, runtime::kFolder, patience);
   };
   if (control.me() != kFirst) {
-    const std::string token = text_in(hear(kFirst));
+    const std::string token = text_of(hear(kFirst));
     const bool sees = token.empty() || is_there(folder / token);
     control.send(kFirst, runtime::kFolder, {});
     return sees;
@@ -74,16 +67,16 @@ void TensorServer::serve(std::vector<WorkerId> clients) {
     const transport::Arrival asked = channel_.wait_any(tickets, transport::Deadline::max());
     const auto place = static_cast<std::ptrdiff_t>(asked.ticket);
     const WorkerId client = clients[asked.ticket];
-    const std::string name = text_in(asked.message);
+    const std::string name = text_of(asked.message);
     tickets.erase(tickets.begin() + place);
     clients.erase(clients.begin() + place);
     if (name.empty()) continue;
     try {
       const std::optional<at::Tensor> found = find_(name);
-      channel_.send(client, kAnswer, text_message("", found ? kTensor : kNone));
+      channel_.send(client, kAnswer, text_message("", {found ? kTensor : kNone}));
       if (found) channel_.send(client, kAnswer, runtime::to_message(*found));
     } catch (const Error& error) {
-      channel_.send(client, kAnswer, text_message(error.what(), kFailure));
+      channel_.send(client, kAnswer, text_message(error.what(), {kFailure}));
     }
     tickets.push_back(channel_.receive(client, kAsk));
     clients.push_back(client);
@@ -99,7 +92,7 @@ std::optional<at::Tensor> TensorClient::find(const std::string& name) {
   };
   channel_.send(kFirst, kAsk, text_message(name));
   const transport::Message answer = next();
-  if (answer.header.at(0) == kFailure) throw BadFile(text_in(answer));
+  if (answer.header.at(0) == kFailure) throw BadFile(text_of(answer));
   if (answer.header.at(0) == kNone) return std::nullopt;
   return runtime::to_tensor(next());
 }

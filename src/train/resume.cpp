@@ -62,10 +62,8 @@ std::optional<SoundCheckpoint> newest_checkpoint(const std::filesystem::path& ch
 SoundCheckpoint one_checkpoint(const std::filesystem::path& path) {
   for (Found& found : checkpoint::find_checkpoints(path.parent_path())) {
     if (found.path.filename() != path.filename()) continue;
-    if (const auto* why = std::get_if<std::string>(&found.content)) throw BadFile(*why);
-    auto& manifest = std::get<Manifest>(found.content);
-    if (const auto damage = checkpoint::damage_of(path, manifest)) throw BadFile(*damage);
-    return {path, std::move(manifest), {}};
+    if (const auto damage = checkpoint::damage_of(found)) throw BadFile(*damage);
+    return {path, std::get<Manifest>(std::move(found.content)), {}};
   }
   throw CannotMeet("`resume` " + path.string() + ": there is no such checkpoint");
 }

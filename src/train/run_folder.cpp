@@ -111,12 +111,11 @@ void RunFolder::begin(const std::map<std::string, std::string>& files) const {
   for (const auto& [name, content] : files) write_file_atomically(folder_ / name, content);
 }
 
-std::filesystem::path RunFolder::prepare_checkpoints() const {
-  std::filesystem::path folder = folder_ / kCheckpoints;
+void RunFolder::prepare_checkpoints() const {
+  const std::filesystem::path folder = folder_ / kCheckpoints;
   checkpoint::real_disk().make_folder(folder);
   checkpoint::real_disk().sync_folder(folder_);
   checkpoint::remove_unfinished(checkpoint::real_disk(), folder);
-  return folder;
 }
 
 bool RunFolder::has_results() const { return is_there(folder_ / kSummaryFile); }

@@ -35,9 +35,9 @@ class RunFolder {
   // by name. Callers must have read all they need from the folder: the configuration in use may be
   // deleted here.
   void begin(const std::map<std::string, std::string>& files) const;
-  // Makes the folder for checkpoints, removes what writers that did not finish have left in it, and
-  // returns its path. To be called after begin().
-  [[nodiscard]] std::filesystem::path prepare_checkpoints() const;
+  // Makes the folder for checkpoints, and removes what writers that did not finish have left in it.
+  // To be called after begin().
+  void prepare_checkpoints() const;
   // Whether the folder has the results of a training that came to its end.
   [[nodiscard]] bool has_results() const;
 

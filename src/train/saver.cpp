@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "model/memory_meter.h"
 #include "model/weights_file.h"
+#include "transport/text_message.h"
 
 namespace pipedream::train {
 namespace {
@@ -18,6 +19,9 @@ using checkpoint::NewCheckpoint;
 
 constexpr WorkerId kCollector{0};
 constexpr int kParts = 0;  // tag of the messages about parts
+// What a message about a part says. kWritten is followed by the bytes of the file, and kSent by the
+// number of its pieces, which come as further messages.
+enum PartKind : std::int64_t { kNotWritten, kWritten, kSent };
 
 // What a worker tells worker 0 about its file: the entry for the manifest, or why there is none.
 struct Part {
@@ -30,14 +34,10 @@ std::string part_name(WorkerId worker) {
 }
 
 transport::Message to_message(const Part& part) {
-  const auto text =
-      std::make_shared<const std::string>(part.entry ? part.entry->checksum : part.failure);
-  return {{part.entry ? 1 : 0, part.entry ? static_cast<std::int64_t>(part.entry->bytes) : 0},
-          std::as_bytes(std::span(*text)),
-          text};
+  if (!part.entry) return transport::text_message(part.failure, {kNotWritten});
+  return transport::text_message(part.entry->checksum,
+                                 {kWritten, static_cast<std::int64_t>(part.entry->bytes)});
 }
-
-constexpr std::int64_t kSent = 2;  // in the header: how many pieces of the file follow
 
 // Receives the content of a file from a worker that does not see the folder, and writes it.
 Part receive_part(transport::Transport& channel, WorkerId from, std::int64_t count,
@@ -58,8 +58,8 @@ Part receive_part(transport::Transport& channel, WorkerId from, std::int64_t cou
 }
 
 Part to_part(const transport::Message& message, WorkerId from) {
-  const std::string text(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
-  if (message.header.at(0) == 0) return {std::nullopt, text};
+  const std::string text = transport::text_of(message);
+  if (message.header.at(0) == kNotWritten) return {std::nullopt, text};
   return {FileEntry{part_name(from), static_cast<std::uint64_t>(message.header.at(1)), text}, {}};
 }
 

@@ -1,7 +1,8 @@
 #include "train/together.h"
 
 #include <optional>
-#include <span>
+
+#include "transport/text_message.h"
 
 namespace pipedream::train {
 namespace {
@@ -20,10 +21,9 @@ std::string reason_of(const std::function<void()>& action) {
 
 void tell_others(const transport::MpiWorld& world, transport::Transport& channel,
                  const std::string& said, bool failed) {
-  const auto text = std::make_shared<const std::string>(said);
   for (int rank = 0; rank < world.size(); ++rank)
     if (rank != world.rank())
-      channel.send({rank}, kText, {{failed ? 1 : 0}, std::as_bytes(std::span(*text)), text});
+      channel.send({rank}, kText, transport::text_message(said, {failed ? 1 : 0}));
 }
 
 struct Told {
@@ -35,8 +35,7 @@ Told heard_of(transport::Transport& channel, int rank) {
   try {
     const transport::Message message =
         channel.wait(channel.receive({rank}, kText), transport::Deadline::max());
-    return {{reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()},
-            message.header.at(0) != 0};
+    return {transport::text_of(message), message.header.at(0) != 0};
   } catch (const transport::Aborted& aborted) {
     runtime::throw_reason(aborted.what());
   }

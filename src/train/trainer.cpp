@@ -140,12 +140,14 @@ class TrainingWorker {
   }
 
  private:
+  [[nodiscard]] std::chrono::milliseconds patience_with_disks() const {
+    return std::max(job_.patience, kPatienceWithDisks);
+  }
   // Loads the state of the checkpoint. Workers that do not see it get its tensors from worker 0.
   void load_checkpoint();
   [[nodiscard]] bool sees_run_folder() const {
     if (recipe_.sees_files) return recipe_.sees_files(seat_.me);
-    return sees_folder(seat_.channels.control, recipe_.saving->folder,
-                       std::max(job_.patience, kPatienceWithDisks));
+    return sees_folder(seat_.channels.control, recipe_.saving->folder, patience_with_disks());
   }
   // Trains to the end, or to where the training is stopped. Returns how many minibatches were
   // trained.
@@ -161,7 +163,7 @@ class TrainingWorker {
   // Waits until all workers have written what they have to write.
   void finish_saving() {
     saver_->finish();
-    runtime::meet(seat_.channels.control, std::max(job_.patience, kPatienceWithDisks));
+    runtime::meet(seat_.channels.control, patience_with_disks());
   }
   // Has a checkpoint of the state after `stretch` written. `evaluated`: whether this state was.
   void save(const Stretch& stretch, bool evaluated);
@@ -236,7 +238,7 @@ std::int64_t TrainingWorker::samples_of_timed(std::int64_t from, std::int64_t co
 void TrainingWorker::load_checkpoint() {
   transport::Transport& control = seat_.channels.control;
   const schedule::Rules rules = schedule_of({1, job_.plan.microbatches, 1}).rules;
-  const auto patience = std::max(job_.patience, kPatienceWithDisks);
+  const auto patience = patience_with_disks();
   const bool sees = recipe_.resumed && (!recipe_.sees_files || recipe_.sees_files(seat_.me));
   const std::vector<WorkerId> blind = runtime::those_without(control, sees, patience);
   if (!sees) {

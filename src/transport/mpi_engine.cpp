@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/error.h"
+#include "transport/text_message.h"
 
 namespace pipedream::transport {
 namespace {
@@ -122,11 +123,10 @@ void MpiEngine::abort_all(const std::string& reason) {
 }
 
 void MpiEngine::send_abort(std::int32_t channel, const std::string& reason) {
-  const auto text = std::make_shared<const std::string>(reason);
   for (int other = 0; other < size_; ++other)
     if (other != rank_)
-      send(WorkerId{other}, {.channel = channel, .tag = kAbort, .bytes = text->size()},
-           {{}, std::as_bytes(std::span(*text)), text});
+      send(WorkerId{other}, {.channel = channel, .tag = kAbort, .bytes = reason.size()},
+           text_message(reason));
 }
 
 void MpiEngine::run() {
@@ -382,8 +382,7 @@ void MpiEngine::deliver(Transfer& transfer) {
     inbox(frame.channel).put(transfer.peer, frame.tag, frame.number, std::move(message));
     return;
   }
-  const std::string reason(reinterpret_cast<const char*>(message.bytes.data()),
-                           message.bytes.size());
+  const std::string reason = text_of(message);
   aborted_ = true;
   if (frame.channel == kAllChannels)
     fail(reason);
