@@ -21,7 +21,8 @@ struct Call {
   std::string content{};       // for kWrite
 };
 
-// Passes all calls on to the disk of this machine, and keeps a journal of those that succeeded.
+// A disk that passes all calls on to the disk of this machine. It keeps a journal of the calls that
+// succeeded.
 class JournalDisk final : public Disk {
  public:
   // Call number `fails_at`, from 0, throws IoError instead; a write then leaves a part of its

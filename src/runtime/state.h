@@ -31,9 +31,9 @@ namespace pipedream::runtime {
 // is in host memory. May be called from the threads of all workers at once.
 using FindTensor = std::function<std::optional<at::Tensor>(const std::string& name)>;
 
-// Sets the parameters and buffers of this worker's stages to those that `find` finds. The others
-// keep their values. Must be called by all workers, before the first segment. Throws BadFile if a
-// tensor has another shape or type.
+// Sets parameters and buffers of this worker's stages to the tensors that `find` returns for their
+// names. A parameter or buffer for which it returns nullopt keeps its value. Must be called by all
+// workers, before the first segment. Throws BadFile if a tensor has another shape or type.
 void load_weights(Worker& worker, const FindTensor& find);
 
 // Sets the state of this worker's stages to a saved one. Must be called by all workers, before the

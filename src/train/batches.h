@@ -14,8 +14,9 @@ struct StreamStart {
 };
 
 // Minibatches are numbered from 0 at the beginning of the stream, through all epochs. Each epoch
-// has every sample once, in its own order if the samples are shuffled; the stream's first epoch has
-// those that were not used before. The last minibatch of an epoch may be short.
+// has every sample once, in its own order if the samples are shuffled. The stream's first epoch has
+// only the samples that were not used before the stream began. The last minibatch of an epoch may
+// be short.
 //
 // Immutable, so safe to use from several threads. All answers depend on the constructor's arguments
 // alone, so workers with their own copies agree. Nothing is stored per minibatch or epoch, so any

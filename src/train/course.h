@@ -69,7 +69,8 @@ class Course {
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   // Minibatches of the stream that are still to be trained.
   [[nodiscard]] std::int64_t minibatches() const { return minibatches_; }
-  // Samples of the whole training, over all epochs, with those that were trained before.
+  // Samples of the whole training, over all epochs. Samples that were trained before this run are
+  // counted too.
   [[nodiscard]] std::int64_t all_samples() const { return all_samples_; }
   // The number of minibatches of Recipe::batch samples in the first `samples` samples of the
   // training.

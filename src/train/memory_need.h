@@ -28,8 +28,8 @@ struct MemoryNeed {
 void want_memory_for_profile(const model::Network& network, model::Precision precision,
                              int optimiser_copies, int copies);
 
-// Throws CannotMeet if the plan's own prediction for these `workers`, which share this machine, is
-// more than it has left.
+// Throws CannotMeet if these `workers`, which share this machine, will need more memory than the
+// machine has left, going by the plan's prediction.
 void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers);
 
 }  // namespace pipedream::train

@@ -25,9 +25,10 @@ struct SoundCheckpoint {
   std::vector<checkpoint::Skipped> skipped;  // newer ones that are damaged
 };
 
-// Finds the checkpoint that `named` means: a run folder means its newest sound checkpoint, and the
-// folder of one checkpoint means that one. Returns nullopt if `named` is a run folder without
-// checkpoints. Throws BadFile, with the reasons, if there are checkpoints and none is sound.
+// Finds the checkpoint that a user means by the path `named`. A run folder means its newest sound
+// checkpoint. The folder of a checkpoint means this checkpoint. Returns nullopt if `named` is a run
+// folder without checkpoints. Throws BadFile, with the reasons, if there are checkpoints and none
+// is sound.
 [[nodiscard]] std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named);
 // The same for a folder of checkpoints instead of a run folder.
 [[nodiscard]] std::optional<SoundCheckpoint> newest_checkpoint(

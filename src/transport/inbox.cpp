@@ -8,8 +8,9 @@
 namespace pipedream::transport {
 namespace {
 
-// Waits in slices. If a slice took much longer than it should, this process was stopped meanwhile
-// (SIGSTOP, Ctrl-Z), and the slice does not count.
+// Waits until `has_come` returns true, and returns true then. Returns false at the deadline. Time
+// in which this process was stopped (SIGSTOP, Ctrl-Z) does not count: the wait is made of slices,
+// and a slice that took much longer than it should moves the deadline.
 template <class HasCome>
 bool wait_while_running(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
                         Deadline deadline, HasCome has_come) {
