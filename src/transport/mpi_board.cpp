@@ -78,7 +78,8 @@ void MpiBoard::note_end() {
 std::vector<LostProcess> MpiBoard::lost() const {
   std::vector<LostProcess> lost;
   for (const Slot* slot : slots_) {
-    if (slot->has_ended || is_alive(slot->process)) continue;
+    // In this order: a process that ends for a reason of its own notes it first.
+    if (is_alive(slot->process) || slot->has_ended) continue;
     LostProcess& found =
         lost.emplace_back(LostProcess{static_cast<int>(slot->rank), slot->process, {}});
     found.noted.resize(kMostNoted);
