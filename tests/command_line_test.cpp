@@ -201,8 +201,9 @@ TEST(CommandLine, PlanAsJsonHasTheKeysOfItsFormat) {
   EXPECT_EQ(keys(json),
             (Names{"config", "format", "gap", "microbatches", "model", "planner_seconds",
                    "predicted", "stages", "system", "version", "workers"}));
-  EXPECT_EQ(keys(json.at("predicted")), (Names{"bytes_per_minibatch", "samples_per_second",
-                                               "seconds_per_minibatch", "speedup_over_dp"}));
+  EXPECT_EQ(keys(json.at("predicted")),
+            (Names{"bytes_per_minibatch", "drain_seconds", "samples_per_second",
+                   "seconds_per_minibatch", "speedup_over_dp"}));
   EXPECT_EQ(keys(json.at("stages").at(0)),
             (Names{"depth", "first", "last", "layers", "memory_bytes", "recompute", "replicas",
                    "seconds", "weight_bytes", "workers"}));

@@ -6,6 +6,7 @@
 
 #include "background_testing.h"
 #include "checkpoint/folder.h"
+#include "cli/train_checkpoints.h"
 #include "train_command_line_testing.h"
 
 namespace pipedream {
@@ -190,6 +191,41 @@ TEST(Resume, PassesOverADamagedCheckpointAndSaysSo) {
   EXPECT_TRUE(has(answer.err, "step-00000030, after 30 minibatches")) << answer.err;
   EXPECT_EQ(steps_in(run), (std::vector<std::int64_t>{30, 40, 50}));
   expect_each_minibatch_once(run, 50);
+}
+
+TEST(CheckpointFlags, SayHowManyCheckpointsThereAreAtATime) {
+  const auto most = [](const std::string& every, std::optional<int> keep,
+                       std::optional<std::int64_t> at = {}) {
+    cli::TrainFlags flags;
+    flags.out = "run";
+    flags.checkpoint_every = every;
+    flags.keep = keep;
+    flags.checkpoint_at = at;
+    return cli::most_checkpoints(flags, /*minibatches=*/1000, /*epochs=*/10);
+  };
+  EXPECT_EQ(most("epoch", {}), 5) << "three, the best one, and the one being written";
+  EXPECT_EQ(most("epoch", 1), 3);
+  EXPECT_EQ(most("epoch", 100), 10);
+  EXPECT_EQ(most("10min", 1), 3);
+  EXPECT_EQ(most("500", 10), 3);
+  EXPECT_EQ(most("never", {}), 0);
+  EXPECT_EQ(most("never", {}, 7), 1);
+}
+
+TEST(CheckpointFlags, WarnOfTooManyDrains) {
+  plan::Predicted predicted;
+  predicted.seconds_per_minibatch = 0.1;
+  predicted.drain_seconds = 0.3;
+  EXPECT_EQ(cli::drain_warning({.every = 100}, predicted), "");
+  EXPECT_EQ(cli::drain_warning({.every = 7}, predicted),
+            "draining the pipeline for a checkpoint every 7 minibatches will cost about 30.0 % of "
+            "the time: a longer --checkpoint-every costs less");
+  predicted.samples_per_second = 160;
+  cli::TrainFlags flags;
+  flags.out = "run";
+  flags.checkpoint_every = "10s";
+  EXPECT_EQ(cli::checkpoint_times(flags, predicted, /*batch=*/16).every, 97)
+      << "9.7 s of training and 0.3 s for the drain";
 }
 
 TEST(CheckpointCommand, ListsTheCheckpointsAndExportsTheWeightsOfOne) {

@@ -40,6 +40,20 @@ TEST(SimulateCommand, AsJsonHasTheKeysOfItsFormatAndPartsThatAddUp) {
   }
 }
 
+TEST(SimulateCommand, SaysWhatCheckpointsCost) {
+  const std::string command = "simulate" + kInputs + "--system pipedream --straight ";
+  const auto json = nlohmann::json::parse(call(command + "--checkpoint-every 50 --json").out);
+  const double rate = json.at("minibatches_per_second").get<double>();
+  const double with = json.at("minibatches_per_second_with_checkpoints").get<double>();
+  const double drain = json.at("drain_seconds").get<double>();
+  EXPECT_GT(drain, 0);
+  EXPECT_NEAR(50 / with, 50 / rate + drain, 1e-9);
+  const std::string table = call(command + "--checkpoint-every 50").out;
+  EXPECT_NE(table.find("\ncheckpoints  every 50 minibatches: "), std::string::npos) << table;
+  EXPECT_EQ(call(command).out.find("checkpoints"), std::string::npos);
+  EXPECT_EQ(call(command + "--checkpoint-every 0").code, 2);
+}
+
 TEST(SimulateCommand, OfAPlanFileIsTheSameAsOfItsSystem) {
   const std::string plan = scratch("simulated_plan.json").string();
   ASSERT_EQ(call("plan" + kInputs + "--system dapple -o " + plan).code, 0);

@@ -26,6 +26,7 @@ namespace {
 struct SimulateFlags : PlanningFlags, SimulationFlags, PictureFlags {
   std::string plan;
   std::string schedule;
+  std::optional<std::int64_t> checkpoint_every;
   bool as_json = false;
 };
 
@@ -89,6 +90,7 @@ void execute(const SimulateFlags& flags) {
   for (const std::string& line : unused_stragglers(flags, wishes, {&plan}))
     std::cerr << line << "\n";
   wishes.keep_timeline = flags.wants_any();
+  wishes.checkpoint_every = flags.checkpoint_every;
   systems::OwnSchedule own;
   if (!flags.schedule.empty()) {
     own = systems::read_own_schedule(flags.schedule, plan, profile.graph);
@@ -124,6 +126,10 @@ void add_simulate(CLI::App& app) {
   for (CLI::Option* option : add_planning_flags(*command, flags)) option->excludes(plan);
   add_weight_flags(*command, flags);
   add_simulation_flags(*command, flags);
+  command
+      ->add_option("--checkpoint-every", flags->checkpoint_every,
+                   "Say what a checkpoint every so many minibatches costs")
+      ->check(range<std::int64_t>(1, kMostSimulated, kWholeNumber));
   command
       ->add_option("--schedule", flags->schedule,
                    "Your own schedule (text, docs/formats.md) instead of the system's")

@@ -14,6 +14,7 @@
 #include "cli/run.h"
 #include "cli/spelling.h"
 #include "cli/starting_point.h"
+#include "cli/train_checkpoints.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
 #include "cli/train_request.h"
@@ -31,6 +32,7 @@
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
 #include "report/training_table.h"
+#include "systems/planning.h"
 #include "systems/simulation.h"
 #include "train/preparation.h"
 #include "train/run_folder.h"
@@ -60,14 +62,15 @@ class TrainCommand {
   void check_link() const;
   void claim_outputs();
   void check_space() const;
-  void check_checkpoints() const;
+  [[nodiscard]] std::int64_t more_checkpoints() const;
+  [[nodiscard]] Bytes optimiser_state() const;
   void prepare_resuming();
   void want_same_settings() const;
   [[nodiscard]] bool has_nothing_left() const;
   [[nodiscard]] runtime::Computing computing_for_planning() const;
   void prepare();
   void choose_length();
-  void choose_checkpoints(const train::PreparedPlan& plan);
+  void choose_checkpoints(const plan::Predicted& predicted);
   void choose_patience(const train::PreparedPlan& plan);
   [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan,
                                           train::TrainingOutcome& outcome);
@@ -127,22 +130,12 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   train::check(request_);
   check_weights();
   check_workers();
-  check_checkpoints();
+  check_checkpoint_flags(flags);
   if (speaks()) claim_outputs();
   data_ = train::open_data(flags.data, network_, flags.seed);
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
   prepare_resuming();
-}
-
-void TrainCommand::check_checkpoints() const {
-  const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
-  const bool asks = !flags_.checkpoint_every.empty() && !interval.is_never();
-  if (flags_.out.empty() && (asks || flags_.checkpoint_at || flags_.keep))
-    throw BadUsage("checkpoints go into the folder of --out: name it with --out");
-  if (!flags_.schedule.empty() && (interval.minibatches || interval.time || flags_.checkpoint_at))
-    throw BadUsage(
-        "--schedule: a schedule of your own is not cut, so there is a checkpoint at its end only; "
-        "leave --checkpoint-every and --checkpoint-at out");
+  if (speaks()) check_space();
 }
 
 void TrainCommand::prepare_resuming() {
@@ -216,19 +209,43 @@ void TrainCommand::claim_outputs() {
   else if (!flags_.out.empty())
     folder_.emplace(flags_.out,
                     flags_.overwrite ? train::EarlierRun::kReplace : train::EarlierRun::kRefuse);
-  check_space();
 }
 
-// The weights are by far the largest file, and their size is known. Pictures and traces of long
-// runs take some megabytes.
+// Weights and checkpoints are by far the largest files, and their sizes are known. Pictures and
+// traces of long runs take some megabytes.
 void TrainCommand::check_space() const {
   constexpr Bytes kPictures{16 << 20};
   const Bytes weights = model::state_bytes(network_);
-
-  if (folder_) train::want_space(folder_->path(), weights + kPictures, "the run folder");
+  const std::int64_t checkpoints = folder_ ? more_checkpoints() : 0;
+  if (folder_)
+    train::want_space(
+        folder_->path(),
+        weights + kPictures + Bytes{checkpoints * (weights.count + optimiser_state().count)},
+        checkpoints == 0 ? "the run folder"
+                         : "the run folder, with " +
+                               counted(checkpoints, "checkpoint", "checkpoints") + " at a time,");
   if (flags_.weights_file.empty()) return;
   const auto parent = std::filesystem::absolute(flags_.weights_file).parent_path();
   train::want_space(parent, weights, "--export " + flags_.weights_file);
+}
+
+Bytes TrainCommand::optimiser_state() const {
+  return Bytes{systems::optimiser_copies(train::to_text(request_.optimiser.kind)) *
+               model::state_bytes(network_).count};
+}
+
+// How many checkpoints the run folder will have to hold besides those that it holds already. Older
+// checkpoints of a resumed run are removed as new ones are written.
+std::int64_t TrainCommand::more_checkpoints() const {
+  const std::int64_t samples = data_.training->samples();
+  const std::int64_t all =
+      train::samples_in_all(samples, network_.batch, request_.epochs, request_.minibatches);
+  const std::int64_t most =
+      most_checkpoints(flags_, all / network_.batch, (all + samples - 1) / samples);
+  if (most == 0) return 0;
+  const auto there = static_cast<std::int64_t>(
+      checkpoint::find_checkpoints(folder_->file(train::kCheckpoints)).size());
+  return std::max<std::int64_t>(1, most - there);
 }
 
 // Emulated links hold messages back by the clock of this machine. Clocks of several machines cannot
@@ -291,7 +308,7 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   std::optional<systems::OwnSchedule> own;
   if (!flags_.schedule.empty())
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
-  choose_checkpoints(plan);
+  choose_checkpoints(plan.file.predicted);
   choose_patience(plan);
   tell_resumed();
   if (request_.resumed) tell_other_updates(plan.file.plan);
@@ -343,33 +360,17 @@ std::optional<train::Metrics> TrainCommand::open_metrics() const {
   return train::Metrics(file, start_.run / train::kMetricsFile, request_.resumed->manifest);
 }
 
-// Says when checkpoints are written. A time becomes a number of minibatches, by the predicted
-// speed, so that a repeated run has its checkpoints at the same steps.
-void TrainCommand::choose_checkpoints(const train::PreparedPlan& plan) {
-  const CheckpointInterval interval = checkpoint_interval(flags_.checkpoint_every);
+void TrainCommand::choose_checkpoints(const plan::Predicted& predicted) {
   train::CheckpointRequest& wanted = request_.checkpoints;
   wanted.keep = flags_.keep.value_or(wanted.keep);
-  if (flags_.out.empty() || (interval.is_never() && !flags_.checkpoint_at)) return;
+  if (!wants_checkpoints(flags_)) return;
   wanted.folder = std::filesystem::path(flags_.out) / train::kCheckpoints;
-  wanted.times = {.every = interval.minibatches,
-                  .once = flags_.checkpoint_at,
-                  .at_epochs = interval.epochs,
-                  .at_end = !interval.is_never()};
-  if (!interval.time) return;
-  const std::string every = train::made_by_first(world_, [&] {
-    const std::optional<double> speed = plan.file.predicted.samples_per_second;
-    if (!speed)
-      throw CannotMeet("--checkpoint-every " + flags_.checkpoint_every +
-                       ": the plan has no predicted speed to turn this into minibatches; name a "
-                       "number of minibatches");
-    const double minibatches =
-        to_seconds(*interval.time) * *speed / static_cast<double>(network_.batch);
-    const double most = static_cast<double>(train::kMostMinibatches);
-    return std::to_string(std::llround(std::clamp(minibatches, 1.0, most)));
-  });
-  wanted.times.every = std::stoll(every);
-  say("a checkpoint every " + counted(*wanted.times.every, "minibatch", "minibatches") +
-      ", which take about " + flags_.checkpoint_every);
+  wanted.times = checkpoint_times(flags_, predicted, network_.batch);
+  if (checkpoint_interval(flags_.checkpoint_every).time)
+    say("a checkpoint every " + counted(*wanted.times.every, "minibatch", "minibatches") +
+        ", which take about " + flags_.checkpoint_every);
+  if (const std::string warning = drain_warning(wanted.times, predicted); !warning.empty())
+    say(warning);
 }
 
 // The line that is printed if a signal ends the training: it says which files are left.

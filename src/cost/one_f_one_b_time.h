@@ -2,6 +2,8 @@
 // averagings, links and loops decides (docs/planner.md#the-cost-model).
 #pragma once
 
+#include <vector>
+
 #include "cost/pipeline_costs.h"
 
 namespace pipedream::cost {
@@ -19,5 +21,13 @@ void raise_to_busiest(const PipelineCosts& costs, Period& period);
 // only after it has begun d_j − 1 later items, so r_j·(d_j − 1) of the items that stage i has in
 // flight wait at stage j.
 void raise_to_loops(const PipelineCosts& costs, Period& period);
+
+// Returns, for each stage, the time of one item through that stage and all later ones, forth and
+// back, if nothing else is in flight.
+[[nodiscard]] std::vector<Seconds> ways_of_item(const PipelineCosts& costs);
+
+// Returns what it costs to drain the pipeline once, for a checkpoint, and to fill it again: the
+// time by which N minibatches from an empty pipeline to an empty one take longer than N periods.
+[[nodiscard]] Seconds drain_time(const PipelineCosts& costs, const Period& period);
 
 }  // namespace pipedream::cost

@@ -82,7 +82,8 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
              {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
               {"samples_per_second", or_null(predicted.samples_per_second)},
               {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
-              {"bytes_per_minibatch", predicted.bytes_per_minibatch}}},
+              {"bytes_per_minibatch", predicted.bytes_per_minibatch},
+              {"drain_seconds", or_null(predicted.drain_seconds)}}},
             {"gap", or_null(predicted.gap)},
             {"planner_seconds", predicted.planner_seconds}};
   if (!file.device.empty()) json["device"] = file.device;
@@ -151,12 +152,14 @@ std::optional<double> number_or_null(const Node& node) {
 Predicted read_predicted(const Node& root) {
   Predicted predicted;
   const Node node = root.at("predicted");
-  node.expect_keys(
-      {"seconds_per_minibatch", "samples_per_second", "speedup_over_dp", "bytes_per_minibatch"});
+  node.expect_keys({"seconds_per_minibatch", "samples_per_second", "speedup_over_dp",
+                    "bytes_per_minibatch", "drain_seconds"});
   predicted.seconds_per_minibatch = node.at("seconds_per_minibatch").number(0, kLargest);
   predicted.samples_per_second = number_or_null(node.at("samples_per_second"));
   predicted.speedup_over_dp = number_or_null(node.at("speedup_over_dp"));
   predicted.bytes_per_minibatch = node.at("bytes_per_minibatch").number(0, kLargest);
+  if (const auto drain = node.find("drain_seconds"))  // not in files of earlier versions
+    predicted.drain_seconds = number_or_null(*drain);
   predicted.gap = number_or_null(root.at("gap"));
   predicted.planner_seconds = root.at("planner_seconds").number(0, kLargest);
   for (const Node& stage : root.at("stages").elements())

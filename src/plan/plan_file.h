@@ -25,6 +25,8 @@ struct Predicted {
   std::optional<double> samples_per_second;  // nullopt if the batch size is not known
   std::optional<double> speedup_over_dp;     // nullopt if data parallelism does not fit the memory
   double bytes_per_minibatch = 0;            // sent by all workers together
+  // What it costs to drain the pipeline once and to fill it again; nullopt if not known.
+  std::optional<double> drain_seconds;
   // By how much the best plan can be faster at most, as a fraction; nullopt if not known.
   std::optional<double> gap;
   double planner_seconds = 0;  // how long planning took

@@ -81,6 +81,7 @@ PlanFile any_plan(const graph::Graph& graph) {
   file.predicted.samples_per_second = any_number_or_none();
   file.predicted.speedup_over_dp = any_number_or_none();
   file.predicted.bytes_per_minibatch = any_number() * 1e18;
+  file.predicted.drain_seconds = any_number();
   file.predicted.gap = any_number_or_none();
   file.predicted.planner_seconds = any_number();
   return file;

@@ -73,7 +73,8 @@ const std::string kText = R"({
     "seconds_per_minibatch": 0.125,
     "samples_per_second": 512.0,
     "speedup_over_dp": null,
-    "bytes_per_minibatch": 4096.0
+    "bytes_per_minibatch": 4096.0,
+    "drain_seconds": 0.5
   },
   "gap": 0.0,
   "planner_seconds": 0.75
@@ -91,6 +92,7 @@ PlanFile small_plan() {
   file.predicted.seconds_per_minibatch = 0.125;
   file.predicted.samples_per_second = 512;
   file.predicted.bytes_per_minibatch = 4096;
+  file.predicted.drain_seconds = 0.5;
   file.predicted.gap = 0;
   file.predicted.planner_seconds = 0.75;
   file.predicted.stages = {{0.5, Bytes{1000}, Bytes{4000}}, {0.25, Bytes{10}, Bytes{40}}};
@@ -149,6 +151,18 @@ TEST(ParsePlan, KnowsNoRateWhereTheBatchIsNotKnown) {
   EXPECT_EQ(difference(again, file), "");
   EXPECT_FALSE(again.predicted.samples_per_second);
   EXPECT_EQ(again.predicted.speedup_over_dp, 3.5);
+}
+
+TEST(ParsePlan, ReadsPlansOfEarlierVersionsWithoutTheCostOfADrain) {
+  std::string text = kText;
+  const std::string line = ",\n    \"drain_seconds\": 0.5";
+  const PlanFile found =
+      parse_plan(text.erase(text.find(line), line.size()), "p.json", small_graph());
+  EXPECT_FALSE(found.predicted.drain_seconds);
+  PlanFile file = small_plan();
+  file.predicted.drain_seconds.reset();
+  EXPECT_EQ(difference(parse_plan(to_json(file, small_graph()), "p.json", small_graph()), file),
+            "");
 }
 
 TEST(ParsePlan, RefusesAnotherFormatOrVersion) {

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "cost/interleaving.h"
+#include "cost/one_f_one_b_time.h"
 #include "plan/dealing.h"
 #include "plan/placement.h"
 #include "plan/shape.h"
@@ -117,7 +118,10 @@ Prediction Predictor::predict_choice(const Shape& shape, const Choice& choice) c
     stage.transfer = std::max(stage.transfer, transfer.item(item));
   }
   if (traits().several_stages_per_worker) note_worker_misses(shape, prediction);
-  const cost::Period period = setting_.rules.time(costs_of(shape, prediction));
+  const cost::PipelineCosts costs = costs_of(shape, prediction);
+  const cost::Period period = setting_.rules.time(costs);
+  if (traits().has_depths() && !traits().flushes)
+    prediction.drain = cost::drain_time(costs, period);
   prediction.per_minibatch = period.per_minibatch;
   prediction.limit = period.limit;
   prediction.limiting_stage = period.stage;

@@ -87,7 +87,10 @@ struct MemoryMiss {
 
 // What a layout will do, with the choices that were made for it.
 struct Prediction {
-  Seconds per_minibatch{0};           // time from one minibatch to the next, in the long run
+  Seconds per_minibatch{0};  // time from one minibatch to the next, in the long run
+  // What one drain of the pipeline costs (cost::drain_time); 0 if the system flushes for every
+  // update anyway.
+  Seconds drain{0};
   Limit limit = Limit::kCompute;      // why `per_minibatch` is not shorter (pipeline_costs.h)
   std::size_t limiting_stage = 0;     // index into `stages`; for kCompute, kExchange and kLoop
   cost::LinkLoads::Busiest busiest;   // the busiest link

@@ -119,6 +119,32 @@ std::string faster_note(const systems::SimulatedChoice& choice) {
                                : "predictions do not see what comes late");
 }
 
+// Returns the part of the time that draining the pipeline for checkpoints costs. Requires that
+// checkpoints are wanted, and that the cost of a drain is known.
+double share_of_checkpoints(const Simulated& simulated) {
+  const auto every = static_cast<double>(*simulated.checkpoint_every);
+  return systems::drain_share(*simulated.drain, Seconds(every / simulated.minibatches_per_second));
+}
+
+// Returns the minibatches per second of a training that drains its pipeline for every checkpoint,
+// or nullopt if no checkpoints are wanted or if the run was too short to tell.
+std::optional<double> rate_with_checkpoints(const Simulated& simulated) {
+  if (!simulated.checkpoint_every || !simulated.drain) return std::nullopt;
+  return simulated.minibatches_per_second * (1 - share_of_checkpoints(simulated));
+}
+
+// Returns what checkpoints cost, as a line of the table; empty if none are wanted.
+std::string checkpoints_line(const Simulated& simulated, const profile::Profile& profile) {
+  if (!simulated.checkpoint_every) return "";
+  const std::string every = grouped_count(*simulated.checkpoint_every, "minibatch", "minibatches");
+  const std::optional<double> rate = rate_with_checkpoints(simulated);
+  if (!rate) return fmt::format("checkpoints  every {}: too short a run to tell\n", every);
+  return fmt::format(
+      "checkpoints  every {}: {}; each drains the pipeline, which costs {}, {} of the time\n",
+      every, rate_text(profile, Seconds(1 / *rate)),
+      to_text(from_seconds(simulated.drain->count())), percent(share_of_checkpoints(simulated)));
+}
+
 }  // namespace
 
 std::string simulation_line(const Simulated& simulated, const profile::Profile& profile) {
@@ -133,6 +159,7 @@ std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
   text += fmt::format("speed        {}\n", rate(simulated, profile));
   text += fmt::format("utilisation  {}\n", utilisation_text(summary));
   text += fmt::format("on links     {} per minibatch\n", bytes_text(simulated.bytes_per_minibatch));
+  text += checkpoints_line(simulated, profile);
   text += fmt::format(
       "simulated    {} in {}: {}, from the first op to the last\n\n",
       simulated.minibatches == 1 ? "1 minibatch" : grouped(simulated.minibatches) + " minibatches",
@@ -159,6 +186,12 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
   json["samples_per_update"] =
       profile.batch ? ordered_json(simulated.samples_per_update) : ordered_json();
   json["minibatches"] = simulated.minibatches;
+  json["drain_seconds"] = simulated.drain ? ordered_json(simulated.drain->count()) : ordered_json();
+  if (simulated.checkpoint_every) {
+    const std::optional<double> rate = rate_with_checkpoints(simulated);
+    json["checkpoint_every"] = *simulated.checkpoint_every;
+    json["minibatches_per_second_with_checkpoints"] = rate ? ordered_json(*rate) : ordered_json();
+  }
   json["utilisation"] = summary.utilisation();
   json["seconds"] = to_seconds(summary.length);
   json["busy"] = to_seconds(summary.busy);

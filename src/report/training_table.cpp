@@ -35,16 +35,43 @@ std::string timed_text(const Measured& measured) {
   return fmt::format("{} of 0–{}", timed, measured.minibatches - 1);
 }
 
-// Returns the memory of each worker by the simulator or, if nothing was simulated, by the plan.
-// Empty if neither is known.
+// Returns the memory of each worker by the simulator or, if nothing was simulated, by the plan,
+// with its copy of the state for checkpoints. Empty if neither is known.
 std::vector<Bytes> predicted_memory(const TrainingRun& run) {
-  if (run.simulated) return run.simulated->memory;
-  if (run.stage_memory.size() != run.plan.stages.size()) return {};
   std::vector<Bytes> memory(static_cast<std::size_t>(plan::worker_count(run.plan)));
-  for (std::size_t s = 0; s < run.plan.stages.size(); ++s)
-    for (const WorkerId worker : run.plan.stages[s].workers)
-      memory[worker.index()] += run.stage_memory[s];
+  if (run.simulated) {
+    memory = run.simulated->memory;
+  } else {
+    if (run.stage_memory.size() != run.plan.stages.size()) return {};
+    for (std::size_t s = 0; s < run.plan.stages.size(); ++s)
+      for (const WorkerId worker : run.plan.stages[s].workers)
+        memory[worker.index()] += run.stage_memory[s];
+  }
+  for (std::size_t w = 0; w < run.copies.size(); ++w) memory.at(w) += run.copies[w];
   return memory;
+}
+
+std::optional<double> seconds_of(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->count()) : std::nullopt;
+}
+
+// Returns what the simulator says that a drain costs; nullopt if it does not say.
+std::optional<double> simulated_drain(const TrainingRun& run) {
+  return run.simulated ? seconds_of(run.simulated->drain) : std::nullopt;
+}
+
+// Returns how many checkpoints were written and what draining the pipeline cost for each, as a line
+// of the table. Empty if there was none.
+std::string checkpoints_line(const TrainingRun& run) {
+  const Measured& measured = run.measured;
+  if (measured.checkpoints == 0) return "";
+  std::string text = fmt::format("checkpoints  {} written", grouped(measured.checkpoints));
+  const auto time = [](double seconds) { return to_text(from_seconds(seconds)); };
+  if (!measured.drain) return text + "\n";
+  text += "; each drains the pipeline, which costs " + time(measured.drain->count());
+  if (run.predicted_drain) text += ", predicted " + time(*run.predicted_drain);
+  if (const auto drain = simulated_drain(run)) text += ", simulated " + time(*drain);
+  return text + "\n";
 }
 
 // Compares two speeds: "97.0 % of the predicted 512 samples/s". Empty if one is not known.
@@ -284,6 +311,7 @@ std::string training_table(const TrainingRun& run) {
   if (measured.resumed_at > 0)
     text += fmt::format("resumed      from a checkpoint after {}\n",
                         grouped_count(measured.resumed_at, "minibatch", "minibatches"));
+  text += checkpoints_line(run);
   text += fmt::format("timed        {}\n", timed_text(measured));
   text += fmt::format("on links     {} per sample\n", bytes_text(measured.bytes_per_sample));
   text += fmt::format("an update    of {} samples\n", samples_per_update_text(measured));
@@ -309,6 +337,10 @@ ordered_json training_json(const TrainingRun& run) {
   json["minibatches"] = measured.minibatches;
   json["samples"] = measured.samples;
   if (measured.resumed_at > 0) json["resumed_at_minibatch"] = measured.resumed_at;
+  json["checkpoints"] = measured.checkpoints;
+  json["drain_seconds"] = or_null(seconds_of(measured.drain));
+  json["predicted_drain_seconds"] = or_null(run.predicted_drain);
+  json["simulated_drain_seconds"] = or_null(simulated_drain(run));
   json["first_timed_minibatch"] = measured.first_timed;
   json["timed_minibatches"] = measured.timed_end - measured.first_timed;
   if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;

@@ -25,6 +25,10 @@ struct TrainingRun {
   systems::Measured measured;
   // The memory of one worker of each stage, as the plan predicts it. Empty if not known.
   std::vector<Bytes> stage_memory{};
+  // By worker: the memory of its copy of the state while a checkpoint is written. Empty if there
+  // were no checkpoints.
+  std::vector<Bytes> copies{};
+  std::optional<double> predicted_drain{};       // plan::Predicted::drain_seconds
   std::map<std::string, std::string> options{};  // that the network was made with
   std::uint64_t seed = 0;
   std::string optimiser{};

@@ -107,6 +107,30 @@ TEST(TrainingTable, TakesThePlansMemoryWhereNothingWasSimulated) {
   EXPECT_EQ(training_json(run).at("predicted_memory_bytes").dump(), "[1,2]");
 }
 
+TEST(TrainingTable, AddsTheCopiesForCheckpointsToThePredictedMemory) {
+  TrainingRun run = run_of("dapple", 100);
+  run.stage_memory = {Bytes{100}, Bytes{10}};
+  run.copies = {Bytes{5}, Bytes{7}};
+  EXPECT_EQ(training_json(run).at("predicted_memory_bytes").dump(), "[105,17]");
+}
+
+TEST(TrainingTable, SaysWhatCheckpointsCost) {
+  TrainingRun run = run_of("pipedream", 100);
+  EXPECT_EQ(training_table(run).find("checkpoints"), std::string::npos);
+  EXPECT_EQ(training_json(run).at("checkpoints"), 0);
+  run.measured.checkpoints = 4;
+  EXPECT_NE(training_table(run).find("\ncheckpoints  4 written\n"), std::string::npos);
+  run.measured.drain = Seconds(0.3);
+  run.predicted_drain = 0.25;
+  EXPECT_NE(training_table(run).find("\ncheckpoints  4 written; each drains the pipeline, which "
+                                     "costs 300 ms, predicted 250 ms\n"),
+            std::string::npos)
+      << training_table(run);
+  EXPECT_EQ(training_json(run).at("drain_seconds"), 0.3);
+  EXPECT_EQ(training_json(run).at("predicted_drain_seconds"), 0.25);
+  EXPECT_TRUE(training_json(run).at("simulated_drain_seconds").is_null());
+}
+
 TEST(TrainingComparison, HasTheSamplesOfAnUpdateAndTheMeanStalenessOfTheWorstStage) {
   const std::string table = training_comparison_table({run_of("pipedream", 100)}, {}, "");
   EXPECT_NE(table.find("samples/update"), std::string::npos) << table;

@@ -88,6 +88,13 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   const bool bounded = traits.flushes && traits.has_depths();
   RC_ASSERT(ratio > (estimated ? 0.75 : 1 - 1e-6));
   RC_ASSERT(ratio < (estimated || bounded ? 1.33 : 1 + 1e-6));
+  // What a drain costs is an estimate: it is off by less than half a period for each worker.
+  const double predicted = planned.answer.prediction.drain / planned.time();
+  const double drain = simulated.drain->count() / planned.time().count();
+  RC_LOG() << "a drain: " << predicted << " periods predicted, " << drain << " simulated\n";
+  if (traits.flushes && !traits.several_stages_per_worker) RC_ASSERT(drain < 1e-6);
+  if (traits.has_depths() && !traits.flushes)
+    RC_ASSERT(std::abs(predicted - drain) < 0.4 * plan::worker_count(planned.plan) + 1e-6);
 }
 
 }  // namespace

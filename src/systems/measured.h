@@ -30,6 +30,8 @@ struct Measured {
   std::int64_t first_timed = 0;
   std::int64_t timed_end = 0;
   timeline::Summary summary;
+  std::optional<Seconds> drain;  // timeline::Summary::drain of `summary`
+  int checkpoints = 0;           // written by this run
   double samples_per_second = 0;
   double samples_per_update = 0;
   double bytes_per_sample = 0;          // bytes that all workers sent

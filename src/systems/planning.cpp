@@ -101,6 +101,7 @@ plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& prof
     predicted.samples_per_second = static_cast<double>(*profile.batch) / planned.time().count();
   if (planned.data_parallel) predicted.speedup_over_dp = *planned.data_parallel / planned.time();
   predicted.bytes_per_minibatch = prediction.bytes_per_minibatch;
+  predicted.drain_seconds = prediction.drain.count();
   predicted.gap = planned.answer.gap();
   predicted.planner_seconds = took.count();
   for (std::size_t s = 0; s < prediction.stages.size(); ++s) {

@@ -176,6 +176,8 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
       simulate::simulate(schedule, plan, profile, cluster, wishes.conditions, sink);
   simulated.minibatches = options.minibatches;
   simulated.summary = account.finish();
+  simulated.drain = simulated.summary.drain(options.minibatches);
+  simulated.checkpoint_every = wishes.checkpoint_every;
   simulated.links = result.links;
   simulated.ops = result.ops;
   const double in_one = minibatches_in_one(plan, schedule.rules.traits.replicas);

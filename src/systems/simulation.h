@@ -17,9 +17,12 @@ struct Simulated {
   std::optional<double> samples_per_second;  // nullopt if the profile does not say its batch size
   double samples_per_update = 0;             // minibatches per update if the batch is not known
   double bytes_per_minibatch = 0;            // sent by all workers per minibatch of the profile
-  std::vector<Bytes> memory;                 // by worker: peak memory
-  timeline::Timeline timeline;               // empty unless SimulationWishes::keep_timeline
-  std::int64_t ops = 0;                      // simulate::Result::ops
+  std::optional<Seconds> drain;              // timeline::Summary::drain
+  // SimulationWishes::checkpoint_every, as asked for.
+  std::optional<std::int64_t> checkpoint_every;
+  std::vector<Bytes> memory;    // by worker: peak memory
+  timeline::Timeline timeline;  // empty unless SimulationWishes::keep_timeline
+  std::int64_t ops = 0;         // simulate::Result::ops
 };
 
 struct SimulationWishes {
@@ -27,6 +30,9 @@ struct SimulationWishes {
   // If `minibatches` is 0, enough_minibatches() are simulated.
   ScheduleOptions schedule_options{.minibatches = 0};
   int optimiser_copies = 1;  // optimiser state per weight: 0 plain SGD, 1 momentum, 2 Adam
+  // Minibatches of the profile between two checkpoints, for which the pipeline drains. It does not
+  // change the simulated run: drain_share() says what checkpoints cost.
+  std::optional<std::int64_t> checkpoint_every;
   bool keep_timeline = false;
   // Replaces the plan's own schedule, if it is not nullptr. Must be valid for the plan and outlive
   // the call.
@@ -40,6 +46,12 @@ struct SimulationWishes {
 [[nodiscard]] Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
                                       const cluster::Cluster& cluster,
                                       const SimulationWishes& wishes);
+
+// Returns the part of a training's time that checkpoints cost because the pipeline drains for them.
+// `drain` is the cost of one, and `between` is the time that training itself takes between two.
+[[nodiscard]] constexpr double drain_share(Seconds drain, Seconds between) {
+  return drain / (drain + between);
+}
 
 // Returns how many minibatches of the profile one minibatch of a schedule has. If replicas share
 // items, it has one for each replica of the first stage, otherwise one.

@@ -45,6 +45,24 @@ TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
       << "a minibatch for each replica of the first stage";
 }
 
+// An item's way through S stages takes S·3 units. The first period of 3 units counts as training,
+// or of r·3/r units for r replicas that begin together.
+TEST(SimulatePlan, ADrainCostsTheRestOfAnItemsWay) {
+  const auto drain = [](const UnitWishes& wishes, std::int64_t minibatches = 0) {
+    return simulated(wishes, {.schedule_options = {.minibatches = minibatches}}).drain->count() /
+           kUnits;
+  };
+  EXPECT_NEAR(drain({.replicas = {1, 1, 1, 1}}), 9, 1e-9);
+  for (const std::int64_t minibatches : {40, 400})
+    EXPECT_NEAR(drain({.replicas = {1, 1, 1, 1}}, minibatches), 9, 1e-9) << "whatever the length";
+  EXPECT_NEAR(drain({.system = "2bw", .replicas = {1, 1, 1, 1}, .microbatches = 4}), 9, 1e-9);
+  EXPECT_NEAR(drain({.replicas = {2, 2}}), 3, 1e-9);
+  EXPECT_NEAR(drain({.replicas = {1}}), 0, 1e-9);
+  for (const char* system : {"gpipe", "dapple", "mp"})
+    EXPECT_NEAR(drain({.system = system, .replicas = {1, 1, 1, 1}, .microbatches = 8}), 0, 1e-9)
+        << system << " drains for every update anyway";
+}
+
 TEST(SimulatePlan, TellsHowFarItIs) {
   std::vector<double> shares;
   SimulationWishes how{.schedule_options = {.minibatches = 3000}};

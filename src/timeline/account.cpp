@@ -27,6 +27,12 @@ double Summary::minibatches_per_second() const {
   return static_cast<double>(measured_minibatches) / to_seconds(measured_time);
 }
 
+std::optional<Seconds> Summary::drain(std::int64_t minibatches) const {
+  const double rate = minibatches_per_second();
+  if (rate <= 0) return std::nullopt;
+  return Seconds(std::max(0.0, to_seconds(length) - static_cast<double>(minibatches) / rate));
+}
+
 void Account::add(const Event& event) {
   if (!on_compute_lane(event.op)) return;
   last_ = std::max(last_, event.end);

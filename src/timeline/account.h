@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schedule/schedule.h"
@@ -56,6 +57,10 @@ struct Summary {
   [[nodiscard]] double utilisation() const;
   // Returns `measured_minibatches` per `measured_time`, or 0 if nothing was measured.
   [[nodiscard]] double minibatches_per_second() const;
+  // Returns what it costs to drain the pipeline once and to fill it again: the time by which this
+  // run of `minibatches` is longer than they would take at minibatches_per_second(). nullopt if
+  // nothing was measured.
+  [[nodiscard]] std::optional<Seconds> drain(std::int64_t minibatches) const;
 };
 
 // What an Account must know about the schedule before the first event.

@@ -70,8 +70,22 @@ void want_memory_for_profile(const model::Network& network, model::Precision pre
       " of memory left: choose a smaller `batch`, fewer `workers`, or give a `profile`");
 }
 
-void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers) {
+std::vector<Bytes> checkpoint_copies(const plan::PlanFile& file, int optimiser_copies) {
+  std::vector<Bytes> copies(static_cast<std::size_t>(plan::worker_count(file.plan)));
+  for (std::size_t s = 0; s < file.predicted.stages.size(); ++s) {
+    const auto& workers = file.plan.stages.at(s).workers;
+    const Bytes state{file.predicted.stages[s].weights.count * (1 + optimiser_copies)};
+    for (const WorkerId worker : workers)
+      copies.at(worker.index()) += Bytes{state.count / static_cast<std::int64_t>(workers.size())};
+  }
+  return copies;
+}
+
+void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers,
+                              const std::vector<Bytes>& copies) {
   Bytes need;
+  for (const WorkerId worker : workers)
+    if (!copies.empty()) need += copies.at(worker.index());
   for (std::size_t s = 0; s < file.predicted.stages.size(); ++s)
     for (const WorkerId worker : file.plan.stages.at(s).workers)
       if (std::find(workers.begin(), workers.end(), worker) != workers.end())

@@ -28,8 +28,15 @@ struct MemoryNeed {
 void want_memory_for_profile(const model::Network& network, model::Precision precision,
                              int optimiser_copies, int copies);
 
+// Returns, by worker, the memory of the copy that a worker makes of its part of the state for a
+// checkpoint, and keeps until it is written. Replicas share the work, so each copies a part.
+[[nodiscard]] std::vector<Bytes> checkpoint_copies(const plan::PlanFile& file,
+                                                   int optimiser_copies);
+
 // Throws CannotMeet if these `workers`, which share this machine, will need more memory than the
-// machine has left, going by the plan's prediction.
-void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers);
+// machine has left, going by the plan's prediction. `copies`: checkpoint_copies(), or empty if
+// there are no checkpoints.
+void want_memory_for_training(const plan::PlanFile& file, const std::vector<WorkerId>& workers,
+                              const std::vector<Bytes>& copies);
 
 }  // namespace pipedream::train

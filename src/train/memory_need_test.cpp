@@ -58,8 +58,19 @@ TEST(MemoryNeed, OfATrainingIsWhatThePlanPredicts) {
   plan::PlanFile file;
   file.plan.stages = {{{}, {WorkerId{0}}, 1, false}, {{}, {WorkerId{1}}, 1, false}};
   file.predicted.stages = {{1, Bytes{1}, Bytes{1000}}, {1, Bytes{1}, Bytes{std::int64_t{1} << 60}}};
-  EXPECT_NO_THROW(want_memory_for_training(file, {WorkerId{0}}));
-  EXPECT_THROW(want_memory_for_training(file, {WorkerId{0}, WorkerId{1}}), CannotMeet);
+  EXPECT_NO_THROW(want_memory_for_training(file, {WorkerId{0}}, {}));
+  EXPECT_THROW(want_memory_for_training(file, {WorkerId{0}, WorkerId{1}}, {}), CannotMeet);
+  const std::vector<Bytes> copies{Bytes{std::int64_t{1} << 60}, Bytes{1}};
+  EXPECT_THROW(want_memory_for_training(file, {WorkerId{0}}, copies), CannotMeet);
+}
+
+// Worker 1 runs a replica of both stages.
+TEST(MemoryNeed, OfACheckpointsCopyIsSharedByReplicas) {
+  plan::PlanFile file;
+  file.plan.stages = {{{}, {WorkerId{0}, WorkerId{1}}, 1, false}, {{}, {WorkerId{1}}, 1, false}};
+  file.predicted.stages = {{1, Bytes{100}, Bytes{1}}, {1, Bytes{30}, Bytes{1}}};
+  EXPECT_EQ(checkpoint_copies(file, 0), (std::vector{Bytes{50}, Bytes{80}}));
+  EXPECT_EQ(checkpoint_copies(file, 2), (std::vector{Bytes{150}, Bytes{240}}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "systems/planning.h"
 #include "train/memory_need.h"
 
 namespace pipedream::train {
@@ -136,9 +137,15 @@ runtime::Job Session::make_job(const Request& request) const {
 }
 
 TrainingOutcome Session::run(const Data& data, const Observer& observer) const {
-  if (job_.devices.empty()) want_memory_for_training(file_, workers_here());
+  if (job_.devices.empty()) want_memory_for_training(file_, workers_here(), copies());
   if (world_ == nullptr) return train_on_threads(recipe_, job_, data, observer, link_);
   return train_as_process(*world_, recipe_, job_, data, observer, link_);
+}
+
+// Copies of a GPU's tensors are in the machine's memory.
+std::vector<Bytes> Session::copies() const {
+  if (!recipe_.saving || !job_.devices.empty()) return {};
+  return checkpoint_copies(file_, systems::optimiser_copies(to_text(optimiser_.kind)));
 }
 
 std::vector<WorkerId> Session::workers_here() const {
@@ -163,6 +170,8 @@ report::TrainingRun Session::report_of(const systems::Measured& measured,
     run.predicted.reset();
     return run;
   }
+  run.predicted_drain = file_.predicted.drain_seconds;
+  run.copies = copies();
   for (const auto& stage : file_.predicted.stages) run.stage_memory.push_back(stage.memory);
   return run;
 }

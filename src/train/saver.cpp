@@ -137,6 +137,11 @@ std::optional<std::string> Saver::failure() const {
   return failure_;
 }
 
+int Saver::written() const {
+  const std::lock_guard lock(mutex_);
+  return written_;
+}
+
 void Saver::run() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -152,6 +157,7 @@ void Saver::run() {
     }
     lock.lock();
     job_.reset();
+    if (!failure && !aborted) ++written_;
     failure_ = std::move(failure);
     aborted_ = aborted;
     changed_.notify_all();

@@ -66,6 +66,8 @@ class Saver {
 
   // Why the newest checkpoint could not be written; only at worker 0. nullopt if it could.
   [[nodiscard]] std::optional<std::string> failure() const;
+  // How many checkpoints were written; only at worker 0.
+  [[nodiscard]] int written() const;
 
  private:
   struct Job {
@@ -99,6 +101,7 @@ class Saver {
   std::optional<Job> job_;  // the checkpoint that is written, or is to be written next
   bool ends_ = false;
   std::optional<std::string> failure_;
+  int written_ = 0;
   std::exception_ptr aborted_;
   std::thread thread_;  // the last member: it uses the others
 };

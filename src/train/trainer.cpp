@@ -131,6 +131,7 @@ class TrainingWorker {
     if (saver_) {
       finish_saving();
       outcome.unsaved = saver_->failure();
+      outcome.measured.checkpoints = saver_->written();
     }
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
@@ -377,6 +378,7 @@ void TrainingWorker::finish_times(TrainingOutcome& outcome, Bytes sent) const {
   timeline::Account account(rule);
   for (const timeline::Event& event : events) account.add(event);
   measured.summary = account.finish();
+  measured.drain = measured.summary.drain(extent.minibatches);
   measured.first_timed = course_.counted(course_.samples_before(timed_));
   measured.timed_end = course_.counted(course_.samples_after(timed_));
   if (measured.summary.minibatches_per_second() > 0)
