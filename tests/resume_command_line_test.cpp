@@ -402,6 +402,38 @@ TEST(Kill, OfOneProcessOfTwoLosesNothing) {
       expect_kills_lose_nothing(of, at_full_count() ? 20 : 2, mpirun(2));
 }
 
+// Returns a launcher that starts two processes. The second one sees an empty folder where the first
+// sees `hidden`, as on a machine that does not share its disk.
+std::string mpirun_with_a_hidden(const fs::path& hidden) {
+  const fs::path script = scratch("hides.sh");
+  std::ofstream(script) << "[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] && exec \"$@\"\n"
+                           "exec unshare -m sh -c 'mount -t tmpfs none "
+                        << hidden.string() << " && exec \"$@\"' sh \"$@\"\n";
+  return mpirun(2) + "sh " + script.string() + " ";
+}
+
+TEST(Resume, WorksWhereAWorkerDoesNotSeeTheRunFolder) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
+  if (std::system("unshare -m true 2>/dev/null") != 0)
+    GTEST_SKIP() << "this user may not give a process its own view of the disk";
+  const fs::path folder = scratch("hidden");
+  fs::create_directories(folder);
+  const std::string launcher = mpirun_with_a_hidden(folder);
+  const SystemCase& of = system_cases()[3];
+  const std::string whole = (folder / "whole").string();
+  const std::string half = (folder / "half").string();
+  const Answer undisturbed =
+      call_with(launcher, training(of, 40) + "--checkpoint-every 20 --out " + whole);
+  ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
+  EXPECT_EQ(steps_in(whole), (std::vector<std::int64_t>{20, 40}));
+  EXPECT_TRUE(is_there(folder / "whole/checkpoints/step-00000020/worker1.safetensors"));
+  ASSERT_EQ(call_with(launcher, training(of, 20) + "--checkpoint-every 20 --out " + half).code, 0);
+  const Answer resumed = call_with(launcher, "train --minibatches 40 --resume " + half);
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(read_file(folder / "half/weights.safetensors"),
+            read_file(folder / "whole/weights.safetensors"));
+}
+
 // The memory of a process in kB, as the system counts it.
 std::int64_t resident_kilobytes(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/status");
