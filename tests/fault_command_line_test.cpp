@@ -107,7 +107,8 @@ TEST(Fault, TimeInWhichAllAreStoppedDoesNotCount) {
   PD_NEEDS_MPIRUN;
   TwoProcesses job("all_stopped", "--minibatches 3000 --patience 1");
   for (const std::size_t rank : {0u, 1u}) ::kill(job.worker(rank), SIGSTOP);
-  ::usleep(3'000'000);
+  ASSERT_TRUE(job.training().is_running());
+  ::usleep(8'000'000);  // longer than the shortest silence for which a process counts as lost
   for (const std::size_t rank : {1u, 0u}) ::kill(job.worker(rank), SIGCONT);
   EXPECT_EQ(WEXITSTATUS(job.training().wait()), 0) << job.training().err();
 }
@@ -241,6 +242,45 @@ TEST(LaunchCommand, ASignalStopsAtACheckpoint) {
   }
 }
 
+// Without checkpoints there is nothing to wait for.
+TEST(LaunchCommand, ASignalEndsATrainingThatWritesNoCheckpoint) {
+  PD_NEEDS_MPIRUN;
+  const fs::path run = scratch("launched_without_checkpoints");
+  Background launch("launch -n 2 " + kPipeline + "--epochs 100000 --checkpoint-every never --out " +
+                    run.string());
+  ASSERT_TRUE(
+      comes_true([&] { return !launch.is_running() || size_of(run / "metrics.jsonl") > 5000; }));
+  ASSERT_TRUE(launch.is_running()) << launch.err();
+  launch.signal(SIGTERM);
+  EXPECT_NE(launch.wait(), 0) << launch.err();
+  EXPECT_TRUE(has(launch.err(), "interrupted while training mlp")) << launch.err();
+  EXPECT_FALSE(has(launch.err(), "restart")) << launch.err();
+}
+
+std::string command_line_of(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/cmdline");
+  std::string words;
+  for (std::string word; std::getline(file, word, '\0');) words += word + " ";
+  return words;
+}
+
+// The daemon of mpirun whose words hold `part` and which has started a worker for the folder `run`;
+// −1 if there is none. It has a session of its own, so it is no child of mpirun's.
+pid_t daemon_of(const fs::path& run, const std::string& part) {
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string id = entry.path().filename();
+    if (id.find_first_not_of("0123456789") != id.npos) continue;
+    if (!has(command_line_of(id), run.string()) || has(command_line_of(id), "launch")) continue;
+    std::ifstream status(entry.path() / "status");
+    std::string parent;
+    for (std::string word; status >> word;)
+      if (word == "PPid:") status >> parent;
+    const std::string words = command_line_of(parent);
+    if (has(words, "orted") && has(words, part)) return std::stoi(parent);
+  }
+  return -1;
+}
+
 // A script stands in for ssh: it runs commands on this machine, unless a file says that the host is
 // dead.
 TEST(LaunchCommand, PlansAnewForTheWorkersOfTheHostsThatAreLeft) {
@@ -258,7 +298,9 @@ TEST(LaunchCommand, PlansAnewForTheWorkersOfTheHostsThatAreLeft) {
   ASSERT_TRUE(launch.is_running()) << launch.err();
   write("dead_host-b", "");
   // The daemon of host-b, and with it that host's worker, is gone.
-  ASSERT_EQ(std::system("pkill -KILL -f '[o]rted.*ess_base_vpid 2 '"), 0);
+  const pid_t daemon = daemon_of(run, "ess_base_vpid 2 ");
+  ASSERT_GT(daemon, 0);
+  ::kill(daemon, SIGKILL);
   EXPECT_EQ(WEXITSTATUS(launch.wait()), 0) << launch.err();
   EXPECT_TRUE(has(launch.err(), "host-b does not answer, and 1 worker is left: planning anew"))
       << launch.err();

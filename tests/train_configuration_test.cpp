@@ -37,8 +37,8 @@ TEST(TrainConfiguration, TheConfigurationOfARunHasWhatItWasPlannedFrom) {
                                     "--minibatches 4 --json --out " + out));
     EXPECT_EQ(std::filesystem::exists(out + "/cluster.toml"), !with.empty());
     std::filesystem::rename(out, out + "_moved");
-    const Answer again =
-        call_with("cd / && ", "train --json --config " + out + "_moved/config.json");
+    const Answer again = call_with(
+        "cd / && ", "train --json --config " + out + "_moved/config.json --out " + out + "_again");
     EXPECT_EQ(again.err.find("profiling"), std::string::npos) << again.err;
     for (const std::string key :
          {"predicted_samples_per_second", "simulated_samples_per_second", "predicted_memory_bytes"})

@@ -522,7 +522,8 @@ struct TrainOptions {
   std::string data_name{};
   // Called about 20 times a second, from another thread. When it returns true, the training stops
   // at the next whole update, writes a checkpoint there and returns (Result::interrupted). Under
-  // mpirun only the first process calls it. Ignored if `checkpoints` is empty.
+  // mpirun only the first process calls it. If it throws, the training ends, and train() throws
+  // what it has thrown. Ignored if `checkpoints` is empty.
   std::function<bool()> stop{};
   // If set, and if mpirun has started this process, each process of the world is one worker, and
   // all processes must call train(). They use the plan of the first process, which may have fewer

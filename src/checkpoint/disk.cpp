@@ -21,11 +21,10 @@ class RealDisk final : public Disk {
   void write(const std::filesystem::path& file, std::span<const std::string_view> pieces) override {
     const Descriptor opened(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "write");
     for (const std::string_view piece : pieces) opened.write(piece);
+    // With this descriptor: over a network, a late failure to write is told to no other.
+    opened.sync("write");
   }
 
-  void sync_file(const std::filesystem::path& file) override {
-    Descriptor(file, O_RDONLY | O_NOFOLLOW, "sync").sync();
-  }
   void sync_folder(const std::filesystem::path& folder) override {
     Descriptor(folder, O_RDONLY | O_DIRECTORY, "sync").sync();
   }

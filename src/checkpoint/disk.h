@@ -8,21 +8,20 @@
 
 namespace pipedream::checkpoint {
 
-// All functions throw IoError, with the path and the system's message. What was written survives a
-// crash of the machine only after it was synced: the content of a file by sync_file(), the names in
-// a folder (after write(), rename() and remove()) by sync_folder(). Safe to use from several
-// threads for different paths.
+// All functions throw IoError, with the path and the system's message. Names in a folder (after
+// write(), rename() and remove()) survive a crash of the machine only after sync_folder(). Safe to
+// use from several threads for different paths.
 class Disk {
  public:
   virtual ~Disk() = default;
 
   // Makes a folder in an existing one. Does nothing if it is there already.
   virtual void make_folder(const std::filesystem::path& folder) = 0;
-  // Creates a file, or replaces the content of one, with `pieces` one after another. After a
-  // failure the file may hold any part of them.
+  // Creates a file, or replaces the content of one, with `pieces` one after another. When this
+  // returns, the content survives a crash of the machine. After a failure the file may hold any
+  // part of them.
   virtual void write(const std::filesystem::path& file,
                      std::span<const std::string_view> pieces) = 0;
-  virtual void sync_file(const std::filesystem::path& file) = 0;
   virtual void sync_folder(const std::filesystem::path& folder) = 0;
   // Gives a file or folder another name. `to` must not exist.
   virtual void rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;

@@ -13,7 +13,7 @@
 
 namespace pipedream::checkpoint {
 
-// One call of a Disk.
+// One call of a Disk. A write is two: writing, and syncing what was written.
 struct Call {
   enum class Kind { kMakeFolder, kWrite, kSyncFile, kSyncFolder, kRename, kRemove } kind;
   std::filesystem::path path;
@@ -47,9 +47,7 @@ class JournalDisk final : public Disk {
     }
     real_disk().write(file, pieces);
     calls.push_back({Call::Kind::kWrite, file, {}, std::move(content)});
-  }
-  void sync_file(const std::filesystem::path& file) override {
-    count();
+    count();  // the sync may fail, too
     calls.push_back({Call::Kind::kSyncFile, file});
   }
   void sync_folder(const std::filesystem::path& folder) override {

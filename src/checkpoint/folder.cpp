@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <future>
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 #include "checkpoint/checksum.h"
 #include "core/error.h"
+#include "core/units.h"
 
 namespace pipedream::checkpoint {
 namespace {
@@ -22,31 +24,22 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kUnfinished = ".unfinished-";
-constexpr std::size_t kLargestManifest = std::size_t{1} << 26;
+constexpr std::int64_t kLargestManifest = std::int64_t{1} << 26;
 constexpr std::uint64_t kLarge = 1 << 20;
-
-// Returns the number in "step-00001200"; nullopt for any other name.
-std::optional<std::int64_t> step_of(const std::string& name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  std::int64_t step = -1;
-  const auto [end, error] =
-      std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
-  const bool is_number = error == std::errc() && end == name.data() + name.size() && step >= 0;
-  return is_number && folder_name(step) == name ? std::optional(step) : std::nullopt;
-}
 
 // Reads a regular file in pieces. Does not follow a symbolic link at `path`.
 class Reader {
  public:
-  // Throws BadFile if the file cannot be opened or is not a regular file.
+  // Throws BadFile if there is no regular file, and IoError if it cannot be opened.
   explicit Reader(const fs::path& path)
       : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) {
     struct stat info {};
     if (fd_ < 0 || ::fstat(fd_, &info) != 0) {
       const int reason = errno;
       close();
-      throw BadFile(path_.string() + ": " +
-                    (reason == ELOOP ? "it is a symbolic link" : std::strerror(reason)));
+      if (reason == ELOOP) throw BadFile(path_.string() + ": it is a symbolic link");
+      if (reason == ENOENT) throw BadFile(path_.string() + ": " + std::strerror(reason));
+      throw IoError(path_.string() + ": " + std::strerror(reason));
     }
     if (!S_ISREG(info.st_mode)) {
       close();
@@ -64,7 +57,7 @@ class Reader {
     while (true) {
       const ssize_t got = ::read(fd_, piece_.data(), piece_.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw BadFile(path_.string() + ": " + std::strerror(errno));
+      if (got < 0) throw IoError(path_.string() + ": " + std::strerror(errno));
       return {piece_.data(), static_cast<std::size_t>(got)};
     }
   }
@@ -80,17 +73,29 @@ class Reader {
   std::vector<char> piece_ = std::vector<char>(1 << 17);
 };
 
+// The type of what `path` names, without following a symbolic link. Throws IoError if the system
+// does not tell.
+fs::file_type type_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::none) throw IoError(path.string() + ": " + error.message());
+  return type;
+}
+
 // Throws BadFile if `path` is not a folder but, for example, a symbolic link to one.
 void expect_folder(const fs::path& path) {
-  if (fs::symlink_status(path).type() != fs::file_type::directory)
+  if (type_of(path) != fs::file_type::directory)
     throw BadFile(path.string() + ": wanted a folder, found a link or a file");
 }
 
 Manifest read_manifest(const fs::path& checkpoint, std::int64_t step) {
   expect_folder(checkpoint);
   Reader reader(checkpoint / kManifestFile);
-  if (reader.size() > kLargestManifest)
-    throw BadFile((checkpoint / kManifestFile).string() + ": it is too large for a manifest");
+  if (reader.size() > static_cast<std::uint64_t>(kLargestManifest))
+    throw BadFile(fmt::format("{}: wanted a manifest of at most {}, found {}",
+                              (checkpoint / kManifestFile).string(),
+                              to_text(Bytes{kLargestManifest}),
+                              to_text(Bytes{static_cast<std::int64_t>(reader.size())})));
   std::string content;
   for (std::string_view piece = reader.next(); !piece.empty(); piece = reader.next())
     content += piece;
@@ -128,20 +133,47 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-// Removes a folder that a writer has begun, with the files in it. It has no folders in it.
-void remove_with_files(Disk& disk, const fs::path& folder) {
-  for (const fs::path& file : entries_of(folder)) disk.remove(file);
-  disk.remove(folder);
+// Removes a folder with the files in it; it must have no folders in it. A file or a symbolic link
+// is removed itself.
+void remove_with_files(Disk& disk, const fs::path& path) {
+  if (type_of(path) == fs::file_type::directory)
+    for (const fs::path& file : entries_of(path)) disk.remove(file);
+  disk.remove(path);
+}
+
+// Returns the damage that `read` reports by its exceptions; nullopt if it throws none.
+std::optional<Damage> damage_in(const std::function<void()>& read) {
+  try {
+    read();
+    return std::nullopt;
+  } catch (const OtherVersion& other) {
+    return Damage{other.what(), /*is_for_good=*/false};
+  } catch (const BadFile& bad) {
+    return Damage{bad.what()};
+  } catch (const IoError& error) {
+    return Damage{error.what(), /*is_for_good=*/false};
+  }
 }
 
 }  // namespace
 
 std::string folder_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  std::int64_t step = -1;
+  const auto [end, error] =
+      std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+  const bool is_number = error == std::errc() && end == name.data() + name.size() && step >= 0;
+  return is_number && folder_name(step) == name ? std::optional(step) : std::nullopt;
+}
+
+std::string temporary_name(const std::string& name) { return std::string(kUnfinished) + name; }
+
 NewCheckpoint::NewCheckpoint(Disk& disk, fs::path folder, std::int64_t step)
     : disk_(disk),
       folder_(std::move(folder)),
-      temporary_(folder_ / (std::string(kUnfinished) + folder_name(step))),
+      temporary_(folder_ / temporary_name(folder_name(step))),
       final_(folder_ / folder_name(step)) {
   disk_.make_folder(temporary_);
 }
@@ -157,7 +189,6 @@ FileEntry NewCheckpoint::add(const std::string& name, std::span<const std::strin
     return sum.text();
   });
   disk_.write(temporary_ / name, pieces);
-  disk_.sync_file(temporary_ / name);
   entry.checksum = checksum.get();
   return entry;
 }
@@ -166,8 +197,7 @@ void NewCheckpoint::finish(const Manifest& manifest) {
   const std::string text = to_json(manifest);
   (void)add(kManifestFile, std::array{std::string_view(text)});
   disk_.sync_folder(temporary_);
-  if (fs::symlink_status(final_).type() != fs::file_type::not_found)
-    remove_checkpoint(disk_, {manifest.position.step, final_, std::string("unsound")});
+  if (type_of(final_) != fs::file_type::not_found) remove_checkpoint(disk_, final_);
   disk_.rename(temporary_, final_);
   disk_.sync_folder(folder_);
 }
@@ -184,29 +214,20 @@ std::vector<Found> find_checkpoints(const fs::path& folder) {
   for (const fs::path& path : entries_of(folder)) {
     const auto step = step_of(path.filename().string());
     if (!step) continue;
-    Found& found = all.emplace_back(Found{*step, path, std::string()});
-    try {
-      found.content = read_manifest(path, *step);
-    } catch (const BadFile& bad) {
-      found.content = std::string(bad.what());
-    }
+    Found& found = all.emplace_back(Found{*step, path, Damage{}});
+    if (auto damage = damage_in([&] { found.content = read_manifest(path, *step); }))
+      found.content = std::move(*damage);
   }
   std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.step < b.step; });
   return all;
 }
 
-std::optional<std::string> damage_of(const fs::path& checkpoint, const Manifest& manifest) {
-  try {
-    for (const FileEntry& entry : manifest.files) check_file(checkpoint, entry);
-    return std::nullopt;
-  } catch (const BadFile& bad) {
-    return bad.what();
-  }
-}
-
-std::optional<std::string> damage_of(const Found& found) {
-  if (const auto* why = std::get_if<std::string>(&found.content)) return *why;
-  return damage_of(found.path, std::get<Manifest>(found.content));
+std::optional<Damage> damage_of(const Found& found) {
+  if (const auto* damage = std::get_if<Damage>(&found.content)) return *damage;
+  return damage_in([&] {
+    for (const FileEntry& entry : std::get<Manifest>(found.content).files)
+      check_file(found.path, entry);
+  });
 }
 
 Newest newest_sound(const fs::path& folder) {
@@ -224,15 +245,14 @@ Newest newest_sound(const fs::path& folder) {
   return newest;
 }
 
-void remove_checkpoint(Disk& disk, const Found& found) {
-  if (fs::symlink_status(found.path).type() != fs::file_type::directory)
-    return disk.remove(found.path);
-  const fs::path manifest = found.path / kManifestFile;
-  if (fs::symlink_status(manifest).type() != fs::file_type::not_found) {
+void remove_checkpoint(Disk& disk, const fs::path& checkpoint) {
+  const fs::path manifest = checkpoint / kManifestFile;
+  if (type_of(checkpoint) == fs::file_type::directory &&
+      type_of(manifest) != fs::file_type::not_found) {
     disk.remove(manifest);
-    disk.sync_folder(found.path);
+    disk.sync_folder(checkpoint);
   }
-  remove_with_files(disk, found.path);
+  remove_with_files(disk, checkpoint);
 }
 
 void remove_unfinished(Disk& disk, const fs::path& folder) {

@@ -19,6 +19,8 @@ inline constexpr const char* kManifestFile = "manifest.json";
 
 // Returns the folder of a step: "step-00001200".
 [[nodiscard]] std::string folder_name(std::int64_t step);
+// Returns the number in "step-00001200"; nullopt for any other name.
+[[nodiscard]] std::optional<std::int64_t> step_of(const std::string& name);
 
 // One checkpoint that is being written. Its files go to a folder with a temporary name; finish()
 // gives the folder its name. Workers of several processes may write their files at the same time,
@@ -31,8 +33,8 @@ class NewCheckpoint {
   // Writes and syncs one file. Throws IoError.
   [[nodiscard]] FileEntry add(const std::string& name, std::span<const std::string_view> pieces);
   // Writes the manifest, with all `files`, and renames the folder. When this returns, the
-  // checkpoint survives a crash of the machine. A folder of the same step is removed before: it is
-  // an unsound one. Throws IoError.
+  // checkpoint survives a crash of the machine. A folder of the same step is removed before. Throws
+  // IoError.
   void finish(const Manifest& manifest);
   // Removes what was written, if that is possible. Nobody may be writing to this checkpoint.
   void give_up() noexcept;
@@ -44,30 +46,34 @@ class NewCheckpoint {
   std::filesystem::path final_;
 };
 
+// Why a checkpoint cannot be used.
+struct Damage {
+  std::string why;
+  // Whether the files are damaged for good. If not, they could not be read this time, for example
+  // for lack of permission, or another version of the program has written them.
+  bool is_for_good = true;
+};
+
 // A folder with the name of a step.
 struct Found {
   std::int64_t step = 0;
   std::filesystem::path path;
-  // The manifest, or why this is no checkpoint.
-  std::variant<Manifest, std::string> content;
+  std::variant<Manifest, Damage> content;
 };
 
 // Returns all checkpoints in `folder`, ascending by step. Reads the manifests and not the other
 // files. Returns nothing if there is no such folder. Throws IoError if the folder cannot be read.
 [[nodiscard]] std::vector<Found> find_checkpoints(const std::filesystem::path& folder);
 
-// Returns what is wrong with the files that the manifest lists: missing, a symbolic link, of
-// another length, or changed. Returns nullopt if all are as they were written.
-[[nodiscard]] std::optional<std::string> damage_of(const std::filesystem::path& checkpoint,
-                                                   const Manifest& manifest);
-
-// The same for what find_checkpoints() found: if it has no manifest, why that is.
-[[nodiscard]] std::optional<std::string> damage_of(const Found& found);
+// Returns what is wrong with `found`: why its manifest cannot be used, or which of the files that
+// it lists is missing, a symbolic link, of another length, or changed. Returns nullopt if nothing
+// is.
+[[nodiscard]] std::optional<Damage> damage_of(const Found& found);
 
 // A checkpoint that was passed over, and why.
 struct Skipped {
   std::filesystem::path path;
-  std::string why;
+  Damage damage;
 };
 struct Newest {
   std::optional<Found> found;    // `content` is a manifest
@@ -78,9 +84,13 @@ struct Newest {
 
 // Removes one checkpoint: first its manifest, so that no half of it can be taken for a whole, then
 // all files in its folder, and the folder. Throws IoError, for example if the folder holds another.
-void remove_checkpoint(Disk& disk, const Found& found);
+void remove_checkpoint(Disk& disk, const std::filesystem::path& checkpoint);
 
-// Removes what writers that did not finish have left behind.
+// Returns the name of a file in the folder of all checkpoints that is of no use once its writer has
+// ended. remove_unfinished() removes it.
+[[nodiscard]] std::string temporary_name(const std::string& name);
+
+// Removes what writers that did not finish have left behind. Does not follow symbolic links.
 void remove_unfinished(Disk& disk, const std::filesystem::path& folder);
 
 }  // namespace pipedream::checkpoint

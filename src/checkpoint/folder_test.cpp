@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/checksum.h"
 #include "checkpoint/disk_testing.h"
 #include "checkpoint/manifest_testing.h"
 #include "core/file.h"
@@ -66,7 +67,7 @@ TEST(CheckpointFolder, AnUnsoundOneOfTheSameStepIsReplaced) {
 void write_three(Disk& disk, const fs::path& folder) {
   remove_unfinished(disk, folder);
   for (const std::int64_t step : {1, 2, 3}) write_checkpoint(disk, folder, step);
-  remove_checkpoint(disk, find_checkpoints(folder).front());
+  remove_checkpoint(disk, find_checkpoints(folder).front().path);
 }
 
 TEST(CheckpointFolder, AfterACrashAtAnyCallThereIsASoundOne) {
@@ -129,8 +130,8 @@ void expect_skipped(const fs::path& folder, const fs::path& file, const std::str
   ASSERT_TRUE(newest.found.has_value());
   EXPECT_EQ(newest.found->step, 1);
   ASSERT_EQ(newest.skipped.size(), 1u);
-  EXPECT_NE(newest.skipped[0].why.find(file.filename().string()), std::string::npos)
-      << newest.skipped[0].why;
+  EXPECT_NE(newest.skipped[0].damage.why.find(file.filename().string()), std::string::npos)
+      << newest.skipped[0].damage.why;
   put(file, sound);
 }
 
@@ -173,9 +174,32 @@ TEST(CheckpointFolder, LinksAreNotFollowed) {
   ASSERT_TRUE(newest.found.has_value());
   EXPECT_EQ(newest.found->step, 1);
   EXPECT_EQ(newest.skipped.size(), 2u);
-  for (const Found& found : find_checkpoints(folder.path())) remove_checkpoint(real_disk(), found);
+  for (const Found& found : find_checkpoints(folder.path()))
+    remove_checkpoint(real_disk(), found.path);
   EXPECT_TRUE(fs::exists(outside.path() / "kept"));
   EXPECT_TRUE(fs::exists(outside.path() / "whole" / kManifestFile));
+}
+
+// Of a later version of this program: its checksum is right.
+TEST(CheckpointFolder, OfAnotherVersionIsPassedOverAndNotDamaged) {
+  const test::TemporaryFolder folder;
+  for (const std::int64_t step : {1, 2}) write_checkpoint(real_disk(), folder.path(), step);
+  const fs::path file = folder.path() / folder_name(2) / kManifestFile;
+  std::string text = read_file(file);
+  const std::string version = "\"version\": 1";
+  text.replace(text.find(version), version.size(), "\"version\": 2");
+  const std::size_t end = text.rfind(",\n  \"checksum\": \"");
+  Checksum sum;
+  sum.add(std::string_view(text).substr(0, end));
+  write_file_atomically(file,
+                        text.substr(0, end) + ",\n  \"checksum\": \"" + sum.text() + "\"\n}\n");
+  const Newest newest = newest_sound(folder.path());
+  ASSERT_TRUE(newest.found.has_value());
+  EXPECT_EQ(newest.found->step, 1);
+  ASSERT_EQ(newest.skipped.size(), 1u);
+  EXPECT_FALSE(newest.skipped[0].damage.is_for_good) << newest.skipped[0].damage.why;
+  EXPECT_NE(newest.skipped[0].damage.why.find("this program reads version 1, found 2"),
+            std::string::npos);
 }
 
 TEST(CheckpointFolder, UnfinishedOnesAreRemovedAndNothingElse) {
@@ -184,6 +208,10 @@ TEST(CheckpointFolder, UnfinishedOnesAreRemovedAndNothingElse) {
   NewCheckpoint unfinished(real_disk(), folder.path(), 2);
   (void)unfinished.add("worker0.safetensors", std::array{std::string_view("half")});
   write_file_atomically(folder.path() / "notes.txt", "mine");
+  write_file_atomically(folder.path() / temporary_name("token"), "");
+  const test::TemporaryFolder outside;
+  write_file_atomically(outside.path() / "kept", "");
+  fs::create_directory_symlink(outside.path(), folder.path() / temporary_name("link"));
   EXPECT_EQ(newest_in(folder.path()), 1);
   remove_unfinished(real_disk(), folder.path());
   std::vector<std::string> left;
@@ -191,6 +219,7 @@ TEST(CheckpointFolder, UnfinishedOnesAreRemovedAndNothingElse) {
     left.push_back(entry.path().filename());
   std::sort(left.begin(), left.end());
   EXPECT_EQ(left, (std::vector<std::string>{"notes.txt", "step-00000001"}));
+  EXPECT_TRUE(fs::exists(outside.path() / "kept"));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "checkpoint/manifest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checksum.h"
 #include "core/document.h"
-#include "core/error.h"
 #include "core/text.h"
 
 namespace pipedream::checkpoint {
@@ -101,7 +101,9 @@ std::string to_json(const Manifest& manifest) {
                       {"samples_of_epoch", at.samples_of_epoch},
                       {"minibatch", at.minibatch}}},
                     {"loss", manifest.loss}};
-  if (manifest.held_out_loss) json["held_out_loss"] = *manifest.held_out_loss;
+  // JSON has no other numbers.
+  if (manifest.held_out_loss && std::isfinite(*manifest.held_out_loss))
+    json["held_out_loss"] = *manifest.held_out_loss;
   json["seed"] = manifest.seed;
   json["model"] = manifest.model;
   json["model_options"] = manifest.model_options;
@@ -121,7 +123,11 @@ std::string to_json(const Manifest& manifest) {
 Manifest parse_manifest(std::string_view content, const std::string& file) {
   check_whole(content, file);
   const Node root = parse_json(content, file);
-  root.expect_format(kFormat, kVersion);
+  try {
+    root.expect_format(kFormat, kVersion);
+  } catch (const BadFile& other) {  // the checksum is right, so nothing is damaged
+    throw OtherVersion(other.what());
+  }
   root.expect_keys({"format", "version", "run", "position", "loss", "held_out_loss", "seed",
                     "model", "model_options", "data", "data_samples", "batch", "precision",
                     "optimiser", "learning_rate", "plan", "files", "checksum"});

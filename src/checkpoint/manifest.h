@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
+
 namespace pipedream::checkpoint {
 
 // One file beside the manifest.
@@ -58,9 +60,15 @@ struct Manifest {
 // Returns the content of the file. Its last member is a checksum of everything before it.
 [[nodiscard]] std::string to_json(const Manifest& manifest);
 
-// Parses what to_json() returned. Throws BadFile, which names `file` and the place, if a byte was
-// changed, if a member is missing or unknown, or if a file's name is not a plain name: letters,
-// digits, '.', '-' and '_', not beginning with '.'.
+// A manifest that another version of the program has written: it is sound, and not for this one.
+class OtherVersion : public BadFile {
+ public:
+  using BadFile::BadFile;
+};
+
+// Parses what to_json() returned. Throws OtherVersion, and BadFile, which names `file` and the
+// place, if a byte was changed, if a member is missing or unknown, or if a file's name is not a
+// plain name: letters, digits, '.', '-' and '_', not beginning with '.'.
 [[nodiscard]] Manifest parse_manifest(std::string_view content, const std::string& file);
 
 }  // namespace pipedream::checkpoint

@@ -1,5 +1,7 @@
 #include "checkpoint/manifest.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/checksum.h"
@@ -38,6 +40,14 @@ TEST(Manifest, ComesBackAsItWas) {
   Manifest unevaluated = example();
   unevaluated.held_out_loss.reset();
   EXPECT_EQ(parse_manifest(to_json(unevaluated), "m.json"), unevaluated);
+}
+
+TEST(Manifest, HasNoLossThatIsNoNumber) {
+  Manifest manifest;
+  manifest.run = std::string(32, 'a');
+  manifest.batch = manifest.data_samples = 1;
+  manifest.held_out_loss = std::nan("");
+  EXPECT_EQ(parse_manifest(to_json(manifest), "m").held_out_loss, std::nullopt);
 }
 
 TEST(Manifest, InTheDocumentIsOne) {

@@ -31,7 +31,7 @@ struct CheckpointFlags {
 // A checkpoint, and what is wrong with it.
 struct Listed {
   Found found;
-  std::optional<std::string> damage;
+  std::optional<checkpoint::Damage> damage;
 
   [[nodiscard]] const Manifest* manifest() const { return std::get_if<Manifest>(&found.content); }
 };
@@ -43,7 +43,8 @@ std::vector<Listed> list_of(const std::string& run) {
     Listed& listed = all.emplace_back(Listed{std::move(found), std::nullopt});
     listed.damage = checkpoint::damage_of(listed.found);
   }
-  if (all.empty()) throw CannotMeet(run + " has no checkpoints");
+  if (all.empty())
+    throw CannotMeet(run + " has no checkpoints: name the folder that 'train --out' wrote to");
   return all;
 }
 
@@ -59,7 +60,7 @@ Json json_of(const Listed& listed) {
     json["bytes"] = checkpoint::bytes_of(*manifest);
   }
   json["sound"] = !listed.damage.has_value();
-  if (listed.damage) json["damage"] = *listed.damage;
+  if (listed.damage) json["damage"] = listed.damage->why;
   return json;
 }
 
@@ -99,11 +100,13 @@ void print_table(const std::vector<Listed>& all) {
                        ? report::four_decimals(*manifest->held_out_loss)
                        : "–",
                    manifest != nullptr ? to_text(size_of(*manifest)) : "–",
-                   listed.damage ? "damaged" : "sound"});
+                   !listed.damage               ? "sound"
+                   : listed.damage->is_for_good ? "damaged"
+                                                : "cannot be read"});
   }
   std::cout << table.text();
   for (const Listed& listed : all)
-    if (listed.damage) std::cout << "\n" << *listed.damage;
+    if (listed.damage) std::cout << "\n" << listed.damage->why;
   if (newest_of(all) != nullptr)
     std::cout << "\n▶ is what 'pipedream train --resume' goes on from\n";
   else
@@ -113,11 +116,11 @@ void print_table(const std::vector<Listed>& all) {
 const Listed& chosen(const std::vector<Listed>& all, const CheckpointFlags& flags) {
   if (!flags.step) {
     if (const Listed* newest = newest_of(all)) return *newest;
-    throw BadFile("no checkpoint in " + flags.run + " is sound: " + *all.back().damage);
+    throw BadFile("no checkpoint in " + flags.run + " is sound: " + all.back().damage->why);
   }
   for (const Listed& listed : all) {
     if (listed.found.step != *flags.step) continue;
-    if (listed.damage) throw BadFile(*listed.damage);
+    if (listed.damage) throw BadFile(listed.damage->why);
     return listed;
   }
   throw CannotMeet("--step " + std::to_string(*flags.step) + ": " + flags.run + " has the steps " +

@@ -14,6 +14,7 @@ std::atomic<const char*> spoken = nullptr;
 std::atomic<const char*> asked_line = nullptr;
 std::atomic<bool> asked = false;
 std::atomic<bool> only_user_signal_stops = false;
+std::atomic<bool> user_signal_ends = false;
 
 void print(const char* line) {
   [[maybe_unused]] const ssize_t written = ::write(2, line, std::strlen(line));
@@ -28,6 +29,7 @@ extern "C" void speak_and_end(int signal) {
   }
   if (signal == SIGUSR1) {
     asked = true;
+    if (user_signal_ends) (void)::kill(::getpid(), SIGTERM);
     return;
   }
   const char* line = spoken.exchange(nullptr);
@@ -82,6 +84,11 @@ void StopOnSignal::catch_user_signal() {
 StopOnSignal::~StopOnSignal() {
   asked_line = nullptr;
   only_user_signal_stops = false;
+}
+
+void StopOnSignal::end_by_user_signal() {
+  user_signal_ends = true;
+  if (asked) (void)::kill(::getpid(), SIGTERM);
 }
 
 bool StopOnSignal::was_asked() { return asked; }

@@ -39,6 +39,10 @@ class StopOnSignal {
   // is not forgotten: was_asked() returns true.
   static void catch_user_signal();
 
+  // To be called if the training writes no checkpoint: from now on SIGUSR1 ends the process as
+  // SIGTERM does. One that came before does so now.
+  static void end_by_user_signal();
+
   // May be called from any thread.
   [[nodiscard]] static bool was_asked();
 

@@ -60,13 +60,13 @@ class Launch {
   // Starts the training once and waits for its end. Returns mpirun's exit status.
   [[nodiscard]] int run_once(const Words& training);
   void pass_on_signal(Child& child, bool& told);
-  // The checkpoint to go on from, or nothing.
+  // The checkpoint to go on from, or nothing if there is none. Throws BadFile if none is sound:
+  // they must not be overwritten.
   [[nodiscard]] std::optional<train::SoundCheckpoint> checkpoint() const;
   // Leaves out the hosts that do not answer. Returns whether there were any. Throws WorkerLost if
   // too few workers are left.
   [[nodiscard]] bool drop_lost_hosts();
   [[nodiscard]] bool answers(const HostSlots& host) const;
-  [[nodiscard]] bool writes_checkpoints() const;
 
   LaunchFlags flags_;
   Mpirun mpirun_;
@@ -91,27 +91,18 @@ Launch::Launch(const LaunchFlags& flags, Mpirun mpirun, Words training)
                    std::to_string(slots) + " processes: leave -n out, or let them agree");
 }
 
-bool Launch::writes_checkpoints() const {
-  return !folder_.empty() && value_of(training_, "--checkpoint-every") != "never";
-}
-
 std::optional<train::SoundCheckpoint> Launch::checkpoint() const {
-  if (folder_.empty()) return std::nullopt;
-  try {
-    return train::find_checkpoint(folder_);
-  } catch (const Error&) {  // none is sound
-    return std::nullopt;
-  }
+  return folder_.empty() ? std::nullopt : train::find_checkpoint(folder_);
 }
 
-// A first signal becomes SIGUSR1, which mpirun passes on and which stops a training at a
-// checkpoint. A second one ends all.
+// A first signal becomes SIGUSR1, which mpirun passes on. It stops a training at a checkpoint, and
+// ends one that writes none. A second signal ends all.
 void Launch::pass_on_signal(Child& child, bool& told) {
   if (!told && StopOnSignal::was_asked()) {
-    child.signal(writes_checkpoints() ? SIGUSR1 : SIGTERM);
+    child.signal(SIGUSR1);
     // Some settings of mpirun pass nothing on (Open MPI's plm `isolated`). A process that gets the
     // signal twice stops as it does after one.
-    if (writes_checkpoints()) child.signal_started(SIGUSR1, program());
+    child.signal_started(SIGUSR1, program());
     told = true;
   }
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "cli/starting_point.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "train/request.h"
@@ -69,7 +70,7 @@ Words without(const Words& command, const std::string& name, bool has_value) {
 std::string run_folder_of(const Words& training) {
   if (const auto out = value_of(training, "--out")) return *out;
   const auto resumed = value_of(training, "--resume");
-  return resumed && *resumed != "auto" ? *resumed : "";
+  return resumed && *resumed != kResumeIfThere ? *resumed : "";
 }
 
 Words continued(const Words& training, bool has_checkpoint) {
@@ -82,7 +83,7 @@ Words continued(const Words& training, bool has_checkpoint) {
   for (const char* flag : {"--resume", "--out", "--weights", "--fresh"})
     words = without(words, flag);
   words = without(words, "--force", /*has_value=*/false);
-  words.insert(words.end(), {"--resume", "auto", "--out", folder});
+  words.insert(words.end(), {"--resume", kResumeIfThere, "--out", folder});
   return words;
 }
 

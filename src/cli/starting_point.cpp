@@ -13,12 +13,6 @@ namespace {
 using train::EarlierRun;
 using train::RunFolder;
 
-// The run folder that --resume names, directly or by one of its checkpoints.
-std::filesystem::path run_of(const std::filesystem::path& named) {
-  const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
-  return train::names_one_checkpoint(plain) ? plain.parent_path().parent_path() : plain;
-}
-
 bool are_the_same(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);
@@ -28,7 +22,7 @@ void want_one_place(const TrainFlags& flags) {
   if (flags.overwrite)
     throw BadUsage("--overwrite and --resume: a run that is gone on with is not replaced; " +
                    std::string("leave one of them out, or name another folder with --out"));
-  if (train::names_one_checkpoint(flags.resume))
+  if (train::parse_resume_name(flags.resume).checkpoint)
     throw BadUsage("--resume " + flags.resume +
                    ": what follows this checkpoint in its run is kept; say with --out in which "
                    "other folder to go on");
@@ -53,6 +47,10 @@ StartingPoint resume_if_there(const TrainFlags& flags) {
   point.in_place = true;
   if (is_there(point.run / train::kConfigurationFile)) take_run(flags, point, point.run);
   if (point.resumed) return point;
+  if (point.folder && point.folder->has_results())
+    throw CannotMeet("--resume auto: " + flags.out +
+                     " has the results of a training and no checkpoint to go on from; name another "
+                     "folder, or give --overwrite instead");
   // An earlier run that was ended before its first checkpoint has nothing to lose.
   point = StartingPoint{};
   point.folder.emplace(flags.out, EarlierRun::kReplace);
@@ -61,9 +59,12 @@ StartingPoint resume_if_there(const TrainFlags& flags) {
 
 StartingPoint resume_run(const TrainFlags& flags) {
   StartingPoint point;
-  point.run = run_of(flags.resume);
-  if (!std::filesystem::is_directory(flags.resume))
-    throw CannotMeet("--resume " + flags.resume + ": there is no such folder");
+  point.run = train::parse_resume_name(flags.resume).run;
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(flags.resume, error);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw IoError("--resume " + flags.resume + ": " + error.message());
+  if (!is_folder) throw CannotMeet("--resume " + flags.resume + ": there is no such folder");
   point.in_place = flags.out.empty() || are_the_same(flags.out, point.run);
   take_run(flags, point, flags.resume);
   if (!point.resumed)

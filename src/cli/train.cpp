@@ -1,5 +1,4 @@
 // pipedream train: trains a network, on threads of this machine or as one process under mpirun.
-#include <cmath>
 #include <csignal>
 #include <iostream>
 #include <map>
@@ -17,6 +16,7 @@
 #include "cli/train_checkpoints.h"
 #include "cli/train_configuration.h"
 #include "cli/train_flags.h"
+#include "cli/train_notes.h"
 #include "cli/train_request.h"
 #include "cli/train_results.h"
 #include "cli/training.h"
@@ -82,20 +82,15 @@ class TrainCommand {
   void show(const report::TrainingRun& run) const;
   void show_comparison(const std::vector<report::TrainingRun>& runs) const;
   void say(const std::string& line) const {
-    if (speaks()) std::cerr << with_flags(line) << "\n";
+    if (speaks() && !line.empty()) std::cerr << with_flags(line) << "\n";
   }
   void tell_notes() const;
-  void tell_crowd() const;
-  [[nodiscard]] int room() const;
-  [[nodiscard]] int claims() const;
-  void tell_small_data() const;
+  [[nodiscard]] Crowd crowd() const;
   void tell_machines() const;
-  void tell_idle(const plan::Plan& plan) const;
-  void tell_turn(std::size_t done, const plan::Plan& plan) const;
   void tell_resumed() const;
+  void want_metrics() const;
   void tell_interrupted(const systems::Measured& measured,
                         const train::TrainingOutcome& outcome) const;
-  void tell_other_updates(const plan::Plan& plan) const;
 
   TrainFlags& flags_;
   CLI::App& command_;
@@ -258,17 +253,10 @@ void TrainCommand::check_link() const {
         "it out");
 }
 
-void TrainCommand::tell_small_data() const {
-  const std::int64_t samples = data_.training->samples();
-  if (samples >= network_.batch) return;
-  say("the data set has " + counted(samples, "sample", "samples") + ", fewer than --batch " +
-      std::to_string(network_.batch) + ": every minibatch has just these");
-}
-
 void TrainCommand::prepare() {
   check_link();
-  tell_small_data();
-  tell_crowd();
+  say(small_data_note(data_.training->samples(), network_.batch));
+  say(crowd_note(crowd()));
   tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before profiling, which takes a while
   PhaseProgress progress;
@@ -300,6 +288,11 @@ train::TrainingOutcome TrainCommand::run_session(const train::Session& session) 
                  /*only_user_signal=*/world_ != nullptr);
   train::TrainingOutcome outcome = session.run(data_, watcher.observer());
   lost_metrics_ = watcher.lost_metrics();
+  // All processes end with the same code, whatever only the first one knows.
+  for (std::optional<std::string>* const failure : {&outcome.unsaved, &lost_metrics_}) {
+    const std::string text = train::made_by_first(world_, [&] { return failure->value_or(""); });
+    if (!text.empty()) *failure = text;
+  }
   return outcome;
 }
 
@@ -311,10 +304,12 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   choose_checkpoints(plan.file.predicted);
   choose_patience(plan);
   tell_resumed();
-  if (request_.resumed) tell_other_updates(plan.file.plan);
+  if (request_.resumed)
+    say(other_updates_note(request_.resumed->manifest, plan.file.plan, network_.graph,
+                           network_.batch));
   if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
   const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
-  if (speaks()) tell_idle(session.plan());
+  say(idle_note(session.plan(), workers().count));
   outcome = run_session(session);
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
   if (flags_.forgets_prediction) run.stage_memory.clear();
@@ -357,7 +352,12 @@ std::optional<train::Metrics> TrainCommand::open_metrics() const {
   if (!folder_) return std::nullopt;
   const std::filesystem::path file = folder_->file(train::kMetricsFile);
   if (!request_.resumed) return train::Metrics(file);
-  return train::Metrics(file, start_.run / train::kMetricsFile, request_.resumed->manifest);
+  const checkpoint::Manifest& before = request_.resumed->manifest;
+  const checkpoint::Manifest now = train::settings_of(network_, request_, computing_.precision);
+  // Lines that count differently are no beginning of this run's.
+  const bool goes_on = !train::counts_steps_differently(before, now);
+  return train::Metrics(file, goes_on ? start_.run / train::kMetricsFile : "",
+                        train::resumed_position(before, now));
 }
 
 void TrainCommand::choose_checkpoints(const plan::Predicted& predicted) {
@@ -369,8 +369,7 @@ void TrainCommand::choose_checkpoints(const plan::Predicted& predicted) {
   if (checkpoint_interval(flags_.checkpoint_every).time)
     say("a checkpoint every " + counted(*wanted.times.every, "minibatch", "minibatches") +
         ", which take about " + flags_.checkpoint_every);
-  if (const std::string warning = drain_warning(wanted.times, predicted); !warning.empty())
-    say(warning);
+  say(drain_warning(wanted.times, predicted));
 }
 
 // The line that is printed if a signal ends the training: it says which files are left.
@@ -392,29 +391,18 @@ void TrainCommand::tell_notes() const {
 void TrainCommand::choose_patience(const train::PreparedPlan& plan) {
   if (flags_.patience) return;
   const std::string seconds = train::made_by_first(world_, [&] {
-    const double share = std::min(1.0, static_cast<double>(room()) / claims());
+    const double share = std::min(1.0, static_cast<double>(crowd().room) / crowd().claims());
     return exact_number(train::default_patience(plan.file, plan.simulated, share));
   });
   request_.patience = std::stod(seconds);
 }
 
-// Cores, or GPUs, of this machine, and how many of them its workers use at a time.
-int TrainCommand::room() const {
-  return computing_.device.is_cpu() ? cores() : model::gpus_of(computing_.device);
-}
-int TrainCommand::claims() const {
-  return workers().here * (computing_.device.is_cpu() ? flags_.threads : 1);
-}
-
-void TrainCommand::tell_crowd() const {
-  const int here = workers().here;
+Crowd TrainCommand::crowd() const {
   const bool on_cpu = computing_.device.is_cpu();
-  const int room = this->room();
-  if (claims() <= room) return;
-  say(std::to_string(here) + " workers" +
-      (on_cpu ? " of " + counted(flags_.threads, "thread", "threads") : "") + " share " +
-      (on_cpu ? counted(room, "core", "cores") : counted(room, "GPU", "GPUs")) +
-      ": they take turns, and train slower than predicted, as if each had its own");
+  return {.workers = workers().here,
+          .threads = flags_.threads,
+          .on_cpu = on_cpu,
+          .room = on_cpu ? cores() : model::gpus_of(computing_.device)};
 }
 
 // Warns if processes run on several machines: without a cluster file, a new plan assumes one
@@ -426,44 +414,13 @@ void TrainCommand::tell_machines() const {
       "on one: say with --cluster what joins them");
 }
 
-void TrainCommand::tell_idle(const plan::Plan& plan) const {
-  const int all = workers().count;
-  const int idle = all - plan::worker_count(plan);
-  if (idle > 0)
-    say(plan.system + " " + report::short_config(plan::config_text(plan)) + ": " +
-        std::to_string(idle) + " of " + counted(all, "worker", "workers") +
-        (idle == 1 ? " has" : " have") + " nothing to do");
-}
-
-// Says which system is trained next: "system 3 of 9: gpipe 1-1".
-void TrainCommand::tell_turn(std::size_t done, const plan::Plan& plan) const {
-  say("system " + std::to_string(done + 1) + " of " + std::to_string(preparation_.plans.size()) +
-      ": " + plan.system + " " + report::short_config(plan::config_text(plan)));
-}
-
 void TrainCommand::tell_resumed() const {
   if (!request_.resumed) return;
-  for (const checkpoint::Skipped& each : request_.resumed->skipped) say("passed over: " + each.why);
+  for (const checkpoint::Skipped& each : request_.resumed->skipped)
+    say("passed over: " + each.damage.why);
   const checkpoint::Manifest& from = request_.resumed->manifest;
   say("going on from " + request_.resumed->path.string() + ", after " +
       counted(from.position.step, "minibatch", "minibatches"));
-}
-
-// An update from more or fewer samples than before is another training step, which the user may
-// want to meet with another learning rate.
-void TrainCommand::tell_other_updates(const plan::Plan& plan) const {
-  const auto samples_in = [&](const plan::Plan& of) {
-    return std::llround(
-        systems::samples_per_update(of, systems::find_system(of.system).traits, network_.batch));
-  };
-  try {
-    const plan::PlanFile before =
-        plan::parse_plan(request_.resumed->manifest.plan, "the checkpoint's plan", network_.graph);
-    if (samples_in(before.plan) != samples_in(plan))
-      say("an update is made from " + counted(samples_in(plan), "sample", "samples") +
-          " from here on, and was made from " + std::to_string(samples_in(before.plan)));
-  } catch (const Error&) {  // --force, and the plan is of another network
-  }
 }
 
 void TrainCommand::show(const report::TrainingRun& run) const {
@@ -515,32 +472,40 @@ bool TrainCommand::run() {
   std::vector<report::TrainingRun> runs;
   for (const train::PreparedPlan& plan : preparation_.plans) {
     train::TrainingOutcome outcome;
-    if (trains_every_system()) tell_turn(runs.size(), plan.file.plan);
+    if (trains_every_system())
+      say("system " + std::to_string(runs.size() + 1) + " of " +
+          std::to_string(preparation_.plans.size()) + ": " + name_of(plan.file.plan));
     runs.push_back(train(plan, outcome));
     if (outcome.interrupted) {
       tell_interrupted(runs.back().measured, outcome);
+      want_metrics();
       return false;
     }
-    if (trains_every_system() || !speaks()) continue;
+    if (trains_every_system()) continue;
     // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
-    write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
-                  model::metadata_of(network_, data_.facts));
-    show(runs.back());
+    if (speaks()) {
+      write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
+                    model::metadata_of(network_, data_.facts));
+      show(runs.back());
+    }
     if (outcome.unsaved)
       throw IoError("the training has ended, but its last checkpoint was not written: " +
                     *outcome.unsaved);
   }
   if (trains_every_system() && speaks()) show_comparison(runs);
-  if (lost_metrics_) throw IoError("the training has ended, but " + *lost_metrics_);
+  want_metrics();
   return true;
+}
+
+void TrainCommand::want_metrics() const {
+  if (lost_metrics_) throw IoError("the training has ended, but " + *lost_metrics_);
 }
 
 void TrainCommand::tell_interrupted(const systems::Measured& measured,
                                     const train::TrainingOutcome& outcome) const {
-  if (!speaks()) return;
   const std::string trained = counted(measured.minibatches, "minibatch", "minibatches");
   if (outcome.unsaved)
-    throw IoError("stopped after " + trained +
+    throw IoError((speaks() ? "stopped after " + trained : std::string("stopped")) +
                   ", but the checkpoint was not written: " + *outcome.unsaved);
   say("stopped after " + trained + ", with the checkpoint " +
       (request_.checkpoints.folder / checkpoint::folder_name(measured.minibatches)).string() +
@@ -574,6 +539,7 @@ bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   try {
     return train::run_together(&world, [&] {
       StartingPoint start = read_settings(flags, command, &world);
+      if (!wants_checkpoints(flags)) StopOnSignal::end_by_user_signal();
       return TrainCommand(flags, command, &world, std::move(start)).run();
     });
   } catch (const std::exception& failure) {

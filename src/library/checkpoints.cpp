@@ -11,7 +11,7 @@ Checkpoint public_form(const checkpoint::Found& found) {
   Checkpoint form;
   form.path = found.path;
   form.step = found.step;
-  form.damage = checkpoint::damage_of(found).value_or("");
+  form.damage = checkpoint::damage_of(found).value_or(checkpoint::Damage{}).why;
   const auto* manifest = std::get_if<checkpoint::Manifest>(&found.content);
   if (manifest == nullptr) return form;
   form.epoch = manifest->position.epoch;

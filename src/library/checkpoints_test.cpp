@@ -62,6 +62,39 @@ TEST(LibraryCheckpoints, RefuseWhatWouldBeAnotherTraining) {
   EXPECT_THROW((void)train(network, one_worker(network), data, options), CannotMeet);
 }
 
+TEST(LibraryCheckpoints, AreNotMixedWithThoseOfAnotherTraining) {
+  const TemporaryFolder first;
+  const TemporaryFolder second;
+  const Network network = knotty();
+  const Data data{samples(), {}};
+  TrainOptions options{.minibatches = 8, .checkpoints = first.path()};
+  options.checkpoint_every = 4;
+  (void)train(network, one_worker(network), data, options);
+  options.checkpoints = second.path();
+  (void)train(network, one_worker(network), data, options);
+  const auto refusal = [&] {
+    return message_of([&] { (void)train(network, one_worker(network), data, options); });
+  };
+  options.minibatches = 12;
+  options.resume = first.path();
+  EXPECT_NE(refusal().find("has checkpoints already"), std::string::npos) << refusal();
+  options.resume = checkpoints(second.path()).front().path;
+  EXPECT_NE(refusal().find("has a checkpoint after step 4"), std::string::npos) << refusal();
+  options.resume = second.path();
+  EXPECT_EQ(train(network, one_worker(network), data, options).minibatches, 12);
+}
+
+TEST(LibraryCheckpoints, WhatStopThrowsIsThrown) {
+  const TemporaryFolder scratch;
+  const Network network = knotty();
+  TrainOptions options{.minibatches = 100'000'000, .checkpoints = scratch.path()};
+  options.stop = []() -> bool { throw std::runtime_error("no answer"); };
+  EXPECT_EQ(message_of([&] {
+              (void)train(network, gpipe(network, {7}), Data{samples(), {}}, options);
+            }),
+            "no answer");
+}
+
 TEST(LibraryCheckpoints, AreWrittenWhereATrainingIsStopped) {
   const TemporaryFolder scratch;
   const Network network = knotty();

@@ -1,9 +1,10 @@
 #include "checkpoint/disk.h"
 #include "checkpoint/folder.h"
-#include "core/file_lock.h"
+#include "core/file.h"
 #include "library/data.h"
 #include "library/handles.h"
 #include "train/request.h"
+#include "train/run_folder.h"
 #include "train/together.h"
 
 namespace pipedream {
@@ -69,8 +70,7 @@ train::Request request_of(const TrainOptions& options, bool evaluate) {
 
 // The checkpoint that `named` means: one, or the newest of a folder.
 train::SoundCheckpoint checkpoint_of(const std::filesystem::path& named) {
-  if (std::filesystem::exists(named / checkpoint::kManifestFile))
-    return train::one_checkpoint(named);
+  if (is_there(named / checkpoint::kManifestFile)) return train::one_checkpoint(named);
   if (auto newest = train::newest_checkpoint(named)) return std::move(*newest);
   throw CannotMeet("`resume`: " + named.string() + " has no checkpoint to go on from");
 }
@@ -78,29 +78,34 @@ train::SoundCheckpoint checkpoint_of(const std::filesystem::path& named) {
 // Makes and locks the folder of checkpoints, and removes what an interrupted writer has left there.
 std::optional<FileLock> claim(const std::filesystem::path& folder) {
   if (folder.empty()) return std::nullopt;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw IoError("cannot make the folder " + folder.string() + ": " + error.message());
-  auto locked = FileLock::try_lock(folder / ".lock");
-  if (const auto* holder = std::get_if<std::string>(&locked))
-    throw CannotMeet("`checkpoints` " + folder.string() +
-                     " is in use by another training (process " + *holder + ")");
+  train::make_folders(folder);
+  FileLock lock = train::lock_folder(folder, "checkpoints");
   checkpoint::remove_unfinished(checkpoint::real_disk(), folder);
-  return std::get<FileLock>(std::move(locked));
-}
-
-// Refuses a folder that has checkpoints of another training, among which new ones would be lost.
-void want_room(const TrainOptions& options) {
-  if (options.checkpoints.empty() || !options.resume.empty()) return;
-  if (!checkpoint::find_checkpoints(options.checkpoints).empty())
-    throw CannotMeet("`checkpoints` " + options.checkpoints.string() +
-                     " has checkpoints already: `resume` them, or name another folder");
+  return lock;
 }
 
 // Whether the training goes on in the folder that its checkpoint is in.
 bool goes_on_in_place(const TrainOptions& options, const train::SoundCheckpoint& from) {
   std::error_code ignored;
   return std::filesystem::equivalent(options.checkpoints, from.path.parent_path(), ignored);
+}
+
+// Refuses a folder whose checkpoints would be mixed with those of this training: of another one, or
+// later ones than `from`, where this one begins.
+void want_room(const TrainOptions& options, const std::optional<train::SoundCheckpoint>& from) {
+  if (options.checkpoints.empty()) return;
+  const auto found = checkpoint::find_checkpoints(options.checkpoints);
+  const std::string folder = "`checkpoints` " + options.checkpoints.string();
+  if (!from || !goes_on_in_place(options, *from)) {
+    if (!found.empty())
+      throw CannotMeet(folder + " has checkpoints already: `resume` them, or name another folder");
+    return;
+  }
+  const std::int64_t step = from->manifest.position.step;
+  for (const checkpoint::Found& each : found)
+    if (each.step > step && !checkpoint::damage_of(each))
+      throw CannotMeet(folder + " has a checkpoint after step " + std::to_string(step) +
+                       ", which this training would mix with its own: name another folder");
 }
 
 // Finds where the training goes on; the first process finds it for all.
@@ -177,7 +182,6 @@ Result train(const Network& network, const Plan& plan, const Data& data,
     train::check(request);
     if (mpi != nullptr && mpi->rank() > 0) return;
     lock = claim(options.checkpoints);
-    want_room(options);
   });
   // All processes train with the plan of the first one.
   const std::string text =
@@ -186,6 +190,7 @@ Result train(const Network& network, const Plan& plan, const Data& data,
   std::optional<train::Session> session;
   train::agree(mpi, [&] {
     const plan::PlanFile file = plan_of(text, layers, mpi);
+    if (mpi == nullptr || mpi->rank() == 0) want_room(options, request.resumed);
     prepare_resuming(layers, file, options, request);
     session.emplace(layers, file, request, nullptr, mpi);
   });

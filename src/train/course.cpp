@@ -61,7 +61,7 @@ std::int64_t Course::end_of_update(std::int64_t epoch, std::int64_t minibatch,
 }
 
 std::int64_t Course::end_after(std::int64_t begun) const {
-  if (options_.extent) return minibatches_;
+  if (options_.extent || minibatches_ == 0) return minibatches_;
   begun = std::max<std::int64_t>(begun, 0);
   const std::int64_t epoch = batches_.epoch_of(begun);
   // All stretches of an epoch but its last end with whole updates.

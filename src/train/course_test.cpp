@@ -63,6 +63,14 @@ TEST(Course, CheckpointsComeAtWholeUpdates) {
   EXPECT_EQ(ends_of(Course(options, plan_of({2, 1}, 2), kShared)), (Ends{80, 140, -200}));
 }
 
+TEST(Course, WithNothingLeftEndsAtOnce) {
+  const Course course(
+      {.samples = 100, .batch = 10, .beginning = {.stream = {1, 0}, .samples = 100}}, plan_of({1}),
+      kTurns);
+  EXPECT_EQ(course.minibatches(), 0);
+  EXPECT_EQ(course.end_after(-1), 0);
+}
+
 TEST(Course, GoesOnWhereACheckpointWasTaken) {
   for (const auto& [plan, replicas] :
        {std::pair{plan_of({1, 1}), kTurns}, {plan_of({3}), kTurns}, {plan_of({2}), kShared}}) {

@@ -1,5 +1,6 @@
 #include "train/far_files.h"
 
+#include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "runtime/failure.h"
@@ -32,7 +33,7 @@ bool sees_folder(transport::Transport& control, const std::filesystem::path& fol
     control.send(kFirst, runtime::kFolder, {});
     return sees;
   }
-  std::string token = ".token-" + new_run_id();
+  std::string token = checkpoint::temporary_name("token-" + new_run_id());
   try {
     write_file_atomically(folder / token, "");
   } catch (const IoError&) {
@@ -75,7 +76,9 @@ void TensorServer::serve(std::vector<WorkerId> clients) {
       const std::optional<at::Tensor> found = find_(name);
       channel_.send(client, kAnswer, text_message("", {found ? kTensor : kNone}));
       if (found) channel_.send(client, kAnswer, runtime::to_message(*found));
-    } catch (const Error& error) {
+    } catch (const transport::Aborted&) {
+      throw;
+    } catch (const std::exception& error) {  // also libtorch's, if there is no memory left
       channel_.send(client, kAnswer, text_message(error.what(), {kFailure}));
     }
     tickets.push_back(channel_.receive(client, kAsk));

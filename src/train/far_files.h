@@ -38,7 +38,7 @@ class TensorServer {
   std::thread thread_;
 };
 
-// The other side: finds tensors by asking worker 0. Used by one worker's thread.
+// Fetches tensors of the checkpoint from worker 0's TensorServer. Used by one worker's thread.
 class TensorClient {
  public:
   TensorClient(transport::Transport& channel, std::chrono::milliseconds patience)

@@ -86,7 +86,9 @@ void Session::prepare_checkpoints(const Request& request) {
   if (request.resumed) {
     recipe_.beginning = beginning_of(request.resumed->manifest, about);
     recipe_.resumes = true;
-    if (is_seen(*request.resumed)) recipe_.resumed = tensors_of(*request.resumed);
+    // Whatever is wrong with the files, worker 0 must say it: it is the one that found them.
+    if (world_ == nullptr || world_->rank() == 0 || is_seen(*request.resumed))
+      recipe_.resumed = tensors_of(*request.resumed);
   } else if (!request.initial.file.empty()) {
     recipe_.initial = find_weights(network_, request.initial);
   }
@@ -98,7 +100,7 @@ void Session::prepare_checkpoints(const Request& request) {
   recipe_.saving.emplace(Saving{.folder = wanted.folder, .keep = wanted.keep, .about = about});
   if (!request.resumed) return;
   for (const checkpoint::Skipped& each : request.resumed->skipped)
-    recipe_.saving->damaged.push_back(each.path);
+    if (each.damage.is_for_good) recipe_.saving->damaged.push_back(each.path);
 }
 
 Recipe Session::make_recipe(const Request& request) const {

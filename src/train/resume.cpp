@@ -21,7 +21,7 @@ using checkpoint::Skipped;
 
 std::string lines_of(const std::vector<Skipped>& skipped) {
   std::string lines;
-  for (const Skipped& each : skipped) lines += "\n  " + each.why;
+  for (const Skipped& each : skipped) lines += "\n  " + each.damage.why;
   return lines;
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> changed_options(const std::map<std::string, std::string
   return changed;
 }
 
-bool orders_samples_otherwise(const Manifest& before, const Manifest& now) {
+bool orders_samples_differently(const Manifest& before, const Manifest& now) {
   return before.seed != now.seed || before.data_samples != now.data_samples;
 }
 
@@ -62,22 +62,24 @@ std::optional<SoundCheckpoint> newest_checkpoint(const std::filesystem::path& ch
 SoundCheckpoint one_checkpoint(const std::filesystem::path& path) {
   for (Found& found : checkpoint::find_checkpoints(path.parent_path())) {
     if (found.path.filename() != path.filename()) continue;
-    if (const auto damage = checkpoint::damage_of(found)) throw BadFile(*damage);
+    if (const auto damage = checkpoint::damage_of(found)) throw BadFile(damage->why);
     return {path, std::get<Manifest>(std::move(found.content)), {}};
   }
   throw CannotMeet("`resume` " + path.string() + ": there is no such checkpoint");
 }
 
-bool names_one_checkpoint(const std::filesystem::path& path) {
-  const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
-  return plain.filename().string().starts_with("step-") &&
-         plain.parent_path().filename() == kCheckpoints;
+ResumeName parse_resume_name(const std::filesystem::path& named) {
+  const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
+  const std::filesystem::path folder = plain.parent_path();
+  if (plain.filename().string().starts_with("step-") && folder.filename() == kCheckpoints)
+    return {folder.parent_path(), plain};
+  return {plain};
 }
 
 std::optional<SoundCheckpoint> find_checkpoint(const std::filesystem::path& named) {
-  const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
-  return names_one_checkpoint(plain) ? std::optional(one_checkpoint(plain))
-                                     : newest_checkpoint(plain / kCheckpoints);
+  const ResumeName name = parse_resume_name(named);
+  return name.checkpoint ? std::optional(one_checkpoint(*name.checkpoint))
+                         : newest_checkpoint(name.run / kCheckpoints);
 }
 
 std::vector<std::string> changed_settings(const Manifest& before, const Manifest& now) {
@@ -133,13 +135,13 @@ void want_same_settings(const Manifest& before, const Manifest& now, bool force,
   if (!force)
     throw CannotMeet("`resume`: with other settings this would be another training:" + lines +
                      "\nleave them as they were, or `force` it");
-  if (in_place && counts_otherwise(before, now))
-    throw CannotMeet("`force`: with other settings the steps are counted otherwise:" + lines +
+  if (in_place && counts_steps_differently(before, now))
+    throw CannotMeet("`force`: with other settings the steps are counted differently:" + lines +
                      "\ngo on in another folder");
 }
 
-bool counts_otherwise(const Manifest& before, const Manifest& now) {
-  return orders_samples_otherwise(before, now) || before.batch != now.batch;
+bool counts_steps_differently(const Manifest& before, const Manifest& now) {
+  return orders_samples_differently(before, now) || before.batch != now.batch;
 }
 
 Beginning beginning_of(const Manifest& before, const Manifest& now) {
@@ -147,10 +149,19 @@ Beginning beginning_of(const Manifest& before, const Manifest& now) {
                       .samples = before.position.samples,
                       .loss = before.loss,
                       .minibatch = before.position.minibatch};
-  if (!orders_samples_otherwise(before, now)) return beginning;
+  if (!orders_samples_differently(before, now)) return beginning;
   beginning.stream.used = 0;
   beginning.samples = beginning.stream.epoch * now.data_samples;
   return beginning;
+}
+
+checkpoint::Position resumed_position(const Manifest& before, const Manifest& now) {
+  checkpoint::Position position = before.position;
+  if (!counts_steps_differently(before, now)) return position;
+  position.samples = beginning_of(before, now).samples;
+  position.step = Batches(now.data_samples, now.batch, /*seed=*/0, /*shuffle=*/false)
+                      .minibatches_until(position.samples);
+  return position;
 }
 
 PlainWeights weights_of(const SoundCheckpoint& checkpoint) {

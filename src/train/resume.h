@@ -40,8 +40,13 @@ struct SoundCheckpoint {
 [[nodiscard]] std::string to_text(const SoundCheckpoint& checkpoint);
 [[nodiscard]] SoundCheckpoint checkpoint_in(const std::string& text);
 
-// Whether `path` is the folder of one checkpoint, going by its name.
-[[nodiscard]] bool names_one_checkpoint(const std::filesystem::path& path);
+// What `resume` names: a run folder, directly or by one of its checkpoints. Goes by the names
+// alone.
+struct ResumeName {
+  std::filesystem::path run;
+  std::optional<std::filesystem::path> checkpoint{};  // the folder of one checkpoint
+};
+[[nodiscard]] ResumeName parse_resume_name(const std::filesystem::path& named);
 
 // The settings that change the samples or the arithmetic of a training, and that differ between two
 // manifests: the network and its options, data, seed, batch, precision, kind of optimiser. Each as
@@ -49,10 +54,14 @@ struct SoundCheckpoint {
 [[nodiscard]] std::vector<std::string> changed_settings(const checkpoint::Manifest& before,
                                                         const checkpoint::Manifest& now);
 
-// Whether a training with the settings `now` counts its steps or orders its samples otherwise than
-// the one that wrote `before`. Its checkpoints must not be put into the same folder.
-[[nodiscard]] bool counts_otherwise(const checkpoint::Manifest& before,
-                                    const checkpoint::Manifest& now);
+// Whether a training with the settings `now` counts its steps or orders its samples differently
+// from the one that wrote `before`. Its checkpoints must not be put into the same folder.
+[[nodiscard]] bool counts_steps_differently(const checkpoint::Manifest& before,
+                                            const checkpoint::Manifest& now);
+
+// The step and the samples from which a training with the settings `now` counts on.
+[[nodiscard]] checkpoint::Position resumed_position(const checkpoint::Manifest& before,
+                                                    const checkpoint::Manifest& now);
 
 // Where a training with the settings `now` goes on. If it has other samples, or another order of
 // them, the epoch of the checkpoint begins anew.

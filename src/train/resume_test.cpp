@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/disk_testing.h"
 #include "train/resume_testing.h"
 
 namespace pipedream::train {
@@ -96,6 +97,35 @@ TEST(Saving, KeepsTheNewest) {
   recipe.saving->keep = 2;
   (void)training.run(recipe);
   EXPECT_EQ(steps_in(training.folder()), (std::vector<std::int64_t>{128, 140}));
+}
+
+// A checkpoint with a folder in it cannot be removed.
+TEST(Saving, RemovesOldOnesAlsoIfOneStays) {
+  const Training training({"mp", "mp", {1, 1}});
+  Recipe recipe = training.recipe(40);
+  (void)training.run(recipe);
+  fs::create_directories(training.folder() / checkpoint::folder_name(20) / "mine" / "notes");
+  recipe = training.recipe(140);
+  recipe.saving->keep = 2;
+  (void)training.run(recipe);
+  EXPECT_EQ(steps_in(training.folder()), (std::vector<std::int64_t>{20, 128, 140}));
+}
+
+// The disk is full from some call on, while the first checkpoint is written or while the second is.
+TEST(Saving, AFullDiskEndsNoTrainingAndTheLastSoundCheckpointStays) {
+  for (const std::size_t full_at : {0u, 2u, 5u, 9u, 12u, 16u}) {
+    const Training training({"mp", "mp", {1}});
+    checkpoint::JournalDisk disk(full_at, /*for_good=*/true);
+    Recipe recipe = training.recipe(60);
+    recipe.saving->disk = &disk;
+    const TrainingOutcome outcome = training.run(recipe);
+    EXPECT_EQ(outcome.measured.minibatches, 60);
+    ASSERT_TRUE(outcome.unsaved.has_value()) << full_at;
+    const auto newest = newest_checkpoint(training.folder());
+    EXPECT_EQ(newest.has_value(), outcome.measured.checkpoints > 0) << full_at;
+    if (!newest) continue;
+    EXPECT_EQ(newest->manifest.position.step, 20 * outcome.measured.checkpoints);
+  }
 }
 
 TEST(Saving, AnUnwritableFolderEndsNoTraining) {

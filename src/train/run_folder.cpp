@@ -38,7 +38,7 @@ bool stays(const std::string& name) { return name == kMetricsFile || name == kWe
 void remove_checkpoints(const std::filesystem::path& folder) {
   checkpoint::Disk& disk = checkpoint::real_disk();
   for (const checkpoint::Found& found : checkpoint::find_checkpoints(folder))
-    checkpoint::remove_checkpoint(disk, found);
+    checkpoint::remove_checkpoint(disk, found.path);
   checkpoint::remove_unfinished(disk, folder);
   std::error_code ignored;  // a folder with other files stays
   std::filesystem::remove(folder, ignored);
@@ -66,10 +66,32 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 
 }  // namespace
 
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(folder).lexically_normal();
+  std::filesystem::path made;
+  for (const std::filesystem::path& part : full) {
+    const std::filesystem::path parent = made;
+    made /= part;
+    if (part.empty() || std::filesystem::is_directory(made, error)) continue;
+    checkpoint::real_disk().make_folder(made);
+    checkpoint::real_disk().sync_folder(parent);
+  }
+}
+
+FileLock lock_folder(const std::filesystem::path& folder, const std::string& option) {
+  auto locked = FileLock::try_lock(folder / kLockFile);
+  if (const auto* holder = std::get_if<std::string>(&locked))
+    throw CannotMeet("`" + option + "` " + folder.string() + " is in use by another training" +
+                     (holder->empty() ? "" : " (process " + *holder + ")") +
+                     ": name another folder");
+  return std::get<FileLock>(std::move(locked));
+}
+
 RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
     : earlier_(earlier), folder_(std::move(folder)) {
   try {
-    if (earlier != EarlierRun::kContinue) std::filesystem::create_directories(folder_);
+    if (earlier != EarlierRun::kContinue) make_folders(folder_);
     // Checked before the lock file is made, because nothing may be written to a folder that holds
     // something other than a run.
     const bool ours = holds_a_run(folder_);
@@ -80,12 +102,7 @@ RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
       refuse(folder_,
              "is not empty, and what it holds is no run of pipedream's: name another "
              "folder");
-    auto locked = FileLock::try_lock(folder_ / kLockFile);
-    if (const auto* holder = std::get_if<std::string>(&locked))
-      refuse(folder_, "is in use by another training" +
-                          (holder->empty() ? "" : " (process " + *holder + ")") +
-                          ": name another folder");
-    lock_.emplace(std::get<FileLock>(std::move(locked)));
+    lock_.emplace(lock_folder(folder_, "out"));
     if (ours && earlier == EarlierRun::kRefuse)
       refuse(folder_, has_results() ? "holds another training: name another folder, or `overwrite` "
                                       "it"
@@ -98,13 +115,16 @@ RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
 
 void RunFolder::begin(const std::map<std::string, std::string>& files) const {
   try {
-    if (holds_a_run(folder_))
+    if (holds_a_run(folder_)) {
+      if (earlier_ == EarlierRun::kReplace) remove_checkpoints(folder_ / kCheckpoints);
+      // Files that are about to be replaced stay until then. So whenever this is interrupted, the
+      // folder has a configuration, and a run can go on in it.
       for (const std::filesystem::path& entry : entries_of(folder_))
         if (const std::string name = entry.filename().string();
-            is_of_a_run(name) && !(earlier_ == EarlierRun::kContinue && stays(name)))
+            is_of_a_run(name) && !files.contains(name) &&
+            !(earlier_ == EarlierRun::kContinue && stays(name)))
           std::filesystem::remove(entry);
-    if (earlier_ == EarlierRun::kReplace && holds_a_run(folder_))
-      remove_checkpoints(folder_ / kCheckpoints);
+    }
   } catch (const std::filesystem::filesystem_error& error) {
     throw IoError("cannot remove the files of an earlier run: " + std::string(error.what()));
   }
@@ -150,25 +170,23 @@ bool is_included(const std::string& line, const checkpoint::Position& position) 
 // The lines of an earlier run's metrics that are before the checkpoint, and the line that says
 // where the training goes on.
 std::string resumed_metrics(const std::filesystem::path& earlier,
-                            const checkpoint::Manifest& manifest) {
+                            const checkpoint::Position& position) {
   std::string kept;
   if (is_there(earlier)) {
     std::istringstream lines(read_file(earlier));
     for (std::string line; std::getline(lines, line);)
-      if (is_included(line, manifest.position)) kept += line + "\n";
+      if (is_included(line, position)) kept += line + "\n";
   }
-  return kept +
-         ordered_json{{"resumed", manifest.position.step}, {"samples", manifest.position.samples}}
-             .dump() +
+  return kept + ordered_json{{"resumed", position.step}, {"samples", position.samples}}.dump() +
          "\n";
 }
 
 }  // namespace
 
 Metrics::Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
-                 const checkpoint::Manifest& manifest)
+                 const checkpoint::Position& position)
     : name_(file.string()) {
-  const std::string kept = resumed_metrics(earlier, manifest);
+  const std::string kept = resumed_metrics(earlier, position);
   write_file_atomically(file, kept);
   written_ = static_cast<std::streamoff>(kept.size());
   file_.open(file, std::ios::in | std::ios::out);

@@ -18,6 +18,14 @@ namespace pipedream::train {
 // What a training does with the run that a folder holds already.
 enum class EarlierRun { kRefuse, kReplace, kContinue };
 
+// Makes a folder, and the folders that it is to be in, so that they survive a crash of the machine.
+// Throws IoError.
+void make_folders(const std::filesystem::path& folder);
+
+// Locks a folder that one training at a time may use. Throws CannotMeet, which names the option
+// `option` and the process of the other training, if the folder is locked already.
+[[nodiscard]] FileLock lock_folder(const std::filesystem::path& folder, const std::string& option);
+
 // One training's claim to a folder. While it lives, no other training can claim the folder.
 class RunFolder {
  public:
@@ -69,11 +77,11 @@ class Metrics {
  public:
   // Begins a new file.
   explicit Metrics(const std::filesystem::path& file);
-  // Goes on with the file of an earlier run, or with a copy of it, after the checkpoint of
-  // `manifest`: lines about later minibatches are dropped, and a line that says `resumed` is added.
+  // Goes on with the file of an earlier run, or with a copy of it, after the checkpoint at
+  // `position`: lines about later minibatches are dropped, and a line that says `resumed` is added.
   // `earlier` may be `file`, and need not exist.
   Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
-          const checkpoint::Manifest& manifest);
+          const checkpoint::Position& position);
   void add(const Step& step);
   void add(const Evaluation& evaluation);
 

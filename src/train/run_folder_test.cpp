@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/testing.h"
+#include "train/resume.h"
 
 namespace pipedream::train {
 namespace {
@@ -50,6 +52,31 @@ TEST(RunFolder, ThatHoldsARunIsOverwrittenOnlyOnRequest) {
   again.begin(kRun);
   EXPECT_FALSE(is_there(again.file(kWeightsFile)));
   EXPECT_EQ(read_file(again.file("notes.txt")), "mine");
+}
+
+TEST(RunFolder, ThatIsOverwrittenLosesItsCheckpoints) {
+  const test::TemporaryFolder scratch;
+  const std::filesystem::path checkpoint =
+      scratch.path() / kCheckpoints / checkpoint::folder_name(64);
+  { RunFolder(scratch.path(), EarlierRun::kRefuse).begin(kRun); }
+  std::filesystem::create_directories(checkpoint);
+  { RunFolder(scratch.path(), EarlierRun::kContinue).begin(kRun); }
+  EXPECT_TRUE(is_there(checkpoint));
+  { RunFolder(scratch.path(), EarlierRun::kReplace).begin(kRun); }
+  EXPECT_FALSE(is_there(checkpoint));
+}
+
+// Whatever begin() is interrupted by, the folder can still be gone on with.
+TEST(RunFolder, HasAConfigurationAllTheTime) {
+  const test::TemporaryFolder scratch;
+  { RunFolder(scratch.path(), EarlierRun::kRefuse).begin(kRun); }
+  // A folder of this name cannot be replaced by a file, so begin() fails after it has removed
+  // files.
+  std::filesystem::create_directories(scratch.path() / "aaa" / "full");
+  std::map<std::string, std::string> files = kRun;
+  files["aaa"] = "no file can have this name";
+  EXPECT_THROW(RunFolder(scratch.path(), EarlierRun::kContinue).begin(files), IoError);
+  EXPECT_NO_THROW(RunFolder(scratch.path(), EarlierRun::kContinue));
 }
 
 TEST(RunFolder, OfSomebodyElseIsNeverTouched) {
@@ -129,7 +156,7 @@ TEST(Metrics, OfAResumedTrainingEndWithTheCheckpoint) {
   write_file_atomically(file, read_file(file) + "{\"minibatch\": 6, \"sam");
   checkpoint::Manifest manifest;
   manifest.position = {.step = 4, .samples = 32};
-  Metrics(file, file, manifest).add(Step{.minibatch = 4, .samples = 40, .loss = 0.25});
+  Metrics(file, file, manifest.position).add(Step{.minibatch = 4, .samples = 40, .loss = 0.25});
   const std::string text = read_file(file);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6) << text;
   EXPECT_NE(text.find("{\"resumed\":4,\"samples\":32}\n{\"minibatch\":4,"), std::string::npos)

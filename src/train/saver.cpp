@@ -227,24 +227,32 @@ std::string Saver::finish_checkpoint(NewCheckpoint& made, Manifest manifest,
   return {};
 }
 
+void Saver::remove_old(std::int64_t step) {
+  for (const std::filesystem::path& path : std::exchange(damaged_, {}))
+    // The damaged one of this step was replaced by the one that was just written.
+    if (path.filename() != checkpoint::folder_name(step)) try_to_remove(path);
+  std::vector<Found> all;
+  try {
+    all = checkpoint::find_checkpoints(saving_.folder);
+  } catch (const IoError& error) {
+    return log_info(std::string("old checkpoints stay: ") + error.what());
+  }
+  std::erase_if(all, [&](const Found& found) {
+    const auto* damage = std::get_if<checkpoint::Damage>(&found.content);
+    return found.step > step || (damage != nullptr && !damage->is_for_good);
+  });
+  const Found* best = best_of(all);
+  const auto kept = static_cast<std::size_t>(saving_.keep);
+  for (std::size_t i = 0; i + kept < all.size(); ++i)
+    if (&all[i] != best) try_to_remove(all[i].path);
+}
+
 // A checkpoint that cannot be removed stays. That is no reason to stop the training, or to warn at
 // every step.
-void Saver::remove_old(std::int64_t step) {
+void Saver::try_to_remove(const std::filesystem::path& path) {
   try {
-    std::vector<Found> all = checkpoint::find_checkpoints(saving_.folder);
-    std::erase_if(all, [&](const Found& found) {
-      const bool is_damaged =
-          std::find(damaged_.begin(), damaged_.end(), found.path) != damaged_.end();
-      // The damaged one of this step was replaced by the one that was just written.
-      if (is_damaged && found.step != step) checkpoint::remove_checkpoint(disk_, found);
-      return found.step > step || (is_damaged && found.step != step);
-    });
-    damaged_.clear();
-    const Found* best = best_of(all);
-    const std::size_t kept = static_cast<std::size_t>(saving_.keep);
-    for (std::size_t i = 0; i + kept < all.size(); ++i)
-      if (&all[i] != best) checkpoint::remove_checkpoint(disk_, all[i]);
-  } catch (const Error& error) {
+    checkpoint::remove_checkpoint(disk_, path);
+  } catch (const IoError& error) {
     log_info(std::string("an old checkpoint stays: ") + error.what());
   }
 }

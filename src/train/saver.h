@@ -25,7 +25,8 @@ inline constexpr int kMostKept = 1'000'000;
 // Where checkpoints go, and what their manifests say at every step alike.
 struct Saving {
   std::filesystem::path folder;  // of all checkpoints; must exist
-  int keep = 3;                  // of the newest; besides, the one with the best evaluation stays
+  // How many of the newest to keep. The one with the lowest held-out loss is kept, too.
+  int keep = 3;
   // Everything but the position, the losses and the files.
   checkpoint::Manifest about;
   // Checkpoints that were found to be damaged. They are removed when a newer one is written.
@@ -61,7 +62,8 @@ class Saver {
   // Takes over this worker's part of the state (runtime/state.h) and has it written. Must be called
   // by all workers, for the same steps. Only worker 0 uses `step` beyond its number.
   void save(std::map<std::string, runtime::HostCopies::Copy> state, const SavedStep& step);
-  // Waits until everything is written. Throws Aborted if another worker has failed.
+  // Waits until everything is written. Throws what has ended the writing thread: Aborted if another
+  // worker has failed.
   void finish();
 
   // Why the newest checkpoint could not be written; only at worker 0. nullopt if it could.
@@ -89,6 +91,7 @@ class Saver {
   // Removes damaged and old checkpoints. The newest `Saving::keep` of those up to `step` stay, and
   // the one with the lowest held-out loss.
   void remove_old(std::int64_t step);
+  void try_to_remove(const std::filesystem::path& path);
 
   const Saving& saving_;
   checkpoint::Disk& disk_;

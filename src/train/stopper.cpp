@@ -10,7 +10,7 @@ namespace {
 
 constexpr WorkerId kLeader{0};
 constexpr int kTag = 0;
-// What the leader tells: to freeze, that nothing is cut, or the end.
+// What the leader tells: to freeze, the end, or that the training is not to end early.
 constexpr std::int64_t kFreeze = -1;
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 constexpr auto kInterval =
@@ -29,10 +29,8 @@ Stopper::Stopper(transport::Transport& channel, Rules rules)
             follow();
         } catch (const transport::Aborted&) {  // the failure is thrown where the worker waits
           give_up();
-        } catch (const WorkerLost& lost) {
-          log_warning(std::string("the training cannot stop at a checkpoint: ") + lost.what());
-          channel_.abort(lost.what());
-          give_up();
+        } catch (...) {
+          fail(std::current_exception());
         }
       }) {}
 
@@ -54,12 +52,17 @@ void Stopper::finish() {
   }
   changed_.notify_all();
   thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
 }
 
+// Worker 0 chooses the end within `patience`, or gives up, which ends this wait. To begin the
+// minibatch before that is known could pass the end that the others get.
 std::optional<std::int64_t> Stopper::end_before(std::int64_t minibatch) {
   std::unique_lock lock(mutex_);
   const auto may_go_on = [this] { return !frozen_ || end_.has_value(); };
-  if (!changed_.wait_for(lock, rules_.patience, may_go_on)) frozen_ = false;
+  if (!changed_.wait_for(lock, 3 * rules_.patience, may_go_on))
+    throw WorkerLost("the training was asked to stop, and worker 0 did not say where");
+  if (failure_) std::rethrow_exception(failure_);
   if (end_ && minibatch >= *end_) return end_;
   begun_ = std::max(begun_, minibatch);
   return std::nullopt;
@@ -82,6 +85,15 @@ void Stopper::set_end(std::int64_t end) {
 
 void Stopper::give_up() { set_end(kNoEnd); }
 
+void Stopper::fail(std::exception_ptr failure) {
+  channel_.abort("a worker cannot tell whether to stop");
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::move(failure);
+  }
+  give_up();
+}
+
 void Stopper::tell_all(std::int64_t what) {
   for (int w = 0; w < channel_.workers(); ++w)
     if (WorkerId{w} != kLeader) channel_.send({w}, kTag, message_of(what));
@@ -90,22 +102,40 @@ void Stopper::tell_all(std::int64_t what) {
 void Stopper::lead() {
   {
     std::unique_lock lock(mutex_);
-    while (!finishing_ && !rules_.is_asked()) changed_.wait_for(lock, kInterval);
+    while (!finishing_) {
+      // Not while the lock is held: a slow answer must not hold the training up.
+      lock.unlock();
+      const bool asked = rules_.is_asked();
+      lock.lock();
+      if (asked) break;
+      changed_.wait_for(lock, kInterval, [this] { return finishing_; });
+    }
     if (finishing_) {
       lock.unlock();
       tell_all(kNoEnd);
       return;
     }
   }
+  const std::int64_t end = choose_end();
+  tell_all(end);
+  set_end(end);
+}
+
+std::int64_t Stopper::choose_end() {
   std::int64_t begun = freeze();
   tell_all(kFreeze);
   const auto deadline = std::chrono::steady_clock::now() + rules_.patience;
-  for (int w = 0; w < channel_.workers(); ++w)
-    if (WorkerId{w} != kLeader)
-      begun = std::max(begun, channel_.wait(channel_.receive({w}, kTag), deadline).header.at(0));
-  const std::int64_t end = rules_.end_after(begun);
-  tell_all(end);
-  set_end(end);
+  try {
+    for (int w = 0; w < channel_.workers(); ++w)
+      if (WorkerId{w} != kLeader)
+        begun = std::max(begun, channel_.wait(channel_.receive({w}, kTag), deadline).header.at(0));
+  } catch (const transport::Aborted&) {
+    throw;
+  } catch (const WorkerLost& lost) {
+    log_warning(std::string("the training cannot stop at a checkpoint: ") + lost.what());
+    return kNoEnd;
+  }
+  return rules_.end_after(begun);
 }
 
 // Waits without a deadline for the leader, which speaks when it is asked to stop or has trained

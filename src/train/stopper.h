@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -41,18 +42,22 @@ class Stopper {
   Stopper& operator=(const Stopper&) = delete;
 
   // To be called before the worker begins `minibatch`, ascending. Returns the end of the training
-  // if the minibatch does not come before it. Blocks while the workers agree.
+  // if the minibatch does not come before it. Blocks while the workers agree. Throws what
+  // `is_asked` has thrown, and WorkerLost if nothing is heard of worker 0 for too long.
   [[nodiscard]] std::optional<std::int64_t> end_before(std::int64_t minibatch);
 
   // Must be called by all workers when they have trained everything, up to the end that was chosen
-  // or to that of the data. Waits until worker 0 calls it.
+  // or to that of the data. Waits until worker 0 calls it. Throws what `is_asked` has thrown.
   void finish();
 
  private:
   void lead();
+  // Returns the end, or kNoEnd if a worker does not answer in time.
+  [[nodiscard]] std::int64_t choose_end();
   void follow();
   // Ends the agreement without an end.
   void give_up();
+  void fail(std::exception_ptr failure);
   [[nodiscard]] std::int64_t freeze();
   void set_end(std::int64_t end);
   void tell_all(std::int64_t what);
@@ -65,7 +70,8 @@ class Stopper {
   bool frozen_ = false;      // no minibatch may begin until the end is known
   bool finishing_ = false;   // finish() was called
   std::optional<std::int64_t> end_;
-  std::thread thread_;  // the last member: it uses the others
+  std::exception_ptr failure_;  // what `is_asked` has thrown
+  std::thread thread_;          // the last member: it uses the others
 };
 
 }  // namespace pipedream::train

@@ -1,6 +1,7 @@
 #include "train/stopper.h"
 
 #include <atomic>
+#include <future>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ class Walkers {
   Walkers(int count, std::int64_t all) : all_(all), ends_(transport::connect_in_process(count)) {
     begun_.resize(ends_.size(), -1);
   }
-  // Stops when worker `asking` has begun `ask_at`.
+  // Asks to stop when any worker has begun `ask_at`.
   void run(std::int64_t ask_at, unsigned seed) {
     std::vector<std::jthread> threads;
     for (std::size_t w = 0; w < ends_.size(); ++w)
@@ -80,6 +81,35 @@ TEST(Stopper, AFailedWorkerLetsTheOthersGoOn) {
   Stopper second(*ends[1], rules);
   for (std::int64_t next = 0; next < 10; ++next) (void)second.end_before(next);
   second.finish();
+}
+
+// What the user's function throws is thrown in the worker's thread.
+TEST(Stopper, AFailureToAskIsToldToTheWorker) {
+  const auto ends = transport::connect_in_process(1);
+  std::promise<void> called;
+  const Stopper::Rules rules{[&]() -> bool {
+                               called.set_value();
+                               throw std::runtime_error("no answer");
+                             },
+                             [](std::int64_t begun) { return begun + 1; },
+                             std::chrono::seconds(20)};
+  Stopper stopper(*ends[0], rules);
+  called.get_future().wait();
+  EXPECT_THROW(stopper.finish(), std::runtime_error);
+  EXPECT_THROW((void)stopper.end_before(0), std::runtime_error);
+}
+
+// The training goes on, and all workers know that.
+TEST(Stopper, AWorkerThatDoesNotAnswerIsNotWaitedForForEver) {
+  const auto ends = transport::connect_in_process(3);
+  const Stopper::Rules rules{[] { return true; }, [](std::int64_t begun) { return begun + 1; },
+                             std::chrono::milliseconds(50)};
+  Stopper first(*ends[0], rules);
+  Stopper second(*ends[1], rules);
+  first.finish();
+  second.finish();
+  EXPECT_EQ(first.end_before(7), std::nullopt);
+  EXPECT_EQ(second.end_before(7), std::nullopt);
 }
 
 }  // namespace

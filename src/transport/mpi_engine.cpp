@@ -288,9 +288,9 @@ std::shared_ptr<Transfer> MpiEngine::next_to_send() {
   return transfer;
 }
 
-// At kMostSends requests in progress nothing but an abort is sent, because each look at the
-// requests takes longer the more there are. A message that a device is still writing is overtaken
-// by those behind it, which is allowed because receivers go by the numbers of messages.
+// At kMostSends requests in progress only aborts and signs of life are sent, because each look at
+// the requests takes longer the more there are. A message that a device is still writing is
+// overtaken by those behind it, which is allowed because receivers go by the numbers of messages.
 std::size_t MpiEngine::next_in_outbox() const {
   if (sending_ >= kMostSends && (outbox_.empty() || !outbox_.front()->urgent))
     return outbox_.size();
