@@ -8,7 +8,8 @@
 
 #include "checkpoint/folder.h"
 #include "core/testing.h"
-#include "model/zoo.h"
+#include "model/blocks.h"
+#include "model/network.h"
 #include "train/optimiser_options.h"
 #include "train/resume.h"
 #include "train/trainer.h"
@@ -21,15 +22,22 @@ inline constexpr std::uint64_t kTrainingSeed = 3;
 inline constexpr std::int64_t kTrainingBatch =
     64;  // 64 minibatches are an epoch of the synthetic data
 
-// Has dropout and running averages.
-inline model::Network make_small_gpt() {
-  const model::ZooEntry& entry = model::zoo_entry("gpt");
-  return entry.make(model::Options(entry.options, {{"hidden", "8"},
-                                                   {"layers", "2"},
-                                                   {"heads", "2"},
-                                                   {"vocabulary", "13"},
-                                                   {"context", "4"}}),
-                    kTrainingBatch);
+// Has dropout, and batch normalisation with its running averages.
+inline model::Network make_small_network() {
+  using namespace model;
+  NetworkBuilder net("small", kTrainingBatch);
+  Wire x = net.input("image", {kTrainingBatch, 2, 4, 4}, at::kFloat);
+  for (const std::string name : {"first", "second"}) {
+    const std::int64_t in = name == "first" ? 2 : 4;
+    x = net.add(name + ".conv", conv2d({.in = in, .out = 4, .kernel = 3, .padding = 1}), {x});
+    x = net.add(name + ".bn", batch_norm2d(4), {x});
+    x = net.add(name + ".relu", relu(), {x});
+    x = net.add(name + ".dropout", dropout_block(0.2), {x});
+  }
+  x = net.add("flatten", flatten(), {x});
+  x = net.add("fc", linear(64, 5), {x});
+  const Wire labels = net.input("labels", {kTrainingBatch}, at::kLong, 5);
+  return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
 }
 
 struct PlanCase {
@@ -103,7 +111,7 @@ class Training {
   test::TemporaryFolder folder_;
   PlanCase of_;
   at::Device device_;
-  model::Network network_ = make_small_gpt();
+  model::Network network_ = make_small_network();
   plan::Plan plan_;
   checkpoint::Manifest about_;
 };
@@ -112,6 +120,10 @@ inline void expect_same_weights(const runtime::Weights& found, const runtime::We
   ASSERT_EQ(found.parameters.size(), wanted.parameters.size());
   for (const auto& [name, tensor] : wanted.parameters)
     EXPECT_TRUE(at::equal(found.parameters.at(name), tensor)) << name;
+  ASSERT_EQ(found.buffers.size(), wanted.buffers.size());
+  EXPECT_FALSE(wanted.buffers.empty());
+  for (const auto& [name, tensor] : wanted.buffers)
+    EXPECT_TRUE(at::equal(found.buffers.at(name), tensor)) << name;
 }
 
 inline std::vector<std::int64_t> steps_in(const fs::path& folder) {
