@@ -304,7 +304,7 @@ TEST(LaunchCommand, PlansAnewForTheWorkersOfTheHostsThatAreLeft) {
   EXPECT_EQ(WEXITSTATUS(launch.wait()), 0) << launch.err();
   EXPECT_TRUE(has(launch.err(), "host-b does not answer, and 1 worker is left: planning anew"))
       << launch.err();
-  EXPECT_TRUE(has(launch.err(), "the plan was made for another; a new one is made"))
+  EXPECT_TRUE(has(launch.err(), "the plan was made for other settings; a new plan is made"))
       << launch.err();
   EXPECT_TRUE(is_there(run / "weights.safetensors"));
 }

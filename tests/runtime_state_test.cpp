@@ -143,10 +143,12 @@ TEST(RuntimeStateErrors, WhatIsMissingOrDoesNotFitIsNamed) {
   EXPECT_NE(refusal(without).find("no tensor '" + name + "'"), std::string::npos);
   State other = sound;
   other[name] = at::zeros({3});
-  EXPECT_NE(refusal(other).find("'" + name + "' has another shape or type"), std::string::npos);
+  EXPECT_NE(refusal(other).find("'" + name + "' is Float [3], and this network wants Float ["),
+            std::string::npos);
   State state = sound;
   state["optimiser.momentum." + name] = at::zeros({3});
-  EXPECT_NE(refusal(state).find("'optimiser.momentum." + name + "' has another shape"),
+  EXPECT_NE(refusal(state).find("'optimiser.momentum." + name +
+                                "' is Float [3], and this network wants Float ["),
             std::string::npos);
 }
 

@@ -208,7 +208,7 @@ TEST(TrainCommand, SaysHowManyWorkersAPlanLeavesIdle) {
   const Answer unsaid =
       call_with(mpirun(3), "train --minibatches 2 --config " + out + "/config.json");
   EXPECT_EQ(unsaid.code, 0) << unsaid.err;
-  EXPECT_NE(unsaid.err.find("mpirun's 3 processes: the plan was made for another"),
+  EXPECT_NE(unsaid.err.find("mpirun's 3 processes: the plan was made for other settings"),
             std::string::npos)
       << unsaid.err;
   const Answer processes = call_with(mpirun(3), again + "3");

@@ -53,7 +53,8 @@ TEST(TrainConfiguration, APlanThatWasMadeForSomethingElseIsKeptWithoutItsPredict
                 .code,
             0);
   const std::string again = "train --json --minibatches 3 --config " + out + "/config.json ";
-  const std::string kept = ": the plan was made for another; it is kept, without its prediction";
+  const std::string kept =
+      ": the plan was made for other settings; it is kept, without its prediction";
   for (const std::string flag : {"--batch 8", "--link 100Mbit/s", "--exchange ps",
                                  "--optimiser adam", "--hidden 20", "--batch 8, --link 1Gbit/s"}) {
     std::string written = flag;
@@ -81,7 +82,7 @@ TEST(TrainConfiguration, AProfileThatWasMeasuredWithSomethingElseIsMeasuredAnew)
   EXPECT_EQ(same.err.find("profiling"), std::string::npos) << same.err;
   EXPECT_GT(json_of(same).at("predicted_samples_per_second"), 0);
   const Answer other = call(again + "--batch 8");
-  EXPECT_NE(other.err.find("--batch 8: the profile was measured with another"), std::string::npos)
+  EXPECT_NE(other.err.find("--batch 8: the profile was measured with other settings"), std::string::npos)
       << other.err;
   EXPECT_GT(json_of(other).at("predicted_samples_per_second"), 0);
 }

@@ -27,9 +27,9 @@ struct Position {
   std::int64_t samples = 0;  // samples trained, over all epochs
   std::int64_t epoch = 0;    // the epoch that the next sample belongs to, from 0
   std::int64_t samples_of_epoch = 0;  // samples of that epoch that were trained
-  // Minibatches of the schedules trained, over all epochs. A schedule's minibatch may have more
-  // samples than `Manifest::batch`. The next one has this number in the keys of random numbers
-  // (dropout), whatever plan goes on: so no key is used twice.
+  // Minibatches of the schedule trained so far. Such a minibatch can be larger than
+  // `Manifest::batch` (dapple). Dropout is seeded with this number. A resumed run counts on from
+  // it, with any plan, so no dropout mask repeats.
   std::int64_t minibatch = 0;
   friend bool operator==(const Position&, const Position&) = default;
 };

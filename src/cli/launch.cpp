@@ -217,7 +217,7 @@ void add_launch(CLI::App& app) {
       ->check(range<int>(0, 1'000'000, kWholeNumber));
   command
       ->add_option("--min-workers", flags->least,
-                   "The fewest to go on with if hosts no longer answer [1]")
+                   "Give up if hosts no longer answer and fewer workers are left [1]")
       ->check(count);
   command->prefix_command();
   command->footer(

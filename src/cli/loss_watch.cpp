@@ -1,8 +1,10 @@
 #include "cli/loss_watch.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <vector>
 
@@ -28,7 +30,8 @@ extern "C" void wake_loss_watch(int) {
 }  // namespace
 
 LossWatch::LossWatch(transport::MpiWorld& world) : world_(world) {
-  if (::pipe2(pipe_, O_CLOEXEC) != 0) throw IoError("cannot make a pipe");
+  if (::pipe2(pipe_, O_CLOEXEC) != 0)
+    throw IoError(std::string("cannot make a pipe: ") + std::strerror(errno));
   wakes = pipe_[1];
   thread_ = std::thread([this] { run(); });
   struct sigaction found {};

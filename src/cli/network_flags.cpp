@@ -25,8 +25,8 @@ std::string hint_for(const std::string& flag) {
       {"--steps", "--minibatches or --epochs says how long to train"},
       {"--max-steps", "--minibatches or --epochs says how long to train"},
       {"--output", "--out names the folder of the run, --export the file of weights"},
-      {"--resume", "checkpoints are not there yet"},
-      {"--checkpoint", "checkpoints are not there yet"}};
+      {"--checkpoint",
+       "--checkpoint-every says when to write checkpoints, --resume goes on from one"}};
   const auto found = hints.find(flag);
   return found == hints.end() ? "" : " (" + found->second + ")";
 }

@@ -128,7 +128,7 @@ void add_simulate(CLI::App& app) {
   add_simulation_flags(*command, flags);
   command
       ->add_option("--checkpoint-every", flags->checkpoint_every,
-                   "Say what a checkpoint every so many minibatches costs")
+                   "Also show what a checkpoint every so many minibatches costs")
       ->check(range<std::int64_t>(1, kMostSimulated, kWholeNumber));
   command
       ->add_option("--schedule", flags->schedule,

@@ -23,8 +23,8 @@ void check_checkpoint_flags(const TrainFlags& flags);
                                                       const plan::Predicted& predicted,
                                                       std::int64_t batch);
 
-// Returns a warning if draining the pipeline for so many checkpoints will cost much of the time;
-// else empty.
+// Returns a warning if draining the pipeline for a checkpoint every `times.every` minibatches will
+// cost much of the time; else empty.
 [[nodiscard]] std::string drain_warning(const train::CheckpointTimes& times,
                                         const plan::Predicted& predicted);
 

@@ -297,17 +297,19 @@ class Configuration::Selection {
     takes_plan_ = changed.empty() || use_ == Use::kRepeat;
     forgets_prediction_ = !changed.empty() && takes_plan_;
     if (!takes_plan_)
-      notes_.push_back(joined(changed) + ": the plan was made for another; a new one is made");
+      notes_.push_back(joined(changed) +
+                       ": the plan was made for other settings; a new plan is made");
     if (forgets_prediction_)
       notes_.push_back(joined(changed) +
-                       ": the plan was made for another; it is kept, without its prediction "
+                       ": the plan was made for other settings; it is kept, without its prediction "
                        "(--system auto plans anew)");
   }
   void keep_profile(const std::vector<std::string>& measured) {
     takes_profile_ = has_open("profile") && measured.empty() && !forgets_prediction_;
     if (has_open("profile") && !(has_open("plan") && takes_plan_) && !takes_profile_)
-      notes_.push_back(joined(measured) +
-                       ": the profile was measured with another; the network is profiled anew");
+      notes_.push_back(
+          joined(measured) +
+          ": the profile was measured with other settings; the network is profiled anew");
   }
 
   const Configuration& file_;

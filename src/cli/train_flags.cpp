@@ -107,9 +107,11 @@ void add_checkpoint_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& 
       ->check(range<int>(1, train::kMostKept, kWholeNumber));
   CLI::Option* resume =
       command
-          .add_option("--resume", flags->resume,
-                      "Go on from the newest checkpoint of this run folder, in it or in --out; "
-                      "auto: of --out, where it has one")
+          .add_option(
+              "--resume", flags->resume,
+              "Go on from the newest checkpoint of this run folder; results go there, or to "
+              "--out. auto: go on with the run in --out if it has a checkpoint, else begin "
+              "it")
           ->check(check_folder_name);
   command
       .add_flag("--force", flags->force,

@@ -14,7 +14,8 @@ namespace pipedream {
 class Descriptor {
  public:
   // Opens `path` with the flags of open(2), and new files with `mode`. Throws IoError, in which
-  // `verb` says what was to be done. Messages name the file `named`: the user knows it by that.
+  // `verb` says what was to be done. Messages show `named` instead of `path`:
+  // for example the final name of a temporary file.
   Descriptor(const std::filesystem::path& path, int flags, const char* verb,
              std::filesystem::path named, unsigned mode = 0644);
   Descriptor(const std::filesystem::path& path, int flags, const char* verb)

@@ -48,7 +48,8 @@ Seconds idle_at_ends(const PipelineCosts& costs, const std::vector<Seconds>& way
          std::max(Seconds(0), away - others * stage.backward);
 }
 
-// Whether a stage of this time limits the speed as well, in runs that are not very long.
+// Whether `time` is within 1 % of the period. Such a stage is as good as the slowest: its drain
+// counts, too.
 bool is_about(Seconds time, Seconds period) {
   constexpr double kAbout = 0.99;
   return time >= kAbout * period;

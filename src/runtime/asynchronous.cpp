@@ -116,57 +116,72 @@ void AsynchronousWeights::settle() {
     (void)fetch(server, weights, deadline);
 }
 
+namespace {
+
+// Returns the part of `own`, one server's state of a bucket, that belongs to `count` floats from
+// `begin` on. Empty if no step was made yet. A number, such as the count of steps, is the same for
+// all parts.
+at::Tensor part_of(const OptimiserState& own, const std::string& name, std::int64_t begin,
+                   std::int64_t count) {
+  if (own.empty()) return at::empty({0});
+  const at::Tensor& whole = own.at(name);
+  return whole.dim() > 0 && whole.numel() > 0 ? whole.slice(0, begin, begin + count) : whole;
+}
+
+// Puts the part of one server into `whole`, the state of a parameter with these weights.
+void put_into(at::Tensor& whole, const BucketLayout::Piece& piece, const at::Tensor& part,
+              const at::Tensor& weights) {
+  if (part.dim() == 0) {
+    whole = part.clone();
+    return;
+  }
+  if (!whole.defined()) whole = at::empty_like(weights, at::TensorOptions(at::kCPU));
+  floats_of(whole, piece.range).copy_(part);
+}
+
+}  // namespace
+
 std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
     transport::Transport& control) const {
   const BucketLayout& layout = buckets_.layout();
   const std::size_t servers = members_.size();
-  const std::size_t me = transport::place_in(members_, channels_.pushes.me());
-  const model::Tensors& weights = stage_.weights().newest_weights();
-  const std::vector<std::string> names = state_names();
   std::map<std::size_t, OptimiserState> gathered;
-  // Puts what one server has of a piece into the whole tensor. A number, such as the count of
-  // steps, is the same for all pieces.
-  const auto take = [&](const BucketLayout::Piece& piece, const std::string& name,
-                        const at::Tensor& part) {
-    if (part.numel() == 0) return;  // no step was made yet
-    at::Tensor& whole = gathered[piece.parameter][name];
-    if (part.dim() == 0) {
-      whole = part.clone();
-      return;
-    }
-    if (!whole.defined())
-      whole = at::empty_like(weights[piece.parameter], at::TensorOptions(at::kCPU));
-    floats_of(whole, piece.range).copy_(part);
-  };
   // All workers go through all pieces in the same order, so that each knows what comes next.
   for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket)
     for (std::size_t server = 0; server < servers; ++server) {
-      const OptimiserState own =
-          server == me ? server_->optimiser().state(bucket) : OptimiserState{};
       std::int64_t begin = 0;
       for (const auto& piece :
            layout.pieces(bucket, shard_of(layout.floats(bucket), server, servers))) {
-        const std::size_t writer = piece.parameter % servers;
-        for (const std::string& name : names) {
-          if (server == me) {
-            at::Tensor part = own.empty() ? at::empty({0}) : own.at(name);
-            if (part.dim() > 0 && part.numel() > 0)
-              part = part.slice(0, begin, begin + piece.range.count);
-            if (writer == me)
-              take(piece, name, part);
-            else
-              control.send(members_[writer], kTensors, to_message(part.clone()));
-          } else if (writer == me) {
-            take(piece, name,
-                 to_tensor(next_message(control, members_[server], kTensors, patience_)));
-          }
-        }
+        gather_piece({bucket, server, begin}, piece, control, gathered);
         begin += piece.range.count;
       }
     }
   // No worker may push while another still uses the state of a server.
   meet(control, members_, patience_);
   return gathered;
+}
+
+// The server of the piece sends what it has to the worker that writes the parameter's state.
+void AsynchronousWeights::gather_piece(const PlaceOfPiece& at_place,
+                                       const BucketLayout::Piece& piece,
+                                       transport::Transport& control,
+                                       std::map<std::size_t, OptimiserState>& gathered) const {
+  const std::size_t me = transport::place_in(members_, channels_.pushes.me());
+  const std::size_t writer = piece.parameter % members_.size();
+  if (at_place.server != me && writer != me) return;
+  const OptimiserState own =
+      at_place.server == me ? server_->optimiser().state(at_place.bucket) : OptimiserState{};
+  for (const std::string& name : state_names()) {
+    const at::Tensor part =
+        at_place.server == me
+            ? part_of(own, name, at_place.begin, piece.range.count)
+            : to_tensor(next_message(control, members_[at_place.server], kTensors, patience_));
+    if (writer != me)
+      control.send(members_[writer], kTensors, to_message(part.clone()));
+    else if (part.numel() > 0)  // else no step was made yet
+      put_into(gathered[piece.parameter][name], piece, part,
+               stage_.weights().newest_weights()[piece.parameter]);
+  }
 }
 
 void AsynchronousWeights::set_state(

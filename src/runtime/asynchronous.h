@@ -80,6 +80,17 @@ class AsynchronousWeights {
   [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
  private:
+  // Where a server keeps a piece of a parameter: in which bucket, and from which float of its
+  // shard.
+  struct PlaceOfPiece {
+    std::size_t bucket;
+    std::size_t server;
+    std::int64_t begin;
+  };
+  // Adds the state of one piece to `gathered`, at the worker that gets it.
+  void gather_piece(const PlaceOfPiece& at_place, const BucketLayout::Piece& piece,
+                    transport::Transport& control,
+                    std::map<std::size_t, OptimiserState>& gathered) const;
   // Sends every server its part of a complete bucket.
   void send(std::size_t bucket, const at::Tensor& flat);
   // Returns a deadline that may have moved to a later time since the last call.

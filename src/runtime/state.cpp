@@ -1,5 +1,7 @@
 #include "runtime/state.h"
 
+#include <sstream>
+
 #include "core/error.h"
 #include "core/text.h"
 #include "runtime/tags.h"
@@ -25,11 +27,19 @@ HostCopies::Copy copy_of(const HostCopies& copies, const at::Tensor& tensor) {
   return plain.is_cpu() ? HostCopies::Copy{plain.clone(), nullptr} : copies.to_host(plain);
 }
 
+// The type and shape of a tensor, as in "Float [3, 4]".
+std::string form_of(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.scalar_type() << " " << tensor.sizes();
+  return text.str();
+}
+
 // Copies a saved tensor into `to`. Throws BadFile if it is missing or does not fit.
 void copy_into(at::Tensor to, const std::optional<at::Tensor>& saved, const std::string& name) {
   if (!saved) throw BadFile("the checkpoint has no tensor '" + printable(name) + "'");
   if (saved->sizes() != to.sizes() || saved->scalar_type() != to.scalar_type())
-    throw BadFile("the checkpoint's tensor '" + printable(name) + "' has another shape or type");
+    throw BadFile("the checkpoint's tensor '" + printable(name) + "' is " + form_of(*saved) +
+                  ", and this network wants " + form_of(to));
   const at::NoGradGuard no_grad;
   to.copy_(*saved);
 }
@@ -44,12 +54,15 @@ OptimiserState saved_state(const std::vector<std::string>& kinds, const std::str
     std::optional<at::Tensor> saved = find(name);
     if (!saved) continue;
     if (saved->dim() > 0 && saved->sizes() != weights.sizes())
-      throw BadFile("the checkpoint's tensor '" + printable(name) + "' has another shape");
+      throw BadFile("the checkpoint's tensor '" + printable(name) + "' is " + form_of(*saved) +
+                    ", and this network wants " + form_of(weights));
     state[kind] = std::move(*saved);
   }
-  if (!state.empty() && state.size() < kinds.size())
-    throw BadFile("the checkpoint has only a part of the optimiser state of '" +
-                  printable(parameter) + "'");
+  if (state.empty()) return state;
+  for (const std::string& kind : kinds)
+    if (!state.contains(kind))
+      throw BadFile("the checkpoint has " + state.begin()->first + " and not " + kind +
+                    " of the optimiser state of '" + printable(parameter) + "'");
   return state;
 }
 

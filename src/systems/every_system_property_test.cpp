@@ -88,7 +88,7 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   const bool bounded = traits.flushes && traits.has_depths();
   RC_ASSERT(ratio > (estimated ? 0.75 : 1 - 1e-6));
   RC_ASSERT(ratio < (estimated || bounded ? 1.33 : 1 + 1e-6));
-  // What a drain costs is an estimate: it is off by less than half a period for each worker.
+  // What a drain costs is an estimate: it is off by at most 0.4 periods for each worker.
   const double predicted = planned.answer.prediction.drain / planned.time();
   const double drain = simulated.drain->count() / planned.time().count();
   RC_LOG() << "a drain: " << predicted << " periods predicted, " << drain << " simulated\n";

@@ -85,7 +85,8 @@ Stretch Course::stretch_from(std::int64_t first) const {
   Stretch stretch{epoch, first, end - first, end == end_of_epoch};
   stretch.saves = (options_.checkpoints.at_epochs && stretch.ends_epoch) ||
                   (options_.checkpoints.at_end && end == minibatches_);
-  // Ends the stretch after `step` minibatches of the user's, if it goes on for so long.
+  // Shortens the stretch to end after minibatch `step`, in units of Recipe::batch, if that lies in
+  // it.
   const auto save_after = [&](std::int64_t step) {
     const std::int64_t samples = in_users_units_.samples_until(step) - options_.beginning.samples;
     const std::int64_t wanted = std::max(batches_.minibatches_until(samples), first + 1);

@@ -63,8 +63,8 @@ class Course {
   // `replicas` says how replicas of the plan's stages divide the work.
   Course(const CourseOptions& options, const plan::Plan& plan, cost::Replicas replicas);
 
-  // The minibatches of the schedule, which may be larger than Recipe::batch: where replicas of the
-  // first stage share minibatches, one has that many samples for each of them.
+  // The minibatches that the schedule trains. They have Recipe::batch samples or, if the replicas
+  // of the first stage share a minibatch (dapple), that many for each replica.
   [[nodiscard]] const Batches& batches() const { return batches_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   // Minibatches of the stream that are still to be trained.
@@ -101,8 +101,8 @@ class Course {
   // them in the stream.
   [[nodiscard]] schedule::Extent cut(const Batches& batches, std::int64_t last,
                                      std::int64_t count) const;
-  // The number that random numbers have for minibatch `minibatch` of the stream.
-  [[nodiscard]] std::int64_t random_number(std::int64_t minibatch) const {
+  // The number that dropout is seeded with in minibatch `minibatch` of the stream.
+  [[nodiscard]] std::int64_t seeding_number(std::int64_t minibatch) const {
     return options_.beginning.minibatch + minibatch;
   }
   // Samples trained before the stretch, over all epochs.

@@ -83,7 +83,7 @@ TEST(Course, GoesOnWhereACheckpointWasTaken) {
       const std::int64_t samples = whole.samples_after(all[i]);
       later.beginning = {.stream = {samples / 110, samples % 110},
                          .samples = samples,
-                         .minibatch = whole.random_number(all[i].first + all[i].count)};
+                         .minibatch = whole.seeding_number(all[i].first + all[i].count)};
       const Course rest(later, plan, replicas);
       const std::vector<Stretch> found = stretches_of(rest);
       ASSERT_EQ(found.size(), all.size() - i - 1);
@@ -92,7 +92,7 @@ TEST(Course, GoesOnWhereACheckpointWasTaken) {
         EXPECT_EQ(found[k].epoch, wanted.epoch);
         EXPECT_EQ(found[k].count, wanted.count);
         EXPECT_EQ(found[k].saves, wanted.saves);
-        EXPECT_EQ(rest.random_number(found[k].first), whole.random_number(wanted.first));
+        EXPECT_EQ(rest.seeding_number(found[k].first), whole.seeding_number(wanted.first));
         for (std::int64_t t = 0; t < wanted.count; ++t)
           EXPECT_EQ(rest.batches().samples_of(found[k].first + t),
                     whole.batches().samples_of(wanted.first + t));

@@ -25,8 +25,8 @@ double default_patience(const plan::PlanFile& file,
   constexpr double kShortest = 10;
   constexpr double kTimes = 20;
   const plan::Predicted& predicted = file.predicted;
-  // A stage with r replicas takes at most r times the time per minibatch, so the first minibatch
-  // has passed all stages after at most the time of as many minibatches as there are workers.
+  // A stage with r replicas takes at most r times the time per minibatch. So the first minibatch
+  // leaves the last stage after at most worker_count × seconds_per_minibatch.
   const double bound = predicted.seconds_per_minibatch * plan::worker_count(file.plan);
   const double longest = simulated                      ? to_seconds(simulated->summary.longest_gap)
                          : predicted.samples_per_second ? bound
@@ -144,7 +144,6 @@ TrainingOutcome Session::run(const Data& data, const Observer& observer) const {
   return train_as_process(*world_, recipe_, job_, data, observer, link_);
 }
 
-// Copies of a GPU's tensors are in the machine's memory.
 std::vector<Bytes> Session::copies() const {
   if (!recipe_.saving || !job_.devices.empty()) return {};
   return checkpoint_copies(file_, systems::optimiser_copies(to_text(optimiser_.kind)));

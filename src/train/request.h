@@ -112,7 +112,8 @@ class Session {
   [[nodiscard]] Recipe make_recipe(const Request& request) const;
   [[nodiscard]] runtime::Job make_job(const Request& request) const;
   [[nodiscard]] std::vector<WorkerId> workers_here() const;  // those on this machine
-  // checkpoint_copies(); empty if there are none, or if they are not in the workers' own memory.
+  // checkpoint_copies(). Empty if no checkpoints are written, or if workers are on GPUs: their
+  // copies are in the machine's memory, not in that of the GPU.
   [[nodiscard]] std::vector<Bytes> copies() const;
   // Sets what the recipe says about checkpoints.
   void prepare_checkpoints(const Request& request);

@@ -287,7 +287,7 @@ Stretch TrainingWorker::train(const Stretch& stretch) {
   };
   const bool timed = stretch.count >= timed_.count;
   try {
-    runtime::Segment segment{schedule, extent, feed, course_.random_number(stretch.first), timed};
+    runtime::Segment segment{schedule, extent, feed, course_.seeding_number(stretch.first), timed};
     if (stopper_) segment.end_before = end;
     worker_.run(segment);
     if (count < stretch.count && worker_.stages().contains(loss_stage_))
@@ -310,7 +310,7 @@ void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
                               .samples = samples,
                               .epoch = samples / of_data,
                               .samples_of_epoch = samples % of_data,
-                              .minibatch = course_.random_number(stretch.first + stretch.count)},
+                              .minibatch = course_.seeding_number(stretch.first + stretch.count)},
                  .loss = loss_};
   if (evaluated && last_) step.held_out_loss = last_->score.mean_loss();
   finish_saving();  // before the copies are taken, so that there is one copy of the state at most
