@@ -193,6 +193,42 @@ TEST(Resume, PassesOverADamagedCheckpointAndSaysSo) {
   expect_each_minibatch_once(run, 50);
 }
 
+TEST(Resume, ThatIsRefusedChangesNothingInTheFolder) {
+  const fs::path run = scratch("refused");
+  ASSERT_EQ(call(training(system_cases()[3], 40) + "--out " + run.string()).code, 0);
+  const std::string configuration = read_file(run / "config.json");
+  const std::string resume = "train --minibatches 60 --resume " + run.string();
+  const Answer clipped = call(resume + " --clip 1");
+  EXPECT_EQ(clipped.code, 78) << clipped.err;
+  const Answer reshaped = call(resume + " --hidden 12 --force");
+  EXPECT_EQ(reshaped.code, 78) << reshaped.err;
+  EXPECT_TRUE(has(reshaped.err, "fc1.bias is [16], wanted [12]")) << reshaped.err;
+  EXPECT_EQ(read_file(run / "config.json"), configuration);
+  EXPECT_TRUE(is_there(run / "summary.json"));
+  EXPECT_EQ(call(resume).code, 0);
+}
+
+TEST(Resume, OfARunWithNothingLeftNamesTheCommandThatExports) {
+  const fs::path run = scratch("nothing_left");
+  ASSERT_EQ(call(training(system_cases()[3], 20) + "--out " + run.string()).code, 0);
+  const fs::path file = scratch("nothing_left.safetensors");
+  const Answer answer = call("train --resume " + run.string() + " --export " + file.string());
+  EXPECT_EQ(answer.code, 78);
+  EXPECT_TRUE(has(answer.err, "pipedream checkpoint " + run.string() + " --export")) << answer.err;
+}
+
+TEST(Resume, AutoReplacesNoResults) {
+  const fs::path run = scratch("only_results");
+  const std::string command = training(system_cases()[3], 20) + "--out " + run.string();
+  ASSERT_EQ(call(command + " --checkpoint-every never").code, 0);
+  const Answer answer = call(command + " --resume auto");
+  EXPECT_EQ(answer.code, 78);
+  EXPECT_TRUE(has(answer.err, "has the results of a training and no checkpoint")) << answer.err;
+  EXPECT_TRUE(is_there(run / "weights.safetensors"));
+  ASSERT_EQ(call("train --config " + (run / "config.json").string() + " --minibatches 2").code, 0)
+      << "repeated without a folder";
+}
+
 TEST(CheckpointFlags, SayHowManyCheckpointsThereAreAtATime) {
   const auto most = [](const std::string& every, std::optional<int> keep,
                        std::optional<std::int64_t> at = {}) {
@@ -241,7 +277,11 @@ TEST(CheckpointCommand, ListsTheCheckpointsAndExportsTheWeightsOfOne) {
   EXPECT_EQ(call("checkpoint " + run.string() + " --export " + file).code, 0);
   EXPECT_EQ(read_file(file), read_file(run / "weights.safetensors"));
   EXPECT_EQ(call("checkpoint " + run.string() + " --step 30 --export " + file).code, 0);
-  EXPECT_NE(read_file(file), read_file(run / "weights.safetensors"));
+  const std::string earlier = read_file(file);
+  EXPECT_NE(earlier, read_file(run / "weights.safetensors"));
+  const std::string one = (run / "checkpoints" / "step-00000030").string();
+  EXPECT_EQ(call("checkpoint " + one + " --export " + file).code, 0);
+  EXPECT_EQ(read_file(file), earlier);
   fs::resize_file(run / "checkpoints" / "step-00000040" / "worker1.safetensors", 100);
   const auto json = json_of(call("checkpoint --json " + run.string())).at("checkpoints");
   ASSERT_EQ(json.size(), 3u);
@@ -252,7 +292,8 @@ TEST(CheckpointCommand, ListsTheCheckpointsAndExportsTheWeightsOfOne) {
   expect_all({
       {"checkpoint " + run.string() + export_to + " --step 40", 65, "worker1.safetensors: wanted"},
       {"checkpoint " + run.string() + export_to + " --step 35", 78, "has the steps 20, 30, 40"},
-      {"checkpoint " + scratch("nothing_here").string(), 78, "has no checkpoints"},
+      {"checkpoint " + scratch("nothing_here").string(), 78, "there is no such folder"},
+      {"checkpoint " + scratch("").string(), 78, "has no checkpoints"},
   });
   EXPECT_FALSE(is_there(scratch("not_written.safetensors")));
 }
@@ -328,8 +369,8 @@ void expect_a_stop_loses_nothing(const SystemCase& of, int number, const std::st
   EXPECT_EQ(read_file(run / "weights.safetensors"), read_file(whole / "weights.safetensors"));
 }
 
-TEST(Stop, BySigtermSigintOrSigusr1LosesNothing) {
-  const std::vector<int> signals{SIGTERM, SIGINT, SIGUSR1};
+TEST(Stop, BySigtermSigintSighupOrSigusr1LosesNothing) {
+  const std::vector<int> signals{SIGTERM, SIGINT, SIGUSR1, SIGHUP};
   for (std::size_t i = 0; i < system_cases().size(); ++i)
     expect_a_stop_loses_nothing(system_cases()[i], signals[i % signals.size()], "");
 }

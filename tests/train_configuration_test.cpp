@@ -82,7 +82,8 @@ TEST(TrainConfiguration, AProfileThatWasMeasuredWithSomethingElseIsMeasuredAnew)
   EXPECT_EQ(same.err.find("profiling"), std::string::npos) << same.err;
   EXPECT_GT(json_of(same).at("predicted_samples_per_second"), 0);
   const Answer other = call(again + "--batch 8");
-  EXPECT_NE(other.err.find("--batch 8: the profile was measured with other settings"), std::string::npos)
+  EXPECT_NE(other.err.find("--batch 8: the profile was measured with other settings"),
+            std::string::npos)
       << other.err;
   EXPECT_GT(json_of(other).at("predicted_samples_per_second"), 0);
 }

@@ -37,6 +37,9 @@ struct Listed {
 };
 
 std::vector<Listed> list_of(const std::string& run) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(run, error))
+    throw CannotMeet(run + ": there is no such folder");
   std::vector<Listed> all;
   for (Found& found :
        checkpoint::find_checkpoints(std::filesystem::path(run) / train::kCheckpoints)) {
@@ -133,7 +136,16 @@ void export_weights(const Listed& from, const std::string& file) {
   std::cerr << "the weights of step " << from.found.step << " are written to " << file << "\n";
 }
 
-void show_checkpoints(const CheckpointFlags& flags) {
+// A user may name a run by one of its checkpoints, which is the path that `train` prints.
+void take_name_apart(CheckpointFlags& flags) {
+  const train::ResumeName name = train::parse_resume_name(flags.run);
+  flags.run = name.run.string();
+  if (name.checkpoint && !flags.step)
+    flags.step = checkpoint::step_of(name.checkpoint->filename().string());
+}
+
+void show_checkpoints(CheckpointFlags& flags) {
+  take_name_apart(flags);
   if (!flags.weights_file.empty()) prepare_to_write(flags.weights_file);
   const std::vector<Listed> all = list_of(flags.run);
   if (!flags.weights_file.empty()) return export_weights(chosen(all, flags), flags.weights_file);

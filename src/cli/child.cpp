@@ -21,7 +21,8 @@ constexpr int kNotFound = 127;
 [[noreturn]] void become(char* const* words, bool quiet) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE}) (void)std::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE})
+    (void)std::signal(number, SIG_DFL);
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
   if (quiet) {

@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -8,6 +9,9 @@
 
 namespace pipedream::cli {
 namespace {
+
+// The signals that end a process: Ctrl-C, a request, and a terminal or a connection that is gone.
+constexpr std::array kEnding{SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<const char*> spoken = nullptr;
 // What StopOnSignal prints at the first signal; null if there is no such object.
@@ -57,13 +61,13 @@ WhenInterrupted::WhenInterrupted(const std::string& line)
     : line_(shown(line)), before_(spoken.exchange(line_.c_str())) {
   // A user who starts the program with the signal ignored (nohup, or a shell's background job)
   // wants it to stay ignored.
-  for (const int signal : {SIGINT, SIGTERM}) redirect(signal, SIG_DFL, speak_and_end);
+  for (const int signal : kEnding) redirect(signal, SIG_DFL, speak_and_end);
 }
 
 WhenInterrupted::~WhenInterrupted() {
   spoken = before_;
   if (before_ != nullptr) return;
-  for (const int signal : {SIGINT, SIGTERM}) redirect(signal, speak_and_end, SIG_DFL);
+  for (const int signal : kEnding) redirect(signal, speak_and_end, SIG_DFL);
 }
 
 StopOnSignal::StopOnSignal(const std::string& line, bool only_user_signal)

@@ -1,15 +1,15 @@
-// What happens when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM, and for trainings
-// with checkpoints SIGUSR1.
+// What happens when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the
+// terminal is gone), and for trainings with checkpoints SIGUSR1.
 #pragma once
 
 #include <string>
 
 namespace pipedream::cli {
 
-// While an object of this class exists, SIGINT and SIGTERM print "pipedream: " and `line` to stderr
-// before they end the process. The process still ends by the signal (shells show codes 130 and
-// 143). If several objects exist, the line of the newest is printed. One thread must make and
-// destroy all of them, the newest first. The signal may arrive in any thread.
+// While an object of this class exists, SIGINT, SIGTERM and SIGHUP print "pipedream: " and `line`
+// to stderr before they end the process. The process still ends by the signal (shells show codes
+// 130, 143 and 129). If several objects exist, the line of the newest is printed. One thread must
+// make and destroy all of them, the newest first. The signal may arrive in any thread.
 class WhenInterrupted {
  public:
   explicit WhenInterrupted(const std::string& line);
@@ -23,9 +23,9 @@ class WhenInterrupted {
 };
 
 // While an object of this class exists, the first signal does not end the process. It prints
-// "pipedream: " and `line` to stderr, and was_asked() returns true from then on. The next SIGINT or
-// SIGTERM ends the process as WhenInterrupted says. At most one object exists at a time, inside the
-// life of a WhenInterrupted.
+// "pipedream: " and `line` to stderr, and was_asked() returns true from then on. The next SIGINT,
+// SIGTERM or SIGHUP ends the process as WhenInterrupted says. At most one object exists at a time,
+// inside the life of a WhenInterrupted.
 class StopOnSignal {
  public:
   // `line` may be empty: then nothing is printed. With `only_user_signal` only SIGUSR1 is caught,

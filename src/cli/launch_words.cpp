@@ -106,6 +106,9 @@ Words mpirun_words(const Mpirun& mpirun, int processes, const std::vector<HostSl
   // Workers share cores as they are told to, not as mpirun counts them. Each has threads of its
   // own, so none is bound to one core.
   if (mpirun.is_open_mpi) words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
+  // On one host the processes say themselves which of them was lost. From several hosts, mpirun's
+  // own report may be the only one.
+  if (mpirun.is_open_mpi && hosts.empty() && mpirun.passed.empty()) words.push_back("--quiet");
   words.insert(words.end(), mpirun.passed.begin(), mpirun.passed.end());
   words.insert(words.end(), program.begin(), program.end());
   return words;

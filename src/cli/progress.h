@@ -34,7 +34,8 @@ class Progress {
   Clock::time_point next_;
 };
 
-// How long the bar of a profiling phase stays hidden. Most phases of a small network are shorter.
+// How long the bar of a profiling phase, or of an evaluation, stays hidden. With a small network
+// most are shorter.
 inline constexpr Seconds kQuietPhase{1};
 
 // Progress of work that has several phases. Each phase has its own bar, with its own title and time

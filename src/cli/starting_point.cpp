@@ -69,7 +69,7 @@ StartingPoint resume_run(const TrainFlags& flags) {
   take_run(flags, point, flags.resume);
   if (!point.resumed)
     throw CannotMeet("--resume " + flags.resume +
-                     ": this run has no checkpoint to go on from; begin it anew with --overwrite");
+                     ": this run has no checkpoint to go on from; begin it anew with --out FOLDER");
   return point;
 }
 

@@ -159,8 +159,12 @@ bool TrainCommand::has_nothing_left() const {
 
 // The weights are compared with the network before anything is profiled.
 void TrainCommand::check_weights() const {
-  if (!start_.resumed && !request_.initial.file.empty())
-    (void)train::find_weights(network_, request_.initial);
+  if (start_.resumed || request_.initial.file.empty()) return;
+  (void)train::find_weights(network_, request_.initial);
+  std::string fresh;
+  if (!request_.initial.fresh.empty())
+    fresh = ", but for tensors whose names begin with " + joined(request_.initial.fresh);
+  say("beginning with the weights of " + request_.initial.file.string() + fresh);
 }
 
 void TrainCommand::check_workers() const {
@@ -307,8 +311,10 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   if (request_.resumed)
     say(other_updates_note(request_.resumed->manifest, plan.file.plan, network_.graph,
                            network_.batch));
-  if (folder_) write_inputs(plan);  // before training, so that a failed run has them too
   const train::Session session(network_, plan.file, request_, own ? &*own : nullptr, world_);
+  // Before training, so that a failed run has them, too; after all checks, so that a refused one
+  // changes nothing in the folder.
+  if (folder_) write_inputs(plan);
   say(idle_note(session.plan(), workers().count));
   outcome = run_session(session);
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
@@ -374,9 +380,12 @@ void TrainCommand::choose_checkpoints(const plan::Predicted& predicted) {
 
 // The line that is printed if a signal ends the training: it says which files are left.
 std::string TrainCommand::interruption(const plan::Plan& plan) const {
+  const bool keeps_earlier = request_.resumed && start_.in_place;
   return "interrupted while training " + entry_.name + " with " + plan.system +
          (trains_every_system() ? ": nothing is kept"
           : flags_.out.empty()  ? ": nothing is kept (--out FOLDER keeps checkpoints)"
+          : request_.checkpoints.folder.empty() && keeps_earlier
+              ? ": " + flags_.out + " keeps its earlier checkpoints; what was trained since is lost"
           : request_.checkpoints.folder.empty()
               ? ": " + flags_.out + " keeps configuration, plan and metrics; the weights are lost"
               : ": " + flags_.out + " keeps its checkpoints; --resume " + flags_.out +
@@ -418,9 +427,10 @@ void TrainCommand::tell_resumed() const {
   if (!request_.resumed) return;
   for (const checkpoint::Skipped& each : request_.resumed->skipped)
     say("passed over: " + each.damage.why);
-  const checkpoint::Manifest& from = request_.resumed->manifest;
+  const checkpoint::Position at = train::resumed_position(
+      request_.resumed->manifest, train::settings_of(network_, request_, computing_.precision));
   say("going on from " + request_.resumed->path.string() + ", after " +
-      counted(from.position.step, "minibatch", "minibatches"));
+      counted(at.step, "minibatch", "minibatches"));
 }
 
 void TrainCommand::show(const report::TrainingRun& run) const {
@@ -459,6 +469,10 @@ void TrainCommand::show_comparison(const std::vector<report::TrainingRun>& runs)
 
 bool TrainCommand::run() {
   if (has_nothing_left()) {
+    if (!flags_.weights_file.empty())
+      throw CannotMeet("--export: " + flags_.out +
+                       " has nothing left to train; 'pipedream checkpoint " + flags_.out +
+                       " --export " + flags_.weights_file + "' writes its weights");
     say(flags_.out + " has trained all that it was asked to, and its results are there; --epochs " +
         "or --minibatches asks for more");
     return true;
@@ -509,7 +523,16 @@ void TrainCommand::tell_interrupted(const systems::Measured& measured,
                   ", but the checkpoint was not written: " + *outcome.unsaved);
   say("stopped after " + trained + ", with the checkpoint " +
       (request_.checkpoints.folder / checkpoint::folder_name(measured.minibatches)).string() +
-      "; 'pipedream train --resume " + flags_.out + "' goes on");
+      (world_ != nullptr ? "; 'train" : "; 'pipedream train") + " --resume " + flags_.out +
+      "' goes on");
+}
+
+// A run that is repeated without a folder writes no checkpoints, whatever its configuration says.
+void forget_checkpoints(TrainFlags& flags, const CLI::App& command) {
+  const auto is_given = [&](const char* name) { return command.get_option(name)->count() > 0; };
+  if (!is_given("--checkpoint-every")) flags.checkpoint_every.clear();
+  if (!is_given("--checkpoint-at")) flags.checkpoint_at.reset();
+  if (!is_given("--keep")) flags.keep.reset();
 }
 
 // Fills in what the flags leave open, from the configuration of --config or --resume.
@@ -526,8 +549,11 @@ StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::Mpi
   const model::ZooEntry& entry = model::zoo_entry(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
   flags.schedule_is_given = !flags.schedule.empty();
-  if (configuration)
+  if (configuration) {
+    const bool has_folder = !flags.out.empty() || start.resumed;
     configuration->fill_in(command, flags, start.resumed ? Use::kResume : Use::kRepeat);
+    if (!has_folder) forget_checkpoints(flags, command);
+  }
   return start;
 }
 

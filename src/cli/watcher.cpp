@@ -22,7 +22,8 @@ void Watcher::see(const train::Step& step) {
 }
 
 void Watcher::see(const train::EvaluationStep& step) {
-  progress_.bar("evaluating " + model_ + " after epoch " + std::to_string(step.epoch + 1))
+  progress_
+      .bar("evaluating " + model_ + " after epoch " + std::to_string(step.epoch + 1), kQuietPhase)
       .show(static_cast<double>(step.done) / static_cast<double>(step.minibatches), "held-out data",
             step.seconds);
 }

@@ -68,7 +68,7 @@ std::string group_path(const std::filesystem::path& root, const std::string& con
   for (std::string line; std::getline(file, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
-    if (second == line.npos) continue;
+    if (second == std::string::npos) continue;
     if (line.substr(first + 1, second - first - 1) == controller)
       return line.substr(std::min(second + 2, line.size()));  // without the leading '/'
   }

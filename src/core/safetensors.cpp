@@ -78,8 +78,13 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   if (length > kLargestHead || length > content.size() - kLengthBytes ||
       length > file_size - kLengthBytes)
     throw BadFile(
-        fmt::format("{}: the head is said to have {} bytes, more than {}", file, length,
-                    length > kLargestHead ? "any safetensors file may have" : "the file holds"));
+        content.starts_with("PK")
+            ? fmt::format("{}: wanted a safetensors file, found a zip file, which torch.save() "
+                          "writes: safetensors.torch.save_file() writes the right kind",
+                          file)
+            : fmt::format("{}: wanted a safetensors file, found something else: its head would "
+                          "have {} bytes, more than {}",
+                          file, length, length > kLargestHead ? "any may have" : "the file holds"));
   SafetensorsHead head;
   head.size = kLengthBytes + length;
   const std::uint64_t data_size = file_size - head.size;

@@ -66,11 +66,18 @@ std::string checkpoints_line(const TrainingRun& run) {
   const Measured& measured = run.measured;
   if (measured.checkpoints == 0) return "";
   std::string text = fmt::format("checkpoints  {} written", grouped(measured.checkpoints));
+  // Systems that flush drain for every update anyway, and after the last checkpoint nothing
+  // follows.
+  if (systems::find_system(run.plan.system).traits.flushes || measured.checkpoints == 1)
+    return text + "\n";
   const auto time = [](double seconds) { return to_text(from_seconds(seconds)); };
-  if (!measured.drain) return text + "\n";
-  text += "; each drains the pipeline, which costs " + time(measured.drain->count());
-  if (run.predicted_drain) text += ", predicted " + time(*run.predicted_drain);
-  if (const auto drain = simulated_drain(run)) text += ", simulated " + time(*drain);
+  std::vector<std::string> costs;
+  if (measured.drain && *measured.drain > Seconds(0))
+    costs.push_back("costs " + time(measured.drain->count()));
+  if (run.predicted_drain) costs.push_back("predicted " + time(*run.predicted_drain));
+  if (const auto drain = simulated_drain(run)) costs.push_back("simulated " + time(*drain));
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    text += (i == 0 ? "; draining the pipeline for one: " : ", ") + costs[i];
   return text + "\n";
 }
 

@@ -122,7 +122,7 @@ TEST(TrainingTable, SaysWhatCheckpointsCost) {
   EXPECT_NE(training_table(run).find("\ncheckpoints  4 written\n"), std::string::npos);
   run.measured.drain = Seconds(0.3);
   run.predicted_drain = 0.25;
-  EXPECT_NE(training_table(run).find("\ncheckpoints  4 written; each drains the pipeline, which "
+  EXPECT_NE(training_table(run).find("\ncheckpoints  4 written; draining the pipeline for one: "
                                      "costs 300 ms, predicted 250 ms\n"),
             std::string::npos)
       << training_table(run);

@@ -10,6 +10,7 @@
 #include "runtime/pace.h"
 #include "runtime/tags.h"
 #include "runtime/tensor_message.h"
+#include "runtime/writers.h"
 
 namespace pipedream::runtime {
 namespace {
@@ -145,6 +146,7 @@ std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
     transport::Transport& control) const {
   const BucketLayout& layout = buckets_.layout();
   const std::size_t servers = members_.size();
+  const std::vector<std::size_t> writers = writers_of(stage_.weights().newest_weights(), servers);
   std::map<std::size_t, OptimiserState> gathered;
   // All workers go through all pieces in the same order, so that each knows what comes next.
   for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket)
@@ -152,7 +154,7 @@ std::map<std::size_t, OptimiserState> AsynchronousWeights::gather_state(
       std::int64_t begin = 0;
       for (const auto& piece :
            layout.pieces(bucket, shard_of(layout.floats(bucket), server, servers))) {
-        gather_piece({bucket, server, begin}, piece, control, gathered);
+        gather_piece({bucket, server, begin, writers[piece.parameter]}, piece, control, gathered);
         begin += piece.range.count;
       }
     }
@@ -167,7 +169,7 @@ void AsynchronousWeights::gather_piece(const PlaceOfPiece& at_place,
                                        transport::Transport& control,
                                        std::map<std::size_t, OptimiserState>& gathered) const {
   const std::size_t me = transport::place_in(members_, channels_.pushes.me());
-  const std::size_t writer = piece.parameter % members_.size();
+  const std::size_t writer = at_place.writer;
   if (at_place.server != me && writer != me) return;
   const OptimiserState own =
       at_place.server == me ? server_->optimiser().state(at_place.bucket) : OptimiserState{};

@@ -59,9 +59,9 @@ class AsynchronousWeights {
   // when no worker has sent this worker's server anything for `patience`.
   void settle();
 
-  // The optimiser state of parameters, whole, put together from the shards of all servers. Worker j
-  // of m gets that of the parameters j, j + m, j + 2·m, …, by index. Must be called by all workers
-  // between two segments.
+  // The optimiser state of parameters, whole, put together from the shards of all servers. Each
+  // worker gets that of the parameters that it writes (writers_of), by index. Must be called by all
+  // workers between two segments.
   [[nodiscard]] std::map<std::size_t, OptimiserState> gather_state(
       transport::Transport& control) const;
   // Sets the optimiser state of this worker's server. `find` returns the state of a parameter,
@@ -81,11 +81,12 @@ class AsynchronousWeights {
 
  private:
   // Where a server keeps a piece of a parameter: in which bucket, and from which float of its
-  // shard.
+  // shard. `writer` is the worker that gets the parameter's state.
   struct PlaceOfPiece {
     std::size_t bucket;
     std::size_t server;
     std::int64_t begin;
+    std::size_t writer;
   };
   // Adds the state of one piece to `gathered`, at the worker that gets it.
   void gather_piece(const PlaceOfPiece& at_place, const BucketLayout::Piece& piece,

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "runtime/tags.h"
 #include "runtime/tensor_message.h"
+#include "runtime/writers.h"
 
 namespace pipedream::runtime {
 namespace {
@@ -81,8 +82,10 @@ std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Tr
     const model::Tensors& weights = stage.weights().newest_weights();
     std::map<std::size_t, OptimiserState> served;
     if (worker.servers() != nullptr) served = worker.servers()->gather_state(control);
-    const auto step = static_cast<std::size_t>(replica.replicas);
-    for (auto i = static_cast<std::size_t>(replica.replica); i < names.size(); i += step) {
+    const std::vector<std::size_t> writers =
+        writers_of(weights, static_cast<std::size_t>(replica.replicas));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (writers[i] != static_cast<std::size_t>(replica.replica)) continue;
       state[names[i]] = copy_of(copies, weights[i]);
       const OptimiserState of =
           worker.servers() != nullptr ? served[i] : replica.optimiser->state(i);

@@ -98,4 +98,23 @@ runtime::FindTensor find_weights(const model::Network& network, const InitialWei
       };
 }
 
+void want_fitting(const model::Network& network, const SoundCheckpoint& checkpoint) {
+  std::vector<std::unique_ptr<const model::WeightsReader>> readers;
+  for (const checkpoint::FileEntry& file : checkpoint.manifest.files)
+    readers.push_back(std::make_unique<model::WeightsReader>(checkpoint.path / file.name));
+  Faults faults;
+  for (const auto& [name, spec] : tensors_of(network)) {
+    std::optional<model::WeightsReader::Entry> found;
+    for (const auto& reader : readers)
+      if (!found) found = reader->entry(name);
+    if (found)
+      check_tensor(spec, *found, faults);
+    else
+      faults.add("missing", name);
+  }
+  if (!faults.empty())
+    throw CannotMeet("the checkpoint " + checkpoint.path.string() + " does not fit " +
+                     network.name + ":" + faults.text());
+}
+
 }  // namespace pipedream::train

@@ -7,6 +7,7 @@
 
 #include "model/network.h"
 #include "runtime/state.h"
+#include "train/resume.h"
 
 namespace pipedream::train {
 
@@ -25,5 +26,9 @@ struct InitialWeights {
 // Throws IoError or BadFile if the file cannot be read.
 [[nodiscard]] runtime::FindTensor find_weights(const model::Network& network,
                                                const InitialWeights& wanted);
+
+// Throws CannotMeet, with a list of all that is wrong, if the tensors of the checkpoint are not
+// those of the network, so that it cannot go on from there.
+void want_fitting(const model::Network& network, const SoundCheckpoint& checkpoint);
 
 }  // namespace pipedream::train

@@ -87,8 +87,9 @@ void Session::prepare_checkpoints(const Request& request) {
     recipe_.beginning = beginning_of(request.resumed->manifest, about);
     recipe_.resumes = true;
     // Whatever is wrong with the files, worker 0 must say it: it is the one that found them.
-    if (world_ == nullptr || world_->rank() == 0 || is_seen(*request.resumed))
-      recipe_.resumed = tensors_of(*request.resumed);
+    const bool is_first = world_ == nullptr || world_->rank() == 0;
+    if (is_first) want_fitting(network_, *request.resumed);
+    if (is_first || is_seen(*request.resumed)) recipe_.resumed = tensors_of(*request.resumed);
   } else if (!request.initial.file.empty()) {
     recipe_.initial = find_weights(network_, request.initial);
   }

@@ -133,8 +133,10 @@ void want_same_settings(const Manifest& before, const Manifest& now, bool force,
   std::string lines;
   for (const std::string& each : changed) lines += "\n  " + each;
   if (!force)
-    throw CannotMeet("`resume`: with other settings this would be another training:" + lines +
-                     "\nleave them as they were, or `force` it");
+    throw CannotMeet(
+        "`resume`: with other settings this would be another training:" + lines +
+        "\nleave them as they were, or `force` it" +
+        (in_place && counts_steps_differently(before, now) ? " in another folder (`out`)" : ""));
   if (in_place && counts_steps_differently(before, now))
     throw CannotMeet("`force`: with other settings the steps are counted differently:" + lines +
                      "\ngo on in another folder");

@@ -102,7 +102,7 @@ RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
       refuse(folder_,
              "is not empty, and what it holds is no run of pipedream's: name another "
              "folder");
-    lock_.emplace(lock_folder(folder_, "out"));
+    lock_.emplace(lock_folder(folder_, earlier == EarlierRun::kContinue ? "resume" : "out"));
     if (ours && earlier == EarlierRun::kRefuse)
       refuse(folder_, has_results() ? "holds another training: name another folder, or `overwrite` "
                                       "it"

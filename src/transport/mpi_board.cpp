@@ -22,7 +22,7 @@ bool is_alive(std::int64_t process) {
   std::string stat;
   if (!std::getline(file, stat)) return true;
   const std::size_t name_end = stat.rfind(')');  // the name may hold anything
-  return name_end == stat.npos || stat.substr(name_end).find(" Z ") == stat.npos;
+  return name_end == std::string::npos || stat.substr(name_end).find(" Z ") == std::string::npos;
 }
 
 }  // namespace
