@@ -39,7 +39,7 @@ graph::Graph any_graph() {
   std::vector<bool> is_input;
   for (int i = 0; i < count; ++i) {
     is_input.push_back(i > 0 && any_of_range(0, 5) == 0);
-    const std::string name = any_text() + std::to_string(i);
+    const std::string name = any_text() + "." + std::to_string(i);  // all differ
     if (is_input.back())
       builder.add_input(name, {{"out", {}, Bytes{1}}});
     else

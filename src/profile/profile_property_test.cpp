@@ -43,10 +43,11 @@ Profile any_profile() {
     for (int k = any_of_range(0, 3); k > 0; --k) {
       std::vector<std::int64_t> shape;
       for (int side = any_of_range(0, 4); side > 0; --side) shape.push_back(any_count(40));
-      outputs.push_back(
-          {any_text() + std::to_string(k), shape, Bytes{any_count(48)}, any_of_range(0, 4) == 0});
+      outputs.push_back({any_text() + "." + std::to_string(k), shape, Bytes{any_count(48)},
+                         any_of_range(0, 4) == 0});
     }
-    const std::string name = any_text() + std::to_string(i);
+    // The point keeps apart "1" + "1" and "" + "11".
+    const std::string name = any_text() + "." + std::to_string(i);
     const auto outputs_count = outputs.size();
     LayerCost cost;
     if (any_of_range(0, 4) == 0) {
