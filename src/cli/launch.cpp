@@ -156,6 +156,8 @@ bool is_an_answer(int status) {
 bool may_go_on(int status) { return status == kWorkerLost || status > 128; }
 
 int Launch::run() {
+  if (folder_.empty())
+    say("without --out there are no checkpoints: if a worker is lost, the training begins anew");
   Words training = training_;
   for (int restart = 0;; ++restart) {
     const int status = run_once(training);
