@@ -66,6 +66,7 @@ class TrainCommand {
   [[nodiscard]] Bytes optimiser_state() const;
   void prepare_resuming();
   void want_same_settings() const;
+  [[nodiscard]] checkpoint::Manifest settings() const;
   [[nodiscard]] bool has_nothing_left() const;
   [[nodiscard]] runtime::Computing computing_for_planning() const;
   void prepare();
@@ -140,10 +141,14 @@ void TrainCommand::prepare_resuming() {
   request_.resumed = std::move(start_.resumed);
 }
 
+checkpoint::Manifest TrainCommand::settings() const {
+  return train::settings_of(network_, request_, computing_.precision);
+}
+
 // Refuses settings that would silently give another training.
 void TrainCommand::want_same_settings() const {
   const checkpoint::Manifest& before = start_.resumed->manifest;
-  const checkpoint::Manifest now = train::settings_of(network_, request_, computing_.precision);
+  const checkpoint::Manifest now = settings();
   train::want_same_settings(before, now, flags_.force, start_.in_place);
   for (const std::string& each : train::changed_settings(before, now)) say("--force: " + each);
 }
@@ -233,8 +238,8 @@ Bytes TrainCommand::optimiser_state() const {
                model::state_bytes(network_).count};
 }
 
-// How many checkpoints the run folder will have to hold besides those that it holds already. Older
-// checkpoints of a resumed run are removed as new ones are written.
+// Returns how many checkpoints must find new room in the run folder. A resumed run has some
+// already: they are removed as new ones are written, so their room is used again.
 std::int64_t TrainCommand::more_checkpoints() const {
   const std::int64_t samples = data_.training->samples();
   const std::int64_t all =
@@ -359,7 +364,7 @@ std::optional<train::Metrics> TrainCommand::open_metrics() const {
   const std::filesystem::path file = folder_->file(train::kMetricsFile);
   if (!request_.resumed) return train::Metrics(file);
   const checkpoint::Manifest& before = request_.resumed->manifest;
-  const checkpoint::Manifest now = train::settings_of(network_, request_, computing_.precision);
+  const checkpoint::Manifest now = settings();
   // Lines that count differently are no beginning of this run's.
   const bool goes_on = !train::counts_steps_differently(before, now);
   return train::Metrics(file, goes_on ? start_.run / train::kMetricsFile : "",
@@ -427,8 +432,7 @@ void TrainCommand::tell_resumed() const {
   if (!request_.resumed) return;
   for (const checkpoint::Skipped& each : request_.resumed->skipped)
     say("passed over: " + each.damage.why);
-  const checkpoint::Position at = train::resumed_position(
-      request_.resumed->manifest, train::settings_of(network_, request_, computing_.precision));
+  const checkpoint::Position at = train::resumed_position(request_.resumed->manifest, settings());
   say("going on from " + request_.resumed->path.string() + ", after " +
       counted(at.step, "minibatch", "minibatches"));
 }

@@ -28,8 +28,9 @@ void check_checkpoint_flags(const TrainFlags& flags);
 [[nodiscard]] std::string drain_warning(const train::CheckpointTimes& times,
                                         const plan::Predicted& predicted);
 
-// Returns how many checkpoints there are at a time at most, of a training of `minibatches`
-// minibatches in `epochs` epochs: those that are kept, the best one, and one that is being written.
+// Returns the largest number of checkpoints that the run folder holds at one time, for a training
+// of `minibatches` minibatches in `epochs` epochs. It holds the newest --keep, the best one, and
+// the one that is being written.
 [[nodiscard]] std::int64_t most_checkpoints(const TrainFlags& flags, std::int64_t minibatches,
                                             std::int64_t epochs);
 

@@ -22,8 +22,9 @@ enum class EarlierRun { kRefuse, kReplace, kContinue };
 // Throws IoError.
 void make_folders(const std::filesystem::path& folder);
 
-// Locks a folder that one training at a time may use. Throws CannotMeet, which names the option
-// `option` and the process of the other training, if the folder is locked already.
+// Locks a folder, so that no other training can use it. If another training has locked it, throws
+// CannotMeet: the message names `option`, with which the user chose the folder, and the process of
+// the other training.
 [[nodiscard]] FileLock lock_folder(const std::filesystem::path& folder, const std::string& option);
 
 // One training's claim to a folder. While it lives, no other training can claim the folder.

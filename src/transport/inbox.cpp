@@ -9,8 +9,9 @@ namespace pipedream::transport {
 namespace {
 
 // Waits until `has_come` returns true, and returns true then. Returns false at the deadline. Time
-// in which this process was stopped (SIGSTOP, Ctrl-Z) does not count: the wait is made of slices,
-// and a slice that took much longer than it should moves the deadline.
+// in which this process was stopped (SIGSTOP, Ctrl-Z) does not count. To notice such time, the
+// function waits for short periods. If a period lasts much longer than it should, the process was
+// stopped, and the deadline moves by the length of that period.
 template <class HasCome>
 bool wait_while_running(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
                         Deadline deadline, HasCome has_come) {
