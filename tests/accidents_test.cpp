@@ -67,6 +67,7 @@ TEST(Accidents, AFullDiskCostsTheWeightsNothingThatFits) {
   EXPECT_EQ(answer.code, 74) << answer.err;
   EXPECT_NE(answer.err.find("weights.safetensors"), std::string::npos) << answer.err;
   EXPECT_TRUE(is_there(out / "summary.json")) << "what fits is written all the same";
+  EXPECT_NE(answer.out.find("samples/s"), std::string::npos) << "and the results are shown";
 }
 
 TEST(Accidents, MetricsThatCannotBeWrittenEndNoTraining) {

@@ -217,6 +217,32 @@ TEST(Resume, OfARunWithNothingLeftNamesTheCommandThatExports) {
   EXPECT_TRUE(has(answer.err, "pipedream checkpoint " + run.string() + " --export")) << answer.err;
 }
 
+TEST(Resume, OfLessThanWasTrainedIsRefused) {
+  const fs::path run = scratch("less");
+  const fs::path other = scratch("less_other");
+  ASSERT_EQ(call(training(system_cases()[3], 40) + "--out " + run.string()).code, 0);
+  const Answer answer =
+      call("train --resume " + run.string() + " --minibatches 30 --out " + other.string());
+  EXPECT_EQ(answer.code, 78);
+  EXPECT_TRUE(has(answer.err, "ask for more --epochs or --minibatches")) << answer.err;
+  EXPECT_FALSE(is_there(other / "config.json"));
+}
+
+TEST(Resume, WithoutTheConfigurationKeepsTheCheckpoints) {
+  const fs::path run = scratch("no_configuration");
+  const std::string command = training(system_cases()[3], 20) + "--out " + run.string();
+  ASSERT_EQ(call(command).code, 0);
+  fs::remove(run / "config.json");
+  for (const std::string& resume : {"train --resume " + run.string(), command + " --resume auto"}) {
+    const Answer answer = call(resume);
+    EXPECT_EQ(answer.code, 78) << answer.err;
+    EXPECT_TRUE(has(answer.err, "has checkpoints, but no sound config.json")) << answer.err;
+  }
+  const fs::path file = scratch("no_configuration.safetensors");
+  EXPECT_EQ(call("checkpoint " + run.string() + " --export " + file.string()).code, 0);
+  EXPECT_TRUE(is_there(file));
+}
+
 TEST(Resume, AutoReplacesNoResults) {
   const fs::path run = scratch("only_results");
   const std::string command = training(system_cases()[3], 20) + "--out " + run.string();

@@ -52,6 +52,10 @@ TEST(SimulateCommand, SaysWhatCheckpointsCost) {
   EXPECT_NE(table.find("\ncheckpoints  every 50 minibatches: "), std::string::npos) << table;
   EXPECT_EQ(call(command).out.find("checkpoints"), std::string::npos);
   EXPECT_EQ(call(command + "--checkpoint-every 0").code, 2);
+  // A checkpoint comes after a whole update of the 16 replicas.
+  const auto rounded = nlohmann::json::parse(
+      call("simulate" + kInputs + "--system dp-bsp --checkpoint-every 1 --json").out);
+  EXPECT_EQ(rounded.at("checkpoint_every").get<int>(), 16);
 }
 
 TEST(SimulateCommand, OfAPlanFileIsTheSameAsOfItsSystem) {

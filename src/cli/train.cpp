@@ -90,6 +90,7 @@ class TrainCommand {
   void tell_machines() const;
   void tell_resumed() const;
   void want_metrics() const;
+  [[nodiscard]] std::string newest_checkpoint() const;
   void tell_interrupted(const systems::Measured& measured,
                         const train::TrainingOutcome& outcome) const;
 
@@ -268,6 +269,12 @@ void TrainCommand::prepare() {
   say(crowd_note(crowd()));
   tell_machines();
   if (flags_.plan.empty()) tell_notes();  // before profiling, which takes a while
+  std::optional<WhenInterrupted> interrupted;
+  if (speaks())
+    interrupted.emplace("interrupted before training began: " +
+                        (request_.resumed && start_.in_place
+                             ? flags_.out + " is as it was"
+                             : std::string("there is nothing to keep")));
   PhaseProgress progress;
   bool told = false;
   const train::PlanRequest plan = plan_request_of(flags_);
@@ -481,6 +488,7 @@ bool TrainCommand::run() {
         "or --minibatches asks for more");
     return true;
   }
+  if (flags_.schedule.empty()) train::want_no_less(request_, settings());
   prepare();
   choose_length();
   if (speaks() && !flags_.as_json && preparation_.choice)
@@ -501,18 +509,27 @@ bool TrainCommand::run() {
     }
     if (trains_every_system()) continue;
     // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
+    std::string unwritten;
     if (speaks()) {
-      write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
-                    model::metadata_of(network_, data_.facts));
+      unwritten = write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
+                                model::metadata_of(network_, data_.facts));
       show(runs.back());
     }
     if (outcome.unsaved)
-      throw IoError("the training has ended, but its last checkpoint was not written: " +
-                    *outcome.unsaved);
+      unwritten = "its last checkpoint was not written: " + *outcome.unsaved + newest_checkpoint() +
+                  (unwritten.empty() ? "" : "\n  " + unwritten);
+    if (!unwritten.empty()) throw IoError("the training has ended, but " + unwritten);
   }
   if (trains_every_system() && speaks()) show_comparison(runs);
   want_metrics();
   return true;
+}
+
+// The newest checkpoint that was written, for a message about one that was not.
+std::string TrainCommand::newest_checkpoint() const {
+  if (!speaks()) return "";
+  const auto found = checkpoint::newest_sound(request_.checkpoints.folder).found;
+  return found ? "; the newest one is " + found->path.string() : "";
 }
 
 void TrainCommand::want_metrics() const {
@@ -524,7 +541,8 @@ void TrainCommand::tell_interrupted(const systems::Measured& measured,
   const std::string trained = counted(measured.minibatches, "minibatch", "minibatches");
   if (outcome.unsaved)
     throw IoError((speaks() ? "stopped after " + trained : std::string("stopped")) +
-                  ", but the checkpoint was not written: " + *outcome.unsaved);
+                  ", but the checkpoint was not written: " + *outcome.unsaved +
+                  newest_checkpoint());
   say("stopped after " + trained + ", with the checkpoint " +
       (request_.checkpoints.folder / checkpoint::folder_name(measured.minibatches)).string() +
       (world_ != nullptr ? "; 'train" : "; 'pipedream train") + " --resume " + flags_.out +

@@ -20,8 +20,7 @@ model::NamedTensors all_of(const runtime::Weights& weights) {
   return all;
 }
 
-// Writes files one after another. A failed write does not prevent the next one; finish() throws all
-// failures together.
+// Writes files one after another. A failed write does not prevent the next one.
 class Writer {
  public:
   void write(const std::filesystem::path& file, const std::function<void()>& action) {
@@ -32,9 +31,7 @@ class Writer {
       failures_ += (failures_.empty() ? "" : "\n  ") + std::string(error.what());
     }
   }
-  void finish() const {
-    if (!failures_.empty()) throw IoError(failures_);
-  }
+  [[nodiscard]] const std::string& failures() const { return failures_; }
 
  private:
   std::string failures_;
@@ -42,9 +39,9 @@ class Writer {
 
 }  // namespace
 
-void write_results(const TrainFlags& flags, const train::RunFolder* folder,
-                   const report::TrainingRun& run, const train::TrainingOutcome& outcome,
-                   const model::WeightsMetadata& metadata) {
+std::string write_results(const TrainFlags& flags, const train::RunFolder* folder,
+                          const report::TrainingRun& run, const train::TrainingOutcome& outcome,
+                          const model::WeightsMetadata& metadata) {
   Writer writer;
   const auto write_weights = [&](const std::filesystem::path& file) {
     writer.write(file, [&] { model::write_weights(file, all_of(outcome.weights), metadata); });
@@ -70,7 +67,7 @@ void write_results(const TrainFlags& flags, const train::RunFolder* folder,
   }
   if (!flags.svg.empty()) write_text(flags.svg, picture);
   if (!flags.trace.empty()) write_text(flags.trace, trace);
-  writer.finish();
+  return writer.failures();
 }
 
 }  // namespace pipedream::cli

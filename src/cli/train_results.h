@@ -12,8 +12,8 @@ namespace pipedream::cli {
 
 // Writes the results of a training. The weights come first, because they cannot be made again. If
 // one file cannot be written, the others still are. `folder` is null without --out. Names all files
-// on stderr. Throws IoError at the end if a file could not be written.
-void write_results(const TrainFlags& flags, const train::RunFolder* folder,
+// on stderr. Returns why files could not be written; empty if all were.
+[[nodiscard]] std::string write_results(const TrainFlags& flags, const train::RunFolder* folder,
                    const report::TrainingRun& run, const train::TrainingOutcome& outcome,
                    const model::WeightsMetadata& metadata);
 

@@ -1,6 +1,7 @@
 #include "systems/simulation.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "cost/compute.h"
 #include "plan/stage_size.h"
@@ -122,6 +123,14 @@ int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind) {
   return shared ? static_cast<int>(plan.stages.front().workers.size()) : 1;
 }
 
+std::int64_t minibatches_of_round(const plan::Plan& plan, cost::Replicas kind) {
+  if (kind == cost::Replicas::kShareItems) return 1;
+  std::int64_t round = 1;
+  for (const plan::Stage& stage : plan.stages)
+    round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
+  return round;
+}
+
 double samples_per_update(const plan::Plan& plan, const cost::Traits& traits, std::int64_t batch) {
   const auto replicas = static_cast<double>(plan.stages.front().workers.size());
   return (traits.asynchronous ? 1 : replicas) * static_cast<double>(batch);
@@ -177,10 +186,14 @@ Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
   simulated.minibatches = options.minibatches;
   simulated.summary = account.finish();
   simulated.drain = simulated.summary.drain(options.minibatches);
-  simulated.checkpoint_every = wishes.checkpoint_every;
   simulated.links = result.links;
   simulated.ops = result.ops;
-  const double in_one = minibatches_in_one(plan, schedule.rules.traits.replicas);
+  const cost::Replicas replicas = schedule.rules.traits.replicas;
+  const double in_one = minibatches_in_one(plan, replicas);
+  if (wishes.checkpoint_every)
+    simulated.checkpoint_every =
+        std::max(*wishes.checkpoint_every,
+                 minibatches_of_round(plan, replicas) * minibatches_in_one(plan, replicas));
   simulated.minibatches_per_second = simulated.summary.minibatches_per_second() * in_one;
   simulated.samples_per_update =
       samples_per_update(plan, schedule.rules.traits, profile.batch.value_or(1));

@@ -18,7 +18,8 @@ struct Simulated {
   double samples_per_update = 0;             // minibatches per update if the batch is not known
   double bytes_per_minibatch = 0;            // sent by all workers per minibatch of the profile
   std::optional<Seconds> drain;              // timeline::Summary::drain
-  // SimulationWishes::checkpoint_every, as asked for.
+  // Minibatches of the profile between two checkpoints, on average. Each one comes at the next
+  // whole update, so this is SimulationWishes::checkpoint_every unless updates are longer.
   std::optional<std::int64_t> checkpoint_every;
   std::vector<Bytes> memory;    // by worker: peak memory
   timeline::Timeline timeline;  // empty unless SimulationWishes::keep_timeline
@@ -56,6 +57,10 @@ struct SimulationWishes {
 // Returns how many minibatches of the profile one minibatch of a schedule has. If replicas share
 // items, it has one for each replica of the first stage, otherwise one.
 [[nodiscard]] int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind);
+
+// Returns how many minibatches of a schedule lie between two moments at which all stages have made
+// whole updates. If replicas take turns, a stage of r replicas is updated after every r minibatches.
+[[nodiscard]] std::int64_t minibatches_of_round(const plan::Plan& plan, cost::Replicas kind);
 
 // Returns the number of samples in one update of the first stage's weights, if a minibatch of the
 // profile has `batch` samples.

@@ -1,26 +1,12 @@
 #include "train/course.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/check.h"
 #include "systems/simulation.h"
 #include "train/microbatches.h"
 
 namespace pipedream::train {
-namespace {
-
-// Minibatches after which all stages have made whole updates. Where replicas take turns, a stage of
-// r replicas is updated after every r minibatches.
-std::int64_t round_of(const plan::Plan& plan, cost::Replicas replicas) {
-  if (replicas == cost::Replicas::kShareItems) return 1;
-  std::int64_t round = 1;
-  for (const plan::Stage& stage : plan.stages)
-    round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
-  return round;
-}
-
-}  // namespace
 
 std::int64_t samples_in_all(std::int64_t samples, std::int64_t batch, std::int64_t epochs,
                             const std::optional<std::int64_t>& minibatches) {
@@ -32,7 +18,7 @@ Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Repli
     : options_(options),
       microbatches_(plan.microbatches),
       batch_(options.batch * systems::minibatches_in_one(plan, replicas)),
-      round_(round_of(plan, replicas)),
+      round_(systems::minibatches_of_round(plan, replicas)),
       in_users_units_(options.samples, options.batch, options.seed, /*shuffle=*/false),
       all_samples_(
           samples_in_all(options.samples, options.batch, options.epochs, options.minibatches)),

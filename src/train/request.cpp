@@ -66,6 +66,17 @@ checkpoint::Manifest settings_of(const model::Network& network, const Request& r
   return settings;
 }
 
+void want_no_less(const Request& request, const checkpoint::Manifest& settings) {
+  if (!request.resumed) return;
+  const checkpoint::Position at = resumed_position(request.resumed->manifest, settings);
+  const std::int64_t asked =
+      samples_in_all(settings.data_samples, settings.batch, request.epochs, request.minibatches);
+  if (at.samples <= asked) return;
+  throw CannotMeet("the checkpoint " + request.resumed->path.string() + " has trained " +
+                   counted(at.samples, "sample", "samples") + ", and " + std::to_string(asked) +
+                   " are asked for in all: ask for more `epochs` or `minibatches`");
+}
+
 Session::Session(const model::Network& network, const plan::PlanFile& file, const Request& request,
                  const systems::OwnSchedule* own, transport::MpiWorld* world)
     : network_(network),
@@ -84,6 +95,7 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
 void Session::prepare_checkpoints(const Request& request) {
   checkpoint::Manifest about = settings_of(network_, request, job_.precision);
   if (request.resumed) {
+    if (own_ == nullptr) want_no_less(request, about);
     recipe_.beginning = beginning_of(request.resumed->manifest, about);
     recipe_.resumes = true;
     // Whatever is wrong with the files, worker 0 must say it: it is the one that found them.

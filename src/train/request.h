@@ -85,6 +85,10 @@ void check(const Request& request);
 [[nodiscard]] checkpoint::Manifest settings_of(const model::Network& network,
                                                const Request& request, model::Precision precision);
 
+// Throws CannotMeet if the request goes on from a checkpoint and asks for less, in all, than was
+// trained before it. `settings` are those of this training.
+void want_no_less(const Request& request, const checkpoint::Manifest& settings);
+
 // A training that is ready to run: the network, the plan and the request fit together.
 class Session {
  public:

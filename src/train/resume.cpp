@@ -71,7 +71,7 @@ SoundCheckpoint one_checkpoint(const std::filesystem::path& path) {
 ResumeName parse_resume_name(const std::filesystem::path& named) {
   const auto plain = named.has_filename() ? named : named.parent_path();  // without a last '/'
   const std::filesystem::path folder = plain.parent_path();
-  if (plain.filename().string().starts_with("step-") && folder.filename() == kCheckpoints)
+  if (checkpoint::step_of(plain.filename().string()) && folder.filename() == kCheckpoints)
     return {folder.parent_path(), plain};
   return {plain};
 }

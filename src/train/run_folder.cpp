@@ -95,6 +95,12 @@ RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
     // Checked before the lock file is made, because nothing may be written to a folder that holds
     // something other than a run.
     const bool ours = holds_a_run(folder_);
+    if (!ours && !checkpoint::find_checkpoints(folder_ / kCheckpoints).empty())
+      throw CannotMeet(folder_.string() + " has checkpoints, but no sound " + kConfigurationFile +
+                       " that says how they were trained: 'pipedream checkpoint " +
+                       folder_.string() +
+                       " --export FILE' writes their weights, and `weights` FILE begins a new "
+                       "training with those");
     if (!ours && earlier == EarlierRun::kContinue)
       throw CannotMeet("`resume` " + folder_.string() +
                        " holds no run of pipedream's: name the folder of `out`");
