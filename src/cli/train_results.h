@@ -14,7 +14,8 @@ namespace pipedream::cli {
 // one file cannot be written, the others still are. `folder` is null without --out. Names all files
 // on stderr. Returns why files could not be written; empty if all were.
 [[nodiscard]] std::string write_results(const TrainFlags& flags, const train::RunFolder* folder,
-                   const report::TrainingRun& run, const train::TrainingOutcome& outcome,
-                   const model::WeightsMetadata& metadata);
+                                        const report::TrainingRun& run,
+                                        const train::TrainingOutcome& outcome,
+                                        const model::WeightsMetadata& metadata);
 
 }  // namespace pipedream::cli

@@ -59,7 +59,8 @@ struct SimulationWishes {
 [[nodiscard]] int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind);
 
 // Returns how many minibatches of a schedule lie between two moments at which all stages have made
-// whole updates. If replicas take turns, a stage of r replicas is updated after every r minibatches.
+// whole updates. If replicas take turns, a stage of r replicas is updated after every r
+// minibatches.
 [[nodiscard]] std::int64_t minibatches_of_round(const plan::Plan& plan, cost::Replicas kind);
 
 // Returns the number of samples in one update of the first stage's weights, if a minibatch of the
