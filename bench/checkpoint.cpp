@@ -136,7 +136,7 @@ int main(int count, char** arguments) {
     if (std::string(arguments[i]) == "--every" && i + 1 < count)
       every = std::max(1LL, std::atoll(arguments[++i]));
   }
-  const model::ZooEntry& entry = model::zoo_entry("vgg16");
+  const model::NetworkEntry& entry = model::zoo_entry("vgg16");
   const model::Network network =
       entry.make(model::Options(entry.options, {{"image-size", "32"}, {"classes", "10"}}), kBatch);
   const train::Data data = train::open_data("", network, 1);

@@ -113,7 +113,7 @@ void measure(const std::vector<std::string>& given) {
   const model::Precision precision = model::precision_named(given.at(1));
   model::require_device(kGpu);
   model::choose_fast_convolutions(kGpu);
-  const model::ZooEntry& entry = model::zoo_entry(given.at(0));
+  const model::NetworkEntry& entry = model::zoo_entry(given.at(0));
   const std::int64_t batch = given.size() > 2 ? std::stoll(given[2]) : 64;
   const std::string side = given.size() > 3 ? given[3] : "224";
   const model::Network network =

@@ -63,7 +63,7 @@ double median_of(const std::vector<Round>& rounds, double (*number)(const Round&
 int main(int count, char** arguments) {
   model::keep_memory(arguments);
   const bool as_json = count > 1 && std::string(arguments[1]) == "--json";
-  const model::ZooEntry& entry = model::zoo_entry("mlp");
+  const model::NetworkEntry& entry = model::zoo_entry("mlp");
   const model::Network network = entry.make(
       model::Options(entry.options, {{"inputs", "16"}, {"hidden", "64"}, {"layers", "2"}}), kBatch);
   const train::Data data = train::open_data("", network, 1);

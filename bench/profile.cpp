@@ -42,7 +42,7 @@ const std::vector<Case> kCases{
     {"mlp", 256, {{"hidden", "1024"}}}};
 
 profile::Profile measure(const Case& wanted, at::Device device) {
-  const model::ZooEntry& entry = model::zoo_entry(wanted.name);
+  const model::NetworkEntry& entry = model::zoo_entry(wanted.name);
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
   return profiler::profile_network(network,

@@ -105,7 +105,7 @@ struct Ratios {
 };
 
 Ratios measure(const Case& wanted) {
-  const model::ZooEntry& entry = model::zoo_entry(wanted.model);
+  const model::NetworkEntry& entry = model::zoo_entry(wanted.model);
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
   const train::Data data = train::open_data("", network, kSeed);

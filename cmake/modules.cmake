@@ -17,6 +17,7 @@ else()
   string(APPEND PD_NOT_BUILT "|transport/nccl\\.cpp$")
 endif()
 set(PD_LIBRARIES_train ZLIB::ZLIB)
+set(PD_LIBRARIES_pt2 ZLIB::ZLIB)
 
 # What is handed to it is finite (src/plan/smallest_larger.h).
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/plan/smallest_larger.cpp PROPERTIES
@@ -74,7 +75,7 @@ function(pd_modules)
     pd_add_test_precompiled(1)
   endif()
   foreach(line IN LISTS PD_LAYERS)
-    string(REGEX MATCH "^[a-z]+" module "${line}")
+    string(REGEX MATCH "^[a-z0-9]+" module "${line}")
     pd_layer_line(${module} uses)
     if(NOT IS_DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module})
       continue()

@@ -69,7 +69,7 @@ class Subject {
  private:
   static model::Network make(const std::string& name,
                              const std::map<std::string, std::string>& sizes, std::int64_t batch) {
-    const model::ZooEntry& entry = model::zoo_entry(name);
+    const model::NetworkEntry& entry = model::zoo_entry(name);
     return entry.make(model::Options(entry.options, sizes), batch);
   }
   // Gives all layers equal times. Measured times differ from run to run, so the cuts would

@@ -80,7 +80,7 @@ TEST_P(TorchvisionReference, GivesTheSameLogitsGradientsAndAverages) {
   const NamedTensors reference = run_torchvision(wanted);
   if (reference.empty()) GTEST_SKIP() << "torchvision is not installed for " << PD_PYTHON;
 
-  const ZooEntry& entry = zoo_entry(wanted.name);
+  const NetworkEntry& entry = zoo_entry(wanted.name);
   std::map<std::string, std::string> given{{"image-size", std::to_string(wanted.image_size)}};
   if (wanted.name != "resnet50") given["dropout"] = "0";
   const Network network = entry.make(Options(entry.options, given), wanted.batch);

@@ -20,7 +20,7 @@ std::int64_t layer_count(const model::Network& network) {
   return count;
 }
 
-Json to_json(const model::ZooEntry& entry, const model::Network& network) {
+Json to_json(const model::NetworkEntry& entry, const model::Network& network) {
   Json options = Json::array();
   for (const model::OptionSpec& option : entry.options) {
     Json one{{"name", option.name}, {"help", option.help}};
@@ -39,11 +39,11 @@ Json to_json(const model::ZooEntry& entry, const model::Network& network) {
 }
 
 // "--batch 64 --image-size 224 …", broken so that the table fits a terminal.
-std::vector<std::string> option_lines(const model::ZooEntry& entry) {
+std::vector<std::string> option_lines(const model::NetworkEntry& entry) {
   constexpr std::size_t kWidest = 80;
   std::vector<std::string> lines{"--batch " + std::to_string(entry.batch)};
   for (const model::OptionSpec& option : entry.options) {
-    const std::string text = "--" + option.name + " " + brief_number(option.value);
+    const std::string text = "--" + option.name + " " + model::default_text(option);
     if (lines.back().size() + 1 + text.size() > kWidest)
       lines.push_back(text);
     else
@@ -57,7 +57,7 @@ void print_table() {
                        {"parameters", report::Align::kRight},
                        {"layers", report::Align::kRight},
                        {"what it is; its options and their defaults"}});
-  for (const model::ZooEntry& entry : model::zoo()) {
+  for (const model::NetworkEntry& entry : model::zoo()) {
     const model::Network network = entry.make(model::Options(entry.options, {}), entry.batch);
     table.add_row({entry.name, report::grouped(model::parameter_count(network)),
                    std::to_string(layer_count(network)), entry.about});
@@ -68,7 +68,7 @@ void print_table() {
 
 void print_json() {
   Json models = Json::array();
-  for (const model::ZooEntry& entry : model::zoo())
+  for (const model::NetworkEntry& entry : model::zoo())
     models.push_back(to_json(entry, entry.make(model::Options(entry.options, {}), entry.batch)));
   std::cout << Json{{"models", std::move(models)}}.dump(2) << "\n";
 }

@@ -6,6 +6,8 @@
 #include "core/error.h"
 #include "core/machine.h"
 #include "core/nearest.h"
+#include "imported/entry.h"
+#include "model/zoo.h"
 
 namespace pipedream::cli {
 namespace {
@@ -63,6 +65,10 @@ ModelOptions model_options(const std::vector<std::string>& rest,
     if (!options.emplace(name, value).second) throw BadUsage("--" + name + " is given twice");
   }
   return options;
+}
+
+model::NetworkEntry network_named(const std::string& model) {
+  return imported::is_file_name(model) ? imported::entry_of(model) : model::zoo_entry(model);
 }
 
 void allow_model_options(CLI::App& command) {

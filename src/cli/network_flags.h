@@ -1,4 +1,4 @@
-// The flags that describe a network of the zoo: --model, --batch and the model's own options.
+// The flags that describe a network: --model, --batch and the model's own options.
 #pragma once
 
 #include <map>
@@ -8,8 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "model/network.h"
-#include "model/zoo.h"
+#include "model/network_entry.h"
 
 namespace pipedream::cli {
 
@@ -23,6 +22,10 @@ using ModelOptions = std::map<std::string, std::string>;
 [[nodiscard]] ModelOptions model_options(const std::vector<std::string>& rest,
                                          const std::vector<model::OptionSpec>& specs,
                                          std::vector<std::string> known);
+
+// The network that --model names: one of the zoo's by its name, or an exported PyTorch model by its
+// file. Throws BadUsage for an unknown name; for files what imported::Model throws.
+[[nodiscard]] model::NetworkEntry network_named(const std::string& model);
 
 // Makes `command` accept the model's own options, which CLI11 does not know.
 void allow_model_options(CLI::App& command);

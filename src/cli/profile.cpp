@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "model/device.h"
-#include "model/zoo.h"
 #include "profile/profile_file.h"
 #include "profiler/profiler.h"
 #include "report/profile_table.h"
@@ -40,7 +39,8 @@ struct ProfileFlags {
 
 profile::Profile measure(const ProfileFlags& flags, const std::vector<std::string>& rest,
                          const std::vector<std::string>& known) {
-  const model::ZooEntry& entry = model::zoo_entry(flags.model);
+  const model::NetworkEntry entry = network_named(flags.model);
+  for (const std::string& note : entry.notes) std::cerr << note << "\n";
   const model::Options options(entry.options, model_options(rest, entry.options, known));
   check_threads(flags.threads, flags.workers);
   const model::Network network = entry.make(options, flags.batch.value_or(entry.batch));
@@ -89,8 +89,9 @@ void add_profile(CLI::App& app) {
       "--profile", flags->file, "Profile to show instead: ours (JSON) or PipeDream's graph text");
   // Flags about measuring make no sense together with --profile, which shows an existing profile.
   const auto measuring = [&](CLI::Option* option) { option->excludes(file); };
-  measuring(command->add_option("--model", flags->model,
-                                "Network to measure ('pipedream models' lists them)"));
+  measuring(command->add_option(
+      "--model", flags->model,
+      "Network to measure: a name ('pipedream models' lists them) or a .pt2 file"));
   command->add_option("--batch", flags->batch, "Samples of one minibatch")
       ->check(range<std::int64_t>(1, kMostSamples, kWholeNumber));
   measuring(command->add_option("--device", flags->device, "cpu or cuda:0 [cpu]"));

@@ -42,12 +42,17 @@
 namespace pipedream::cli {
 namespace {
 
+// What flags and configurations say: the network, and where its training begins.
+struct Settings {
+  model::NetworkEntry entry;
+  StartingPoint start;
+};
+
 // One training command in one process. Used from one thread.
 class TrainCommand {
  public:
   // `world` is null if the workers are threads.
-  TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world,
-               StartingPoint start);
+  TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world, Settings settings);
   // Returns whether the training came to its end. If not, a signal has stopped it at a checkpoint.
   [[nodiscard]] bool run();
 
@@ -96,7 +101,7 @@ class TrainCommand {
 
   TrainFlags& flags_;
   CLI::App& command_;
-  const model::ZooEntry& entry_;
+  model::NetworkEntry entry_;
   model::Network network_;
   transport::MpiWorld* world_;
   StartingPoint start_;
@@ -108,19 +113,19 @@ class TrainCommand {
   std::optional<std::string> lost_metrics_;
 };
 
-model::Network make_network(const TrainFlags& flags, const model::ZooEntry& entry) {
+model::Network make_network(const TrainFlags& flags, const model::NetworkEntry& entry) {
   return entry.make(model::Options(entry.options, flags.options),
                     flags.batch.value_or(entry.batch));
 }
 
 TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world,
-                           StartingPoint start)
+                           Settings settings)
     : flags_(flags),
       command_(command),
-      entry_(model::zoo_entry(flags.model)),
+      entry_(std::move(settings.entry)),
       network_(make_network(flags, entry_)),
       world_(world),
-      start_(std::move(start)),
+      start_(std::move(settings.start)),
       request_(request_of(flags)) {
   check_threads(flags.threads);
   computing_ = computing_for_planning();
@@ -265,6 +270,7 @@ void TrainCommand::check_link() const {
 
 void TrainCommand::prepare() {
   check_link();
+  for (const std::string& note : entry_.notes) say(note);
   say(small_data_note(data_.training->samples(), network_.batch));
   say(crowd_note(crowd()));
   tell_machines();
@@ -338,7 +344,7 @@ std::string TrainCommand::configuration(const plan::Plan& plan) const {
   ModelOptions options;
   for (const auto& [name, value] : network_.options) options[name] = value;
   std::vector<std::pair<std::string, std::string>> decided{
-      {"model", entry_.name},
+      {"model", entry_.file.empty() ? entry_.name : entry_.file},
       {"batch", std::to_string(network_.batch)},
       {"workers", std::to_string(workers().count)},
       {"threads", std::to_string(flags_.threads)},
@@ -558,7 +564,7 @@ void forget_checkpoints(TrainFlags& flags, const CLI::App& command) {
 }
 
 // Fills in what the flags leave open, from the configuration of --config or --resume.
-StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world) {
+Settings read_settings(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world) {
   StartingPoint start = starting_point(flags, world);
   std::optional<Configuration> configuration;
   if (!start.configuration.empty()) configuration.emplace(start.configuration, start.file, command);
@@ -568,7 +574,7 @@ StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::Mpi
                         flag_names(command));  // throws for a misspelt flag
     throw BadUsage(command.get_name() + ": wanted --model NAME ('pipedream models' lists them)");
   }
-  const model::ZooEntry& entry = model::zoo_entry(flags.model);
+  model::NetworkEntry entry = network_named(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
   flags.schedule_is_given = !flags.schedule.empty();
   if (configuration) {
@@ -576,7 +582,7 @@ StartingPoint read_settings(TrainFlags& flags, CLI::App& command, transport::Mpi
     configuration->fill_in(command, flags, start.resumed ? Use::kResume : Use::kRepeat);
     if (!has_folder) forget_checkpoints(flags, command);
   }
-  return start;
+  return {std::move(entry), std::move(start)};
 }
 
 // Returns what TrainCommand::run() returns.
@@ -586,9 +592,9 @@ bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   const LossWatch watch(world);
   try {
     return train::run_together(&world, [&] {
-      StartingPoint start = read_settings(flags, command, &world);
+      Settings settings = read_settings(flags, command, &world);
       if (!wants_checkpoints(flags)) StopOnSignal::end_by_user_signal();
-      return TrainCommand(flags, command, &world, std::move(start)).run();
+      return TrainCommand(flags, command, &world, std::move(settings)).run();
     });
   } catch (const std::exception& failure) {
     const int rank = world.rank();
@@ -610,8 +616,8 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   (void)std::signal(SIGXFSZ, SIG_IGN);
   const bool ended = [&] {
     if (transport::launched_by_mpirun()) return train_under_mpirun(flags, command);
-    StartingPoint start = read_settings(flags, command, nullptr);
-    return TrainCommand(flags, command, nullptr, std::move(start)).run();
+    Settings settings = read_settings(flags, command, nullptr);
+    return TrainCommand(flags, command, nullptr, std::move(settings)).run();
   }();
   if (!ended) throw EndedWith{kInterrupted};
 }

@@ -13,6 +13,7 @@
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "imported/entry.h"
 #include "systems/choice.h"
 #include "transport/mpi.h"
 
@@ -101,11 +102,18 @@ bool have_the_same_content(const std::string& a, const std::string& b) {
 // The text of the setting `name`, with `change` applied to its path if it has one.
 template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
-  if (is_path(name)) return change(text).string();
+  if (is_path(name) || (name == "model" && imported::is_file_name(text)))
+    return change(text).string();
   const auto colon =
       name == "data" ? text.find(':') : text.npos;  // "idx:DIR" has a path behind the colon
   if (colon == text.npos) return text;
-  return text.substr(0, colon + 1) + change(text.substr(colon + 1)).string();
+  const std::string kind = text.substr(0, colon + 1);
+  if (kind != "safetensors:" && kind != "npy:")
+    return kind + change(text.substr(colon + 1)).string();
+  std::string files;  // these kinds have several
+  for (const std::string& file : split(text.substr(colon + 1), ','))
+    files += (files.empty() ? "" : ",") + change(file).string();
+  return kind + files;
 }
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {

@@ -27,7 +27,8 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->check(count)
       ->excludes(minibatches);
   command.add_option("--data", flags->data,
-                     "synthetic, idx:DIR (MNIST's files) or text:FILE [synthetic]");
+                     "synthetic, idx:DIR (MNIST's files), text:FILE, safetensors:FILE or "
+                     "npy:FILE,FILE [synthetic]");
 }
 
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -140,7 +141,8 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
 }  // namespace
 
 void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
-  command.add_option("--model", flags->model, "Network to train ('pipedream models' lists them)");
+  command.add_option("--model", flags->model,
+                     "Network to train: a name ('pipedream models' lists them) or a .pt2 file");
   add_length_flags(command, flags);
   add_optimiser_flags(command, flags);
   add_machine_flags(command, flags);

@@ -44,7 +44,11 @@ std::string write_results(const TrainFlags& flags, const train::RunFolder* folde
                           const model::WeightsMetadata& metadata) {
   Writer writer;
   const auto write_weights = [&](const std::filesystem::path& file) {
-    writer.write(file, [&] { model::write_weights(file, all_of(outcome.weights), metadata); });
+    writer.write(file, [&] {
+      model::NamedTensors all = all_of(outcome.weights);
+      model::add_second_names(all, metadata);
+      model::write_weights(file, all, metadata);
+    });
   };
   const auto write_text = [&](const std::filesystem::path& file, auto make) {
     writer.write(file, [&] { write_file_atomically(file, make()); });

@@ -119,6 +119,8 @@ std::string Node::text() const {
   return text;
 }
 
+bool Node::is_text() const { return value_->is_string(); }
+
 bool Node::is_null() const { return value_->is_null(); }
 
 bool Node::boolean() const {

@@ -50,6 +50,7 @@ class Node {
   [[nodiscard]] std::string any_text() const;   // a string of any characters
   [[nodiscard]] std::string any_bytes() const;  // what any_bytes() below made a value of
   [[nodiscard]] bool is_object() const;
+  [[nodiscard]] bool is_text() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] bool is_null() const;
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;

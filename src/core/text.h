@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pipedream {
 
@@ -27,6 +28,9 @@ template <class Parts, class Text = std::identity>
   }
   return all;
 }
+
+// Returns the parts of `text` between separators: one more than there are separators.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 // Whether `text` is UTF-8, as JSON demands.
 [[nodiscard]] bool is_utf8(std::string_view text);

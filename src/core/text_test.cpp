@@ -37,5 +37,11 @@ TEST(ExactNumber, ReadsBackAsTheSameNumber) {
     EXPECT_EQ(std::stod(exact_number(number)), number);
 }
 
+TEST(Split, HasOnePartMoreThanThereAreSeparators) {
+  EXPECT_EQ(split("a,b", ','), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(split(",", ','), (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(split("", ','), std::vector<std::string>{""});
+}
+
 }  // namespace
 }  // namespace pipedream

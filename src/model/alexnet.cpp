@@ -53,7 +53,7 @@ Network make_alexnet(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry alexnet_entry() {
+NetworkEntry alexnet_entry() {
   return {.name = "alexnet",
           .about = "AlexNet image classifier",
           .options = {whole_option("image-size", 224, 63, 4096, "side of the square images"),

@@ -22,6 +22,7 @@ graph::Builder::Output in_graph(const std::string& layer, const OutputSpec& outp
 }
 
 void add_prefix(std::vector<TensorSpec>& specs, const std::string& prefix) {
+  if (prefix.empty()) return;
   for (TensorSpec& spec : specs) spec.name = prefix + "." + spec.name;
 }
 

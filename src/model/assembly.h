@@ -38,8 +38,9 @@ class Assembly {
   LayerId add_input(const std::string& name, const TensorType& type, std::int64_t bound);
 
   // Adds a layer that reads `inputs`. Of `spec`, this function fills in `outputs`, and puts
-  // `prefix` and a dot before the names of parameters and buffers. Requires one name in
-  // `spec.inputs` for each input. Throws BadUsage if an output is too large, as add_input() does.
+  // `prefix` and a dot before the names of parameters and buffers, unless it is empty. Requires one
+  // name in `spec.inputs` for each input. Throws BadUsage if an output is too large, as add_input()
+  // does.
   LayerId add_layer(const std::string& name, std::string kind, const std::string& prefix,
                     const std::vector<OutputSpec>& outputs, const std::vector<OutputPlace>& inputs,
                     LayerSpec spec);

@@ -104,7 +104,7 @@ Network make_awd_lm(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry awd_lm_entry() {
+NetworkEntry awd_lm_entry() {
   return {
       .name = "awd-lm",
       .about = "AWD language model: LSTMs with weight drop, tied embeddings",

@@ -20,7 +20,7 @@ const Given kNoDropout{
     {"dropout", "0"}, {"input-dropout", "0"}, {"embedding-dropout", "0"}, {"weight-drop", "0"}};
 
 Network awd_lm(Given given) {
-  const ZooEntry& entry = zoo_entry("awd-lm");
+  const NetworkEntry& entry = zoo_entry("awd-lm");
   given.merge(Given{{"embedding", "16"}, {"hidden", "24"}, {"vocabulary", "31"}, {"length", "6"}});
   return entry.make(Options(entry.options, given), 4);
 }

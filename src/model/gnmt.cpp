@@ -107,7 +107,7 @@ Network make_gnmt(const std::string& name, std::int64_t lstm_layers, const Optio
 
 }  // namespace
 
-ZooEntry gnmt_entry(std::int64_t lstm_layers) {
+NetworkEntry gnmt_entry(std::int64_t lstm_layers) {
   const std::string name = "gnmt" + std::to_string(lstm_layers);
   return {.name = name,
           .about = "GNMT-" + std::to_string(lstm_layers) + " translation: LSTMs with attention",

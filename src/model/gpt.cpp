@@ -118,7 +118,7 @@ Network make_gpt(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry gpt_entry() {
+NetworkEntry gpt_entry() {
   return {.name = "gpt",
           .about = "GPT-style decoder; the defaults are GPT-2 small with its own output weights",
           .options = {whole_option("hidden", 768, 1, 1 << 16, "width of the model"),

@@ -14,16 +14,16 @@ constexpr bool kOneDnnIsSlow = kIsArm64;
 // Runs the LSTM on a packed sequence (samples of different lengths), in which all lengths happen to
 // be equal, because libtorch has no oneDNN path for packed sequences. libtorch's switch for oneDNN
 // is not used: it is global.
-at::Tensor unroll_packed(const at::Tensor& x, const at::Tensor& state, const Tensors& weights,
-                         bool bidirectional, bool training) {
+LstmResult run_packed(const at::Tensor& x, const Tensors& states, const Tensors& weights,
+                      const LstmOptions& options) {
   const std::int64_t samples = x.size(0);
   const std::int64_t steps = x.size(1);
   const at::Tensor by_step = x.transpose(0, 1).reshape({steps * samples, x.size(2)});
   const at::Tensor samples_of_each_step = at::full({steps}, samples, at::kLong);
-  const at::Tensor out = std::get<0>(
-      at::lstm(by_step, samples_of_each_step, {state, state}, weights,
-               /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, training, bidirectional));
-  return out.view({steps, samples, out.size(1)}).transpose(0, 1);
+  const auto [out, hidden, cell] =
+      at::lstm(by_step, samples_of_each_step, states, weights, options.has_biases,
+               /*num_layers=*/1, /*dropout=*/0, options.training, options.bidirectional);
+  return {out.view({steps, samples, out.size(1)}).transpose(0, 1), hidden, cell};
 }
 
 // Silences libtorch's warnings on the calling thread while it lives. cuDNN wants all weights of an
@@ -41,15 +41,21 @@ class Unwarned {
 
 }  // namespace
 
+LstmResult run_lstm(const at::Tensor& x, const at::Tensor& hidden, const at::Tensor& cell,
+                    const Tensors& weights, const LstmOptions& options) {
+  if (kOneDnnIsSlow && x.is_cpu() && x.scalar_type() == at::kFloat)
+    return run_packed(x, {hidden, cell}, weights, options);
+  const Unwarned unwarned;
+  auto [out, last_hidden, last_cell] =
+      at::lstm(x, {hidden, cell}, weights, options.has_biases, /*num_layers=*/1, /*dropout=*/0,
+               options.training, options.bidirectional, /*batch_first=*/true);
+  return {std::move(out), std::move(last_hidden), std::move(last_cell)};
+}
+
 at::Tensor unroll_lstm(const at::Tensor& x, const Tensors& weights, bool bidirectional,
                        bool training) {
-  const std::int64_t hidden = weights[1].size(1);
-  const at::Tensor state = x.new_zeros({bidirectional ? 2 : 1, x.size(0), hidden});
-  if (kOneDnnIsSlow && x.is_cpu() && x.scalar_type() == at::kFloat)
-    return unroll_packed(x, state, weights, bidirectional, training);
-  const Unwarned unwarned;
-  return std::get<0>(at::lstm(x, {state, state}, weights, /*has_biases=*/true, /*num_layers=*/1,
-                              /*dropout=*/0, training, bidirectional, /*batch_first=*/true));
+  const at::Tensor state = x.new_zeros({bidirectional ? 2 : 1, x.size(0), weights[1].size(1)});
+  return run_lstm(x, state, state, weights, {true, bidirectional, training}).output;
 }
 
 }  // namespace pipedream::model

@@ -24,7 +24,7 @@ Network make_mlp(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry mlp_entry() {
+NetworkEntry mlp_entry() {
   return {.name = "mlp",
           .about = "multi-layer perceptron",
           .options = {whole_option("inputs", 784, 1, 1 << 20, "numbers per sample"),

@@ -33,6 +33,12 @@ struct Network {
   std::map<std::string, std::string> options;
   // Facts about the computation that its weights do not show, such as the form of GELU.
   std::map<std::string, std::string> facts;
+  // Second names of tied weights, as a PyTorch model has them: name → name of the parameter. Files
+  // of weights have both.
+  std::map<std::string, std::string> second_names;
+  // True if the network computes minibatches of exactly `batch` samples, and no smaller ones. Then
+  // minibatches are not cut, and a short last one is left out.
+  bool has_fixed_batch = false;
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };

@@ -65,6 +65,9 @@ class NetworkBuilder {
   // the layer shares a weight.
   [[nodiscard]] Wire weight(const Wire& of) const;
 
+  // For layers that are no blocks. A Wire to one of them is its place and type.
+  [[nodiscard]] Assembly& assembly() { return assembly_; }
+
   // Adds to Network::facts.
   void add_fact(const std::string& name, const std::string& value) {
     assembly_.add_fact(name, value);

@@ -16,6 +16,9 @@ struct OptionSpec {
   double most = 0;    // largest value allowed
   bool whole = true;  // whole numbers only
   std::string help;
+  // For an option whose values are words: the words. Its numbers above are their places in the
+  // list.
+  std::vector<std::string> choices{};
 };
 
 // Declares a whole-number option.
@@ -25,6 +28,13 @@ struct OptionSpec {
 [[nodiscard]] OptionSpec share_option(std::string name, double value, std::string help);
 // Declares the probability "dropout", with `value` as its default.
 [[nodiscard]] OptionSpec dropout_option(double value);
+
+// Declares an option whose values are the words `choices`. The first one is the default.
+[[nodiscard]] OptionSpec choice_option(std::string name, std::vector<std::string> choices,
+                                       std::string help);
+
+// The default as users write it.
+[[nodiscard]] std::string default_text(const OptionSpec& spec);
 
 // Values for all options of one network.
 class Options {
@@ -37,11 +47,13 @@ class Options {
   // The value of the option `name`, which must be declared.
   [[nodiscard]] std::int64_t whole(const std::string& name) const;
   [[nodiscard]] double real(const std::string& name) const;
+  [[nodiscard]] std::string choice(const std::string& name) const;
   // All options with their values as text, which reads back as the same values.
   [[nodiscard]] std::map<std::string, std::string> texts() const;
 
  private:
   std::map<std::string, double> values_;
+  std::map<std::string, std::vector<std::string>> choices_;  // of options whose values are words
 };
 
 }  // namespace pipedream::model

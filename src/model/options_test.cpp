@@ -32,5 +32,18 @@ TEST(Options, ValuesOutsideTheRangeAreRefusedWithTheRange) {
     EXPECT_EQ(refusal({{"image-size", text}}), wanted + "'" + text + "'");
 }
 
+TEST(Options, WordsAreOneOfTheirChoices) {
+  const std::vector<OptionSpec> specs{choice_option("loss", {"mse", "none"}, "what is minimised")};
+  EXPECT_EQ(default_text(specs[0]), "mse");
+  EXPECT_EQ(Options(specs, {}).choice("loss"), "mse");
+  const Options other(specs, {{"loss", "none"}});
+  EXPECT_EQ(other.choice("loss"), "none");
+  EXPECT_EQ(other.texts().at("loss"), "none");
+  EXPECT_EQ(test::message_of<BadUsage>([&] {
+              const Options bad(specs, {{"loss", "1"}});
+            }),
+            "`loss`: wanted one of mse, none, found '1'");
+}
+
 }  // namespace
 }  // namespace pipedream::model

@@ -13,17 +13,29 @@ std::span<float> floats_of(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
+at::Tensor new_floats(at::IntArrayRef shape, at::Device device) {
+  return at::empty(shape, at::TensorOptions().device(device).dtype(at::kFloat));
+}
+
+at::Generator generator_of(const RandomKey& key, at::Device device) {
+  at::Generator generator = at::globalContext().defaultGenerator(device).clone();
+  generator.set_current_seed(folded(key));
+  return generator;
+}
+
 }  // namespace
 
 at::Tensor uniform(at::IntArrayRef shape, RandomKey key, at::Device device) {
-  at::Tensor out = at::empty(shape, at::TensorOptions().device(device).dtype(at::kFloat));
-  if (device.is_cpu()) {
-    fill_uniform(key, floats_of(out));
-  } else {
-    at::Generator generator = at::globalContext().defaultGenerator(device).clone();
-    generator.set_current_seed(folded(key));
-    out.uniform_(0, 1, generator);
-  }
+  at::Tensor out = new_floats(shape, device);
+  if (!device.is_cpu()) return out.uniform_(0, 1, generator_of(key, device));
+  fill_uniform(key, floats_of(out));
+  return out;
+}
+
+at::Tensor normal(at::IntArrayRef shape, RandomKey key, at::Device device) {
+  at::Tensor out = new_floats(shape, device);
+  if (!device.is_cpu()) return out.normal_(0, 1, generator_of(key, device));
+  fill_normal(key, floats_of(out));
   return out;
 }
 

@@ -13,6 +13,9 @@ namespace pipedream::model {
 // stays as it is.
 [[nodiscard]] at::Tensor uniform(at::IntArrayRef shape, RandomKey key, at::Device device);
 
+// The same for normal numbers, of mean 0 and variance 1.
+[[nodiscard]] at::Tensor normal(at::IntArrayRef shape, RandomKey key, at::Device device);
+
 // A new tensor initialised as `spec` says. It is on CPU, so that initial weights are the same for
 // every device that trains them.
 [[nodiscard]] at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key);

@@ -68,7 +68,7 @@ Network make_resnet(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry resnet50_entry() {
+NetworkEntry resnet50_entry() {
   return {.name = "resnet50",
           .about = "ResNet-50 image classifier",
           .options = {whole_option("image-size", 224, 32, 4096, "side of the square images"),

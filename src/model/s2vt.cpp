@@ -95,7 +95,7 @@ Network make_s2vt(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry s2vt_entry() {
+NetworkEntry s2vt_entry() {
   return {
       .name = "s2vt",
       .about = "S2VT video captioning: two LSTMs over frames, then words",

@@ -16,7 +16,7 @@ constexpr std::int64_t kFrames = 5;
 constexpr std::int64_t kWords = 4;
 
 Network s2vt() {
-  const ZooEntry& entry = zoo_entry("s2vt");
+  const NetworkEntry& entry = zoo_entry("s2vt");
   const std::map<std::string, std::string> small{
       {"frames", "5"},      {"features", "12"}, {"hidden", "24"}, {"embedding", "16"},
       {"vocabulary", "31"}, {"length", "4"},    {"dropout", "0"}};

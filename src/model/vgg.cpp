@@ -71,7 +71,7 @@ Network make_vgg(const Options& options, std::int64_t batch) {
 
 }  // namespace
 
-ZooEntry vgg16_entry() {
+NetworkEntry vgg16_entry() {
   return {.name = "vgg16",
           .about = "VGG-16 image classifier",
           .options = {whole_option("image-size", 224, 32, 4096, "side of the square images"),

@@ -24,13 +24,6 @@ constexpr std::pair<const char*, at::ScalarType> kTypes[] = {
     {"U8", at::kByte},    {"BOOL", at::kBool}, {"U16", at::kUInt16}, {"U32", at::kUInt32},
     {"U64", at::kUInt64}};
 
-at::ScalarType type_named(const std::string& name) {
-  for (const auto& [text, type] : kTypes)
-    if (name == text) return type;
-  PD_CHECK(false && "parse_safetensors_head lets only known types pass");
-  return at::kFloat;
-}
-
 // Throws BadUsage if safetensors files have no such type.
 std::string name_of(at::ScalarType type, const std::string& tensor) {
   for (const auto& [text, known] : kTypes)
@@ -39,7 +32,24 @@ std::string name_of(at::ScalarType type, const std::string& tensor) {
                  ", which safetensors files do not have here: convert it to a real or whole type");
 }
 
+constexpr const char* kSecondName = "second_name.";
+
 }  // namespace
+
+at::ScalarType safetensors_type(const std::string& name) {
+  for (const auto& [text, type] : kTypes)
+    if (name == text) return type;
+  PD_CHECK(false && "parse_safetensors_head lets only known types pass");
+  return at::kFloat;
+}
+
+void add_second_names(NamedTensors& tensors, const WeightsMetadata& metadata) {
+  for (const auto& [key, name] : metadata) {
+    if (!key.starts_with(kSecondName)) continue;
+    if (const auto found = tensors.find(name); found != tensors.end())
+      tensors.emplace(key.substr(std::string(kSecondName).size()), found->second);
+  }
+}
 
 struct WeightsReader::Impl {
   explicit Impl(const std::filesystem::path& of) : path(of), file(of, std::ios::binary) {}
@@ -87,14 +97,15 @@ const WeightsMetadata& WeightsReader::metadata() const { return impl_->metadata;
 std::optional<WeightsReader::Entry> WeightsReader::entry(const std::string& name) const {
   const auto found = impl_->entries.find(name);
   if (found == impl_->entries.end()) return std::nullopt;
-  return Entry{found->second.shape, type_named(found->second.type)};
+  return Entry{found->second.shape, safetensors_type(found->second.type)};
 }
 
 std::optional<at::Tensor> WeightsReader::find(const std::string& name) const {
   const auto found = impl_->entries.find(name);
   if (found == impl_->entries.end()) return std::nullopt;
   const SafetensorsEntry& entry = found->second;
-  at::Tensor tensor = at::empty(entry.shape, at::TensorOptions().dtype(type_named(entry.type)));
+  at::Tensor tensor =
+      at::empty(entry.shape, at::TensorOptions().dtype(safetensors_type(entry.type)));
   const std::lock_guard lock(impl_->mutex);
   impl_->file.seekg(static_cast<std::streamoff>(impl_->head_size + entry.begin));
   impl_->file.read(static_cast<char*>(tensor.mutable_data_ptr()),
@@ -143,6 +154,7 @@ WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data)
   // "pt" tells loaders of other projects that tensors are laid out as PyTorch's are.
   WeightsMetadata metadata{{"format", "pt"}, {"writer", "pipedream"}, {"model", network.name}};
   for (const auto& [name, value] : network.options) metadata["option." + name] = value;
+  for (const auto& [second, name] : network.second_names) metadata[kSecondName + second] = name;
   for (const auto& [name, value] : network.facts) metadata["model." + name] = value;
   for (const auto& [name, value] : data) metadata["data." + name] = value;
   return metadata;

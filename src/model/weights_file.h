@@ -67,6 +67,14 @@ class WeightsReader {
   std::unique_ptr<const Impl> impl_;
 };
 
+// The type that safetensors files call `name` ("F32"). Requires a name that
+// parse_safetensors_head() lets pass.
+[[nodiscard]] at::ScalarType safetensors_type(const std::string& name);
+
+// Adds the second names of tied weights (Network::second_names), as `metadata` lists them. Files
+// for PyTorch have every name of its state dict.
+void add_second_names(NamedTensors& tensors, const WeightsMetadata& metadata);
+
 // The metadata that other programs need to use the network's weights: the name of the network, its
 // options and facts (Network::facts), and how its data was prepared (`data`).
 [[nodiscard]] WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data);

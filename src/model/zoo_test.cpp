@@ -44,13 +44,13 @@ const std::map<std::string, std::map<std::string, std::string>> kSmall{
 using Given = std::map<std::string, std::string>;
 
 // The network with the options of kSmall, overridden by `other`.
-Network small(const ZooEntry& entry, std::int64_t batch = 4, Given other = {}) {
+Network small(const NetworkEntry& entry, std::int64_t batch = 4, Given other = {}) {
   other.insert(kSmall.at(entry.name).begin(), kSmall.at(entry.name).end());
   return entry.make(Options(entry.options, other), batch);
 }
 
 Network full(const std::string& name) {
-  const ZooEntry& entry = zoo_entry(name);
+  const NetworkEntry& entry = zoo_entry(name);
   return entry.make(Options(entry.options, {}), entry.batch);
 }
 
@@ -108,7 +108,7 @@ TEST(Zoo, TheContextOfGnmtsAttentionReachesEveryDecoderLayerAbove) {
   EXPECT_EQ(network.graph.value(attention.outputs[0]).consumers.size(), 7u);
 }
 
-class EachNetwork : public testing::TestWithParam<ZooEntry> {};
+class EachNetwork : public testing::TestWithParam<NetworkEntry> {};
 
 // A graph's shapes are declared without running a layer. This test compares them with what the
 // layers compute.
@@ -200,7 +200,7 @@ TEST_P(EachNetwork, RunsASmallerMinibatchThanDeclared) {
 
 // Small values for the options that set the length of a sample; empty for networks without
 // sequences.
-Given shorter(const ZooEntry& entry) {
+Given shorter(const NetworkEntry& entry) {
   Given lengths;
   for (const OptionSpec& option : entry.options)
     if (option.name == "length" || option.name == "context" || option.name == "frames")
@@ -208,10 +208,10 @@ Given shorter(const ZooEntry& entry) {
   return lengths;
 }
 
-std::vector<ZooEntry> sequence_networks() {
-  std::vector<ZooEntry> entries;
+std::vector<NetworkEntry> sequence_networks() {
+  std::vector<NetworkEntry> entries;
   std::copy_if(zoo().begin(), zoo().end(), std::back_inserter(entries),
-               [](const ZooEntry& entry) { return !shorter(entry).empty(); });
+               [](const NetworkEntry& entry) { return !shorter(entry).empty(); });
   return entries;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 model::Network network(const std::string& name, const std::map<std::string, std::string>& given,
                        std::int64_t batch) {
-  const model::ZooEntry& entry = model::zoo_entry(name);
+  const model::NetworkEntry& entry = model::zoo_entry(name);
   return entry.make(model::Options(entry.options, given), batch);
 }
 

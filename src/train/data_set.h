@@ -27,6 +27,9 @@ class DataSet {
                                         std::span<const std::int64_t> samples) const = 0;
 };
 
+// Of files that have no held-out samples of their own, the last tenth is held out.
+inline constexpr std::size_t kHeldOutPart = 10;
+
 // The two data sets of a training run. Each has at least one sample.
 struct Data {
   std::unique_ptr<const DataSet> training;  // never null
@@ -41,6 +44,7 @@ struct Data {
 //   "synthetic" or ""  generated from `seed` (train/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (train/idx.h)
 //   "text:FILE"        characters for language models (train/text.h)
+//   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (train/tensor_files.h)
 // Throws BadUsage, suggesting the nearest name, for any other `spec`; CannotMeet if the data does
 // not fit the network; IoError or BadFile if a file cannot be read or its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,

@@ -60,8 +60,9 @@ void check_tensor(const model::TensorSpec& wanted, const model::WeightsReader::E
                                       c10::toString(wanted.type));
 }
 
-void check_file(const Specs& specs, const model::WeightsReader& reader,
-                const std::vector<std::string>& fresh, Faults& faults) {
+void check_file(const model::Network& network, const Specs& specs,
+                const model::WeightsReader& reader, const std::vector<std::string>& fresh,
+                Faults& faults) {
   for (const auto& [name, spec] : specs) {
     if (is_fresh(name, fresh)) continue;
     if (const auto found = reader.entry(name))
@@ -70,7 +71,8 @@ void check_file(const Specs& specs, const model::WeightsReader& reader,
       faults.add("missing", name);
   }
   for (const std::string& name : reader.names())
-    if (!specs.contains(name) && !is_fresh(name, fresh) && !name.ends_with("num_batches_tracked"))
+    if (!specs.contains(name) && !network.second_names.contains(name) && !is_fresh(name, fresh) &&
+        !name.ends_with("num_batches_tracked"))
       faults.add("not in the network", printable(name));
   for (const std::string& beginning : fresh)
     if (std::none_of(specs.begin(), specs.end(),
@@ -84,7 +86,7 @@ runtime::FindTensor find_weights(const model::Network& network, const InitialWei
   const auto reader = std::make_shared<const model::WeightsReader>(wanted.file);
   const auto specs = std::make_shared<const Specs>(tensors_of(network));
   Faults faults;
-  check_file(*specs, *reader, wanted.fresh, faults);
+  check_file(network, *specs, *reader, wanted.fresh, faults);
   if (!faults.empty())
     throw CannotMeet("`weights` " + wanted.file.string() + " does not fit " + network.name + ":" +
                      faults.text() +

@@ -10,7 +10,7 @@ namespace pipedream::train {
 
 // The network with small sizes. `sizes` takes precedence over the small sizes below. Sizes that the
 // network does not have as options are ignored.
-[[nodiscard]] inline model::Network small_network(const model::ZooEntry& entry,
+[[nodiscard]] inline model::Network small_network(const model::NetworkEntry& entry,
                                                   std::map<std::string, std::string> sizes = {},
                                                   std::int64_t batch = 4) {
   const std::map<std::string, std::string> small{

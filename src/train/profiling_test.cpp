@@ -11,7 +11,7 @@ namespace pipedream::train {
 namespace {
 
 profile::Profile profile_mlp(const OptimiserOptions& optimiser, int workers = 1) {
-  const model::ZooEntry& entry = model::zoo_entry("mlp");
+  const model::NetworkEntry& entry = model::zoo_entry("mlp");
   const model::Network mlp = entry.make(model::Options(entry.options, {{"inputs", "64"}}), 16);
   return profile_for_training(
       mlp, {.budget = std::chrono::duration<double>(0.2), .workers = workers}, optimiser);

@@ -1,6 +1,7 @@
 #include "train/synthetic.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/match.h"
@@ -168,6 +169,43 @@ class Captions final : public Synthetic {
   std::vector<Words> captions_;  // by topic
 };
 
+// Made-up samples for any other inputs. Samples of one topic are alike in all inputs, so that a
+// target can be learnt from the others.
+class Anything final : public Synthetic {
+ public:
+  Anything(const model::Network& network, Split part, std::uint64_t seed) : Synthetic(part, seed) {
+    for (const InputSpec& input : network.inputs) {
+      if (input.bound == 0)
+        patterns_.emplace(
+            input.name,
+            Prototypes(kTopics, input.shape.size() > 1 ? sample_shape(input) : model::Shape{1},
+                       seed));
+      else if (input.shape.size() == 2 && input.bound > 1)
+        sentences_.emplace(input.name, Sentences(std::min(input.bound, kSyntheticWords), seed));
+    }
+  }
+
+  at::Tensor load(const InputSpec& input, std::span<const std::int64_t> samples) const override {
+    if (const auto pattern = patterns_.find(input.name); pattern != patterns_.end())
+      return stacked<float>(input, samples, [&](std::int64_t sample, auto out) {
+        pattern->second.draw(sample % kTopics, key(kNoiseStream, sample), out);
+      });
+    const auto sentences = sentences_.find(input.name);
+    return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
+      if (sentences != sentences_.end())
+        return sentences->second.draw(key(kSentenceStream, sample % kTopics), out);
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = (sample % kTopics + static_cast<std::int64_t>(i)) % input.bound;
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kTopics = 16;
+
+  std::map<std::string, Prototypes> patterns_;  // of inputs of real numbers, by name
+  std::map<std::string, Sentences> sentences_;  // of inputs of words, by name
+};
+
 std::unique_ptr<const DataSet> make(const Task& task, Split part, std::uint64_t seed) {
   using Made = std::unique_ptr<const DataSet>;
   return std::visit(
@@ -186,10 +224,8 @@ std::unique_ptr<const DataSet> make(const Task& task, Split part, std::uint64_t 
 Data open_synthetic(const model::Network& network, std::uint64_t seed) {
   const auto task = task_of(network);
   if (!task)
-    throw CannotMeet("there is no synthetic data for the inputs of '" + network.name +
-                     "': " + inputs_text(network) +
-                     ". It is made for classifiers, language models, "
-                     "translation and captioning: choose other data, or another network");
+    return {std::make_unique<Anything>(network, Split::kTraining, seed),
+            std::make_unique<Anything>(network, Split::kHeldOut, seed)};
   return {make(*task, Split::kTraining, seed), make(*task, Split::kHeldOut, seed)};
 }
 

@@ -12,12 +12,12 @@ inline constexpr std::int64_t kSyntheticHeldOut = 512;    // samples held out
 inline constexpr std::int64_t kSyntheticClasses = 64;
 inline constexpr std::int64_t kSyntheticWords = 256;
 
-// Data for the task that the network's inputs describe (train/task.h). Throws CannotMeet if they
-// describe none.
+// Data for the task that the network's inputs describe (train/task.h).
 //   classification: a pattern per class plus noise; labels in turn, so that classes are balanced
 //   language model: sentences in which each word determines the next with a probability of 0.9
 //   translation:    the same kind of sentences, translated word by word
 //   captioning:     frames show a pattern plus noise, and each pattern has its own sentence
+//   any other:      samples of some topics, which are alike in all inputs
 // A sample is a pure function of `seed` and its number, so samples are not stored and all workers
 // get the same ones. Training and held-out samples have the same patterns, rules, translations and
 // captions, and different random numbers.

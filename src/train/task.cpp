@@ -28,6 +28,13 @@ bool are_words_of(const InputSpec* input, const InputSpec* labels) {
   return are_classes(input, 2) && are_classes(labels, 2) && input->shape == labels->shape;
 }
 
+std::optional<Task> task_of_one(const InputSpec& tokens) {
+  if (!are_classes(&tokens, 2) || tokens.bound < 2 || tokens.shape[1] < 2) return std::nullopt;
+  InputSpec none = tokens;
+  none.name.clear();
+  return LanguageModel{tokens, none};
+}
+
 std::optional<Task> task_of_two(const model::Network& network, const InputSpec* labels) {
   const InputSpec* tokens = find(network, "tokens");
   if (are_words_of(tokens, labels)) return LanguageModel{*tokens, *labels};
@@ -53,6 +60,8 @@ std::optional<Task> task_of_three(const model::Network& network, const InputSpec
 
 std::optional<Task> task_of(const model::Network& network) {
   const InputSpec* labels = find(network, "labels");
+  if (labels == nullptr) labels = find(network, "target");  // of imported networks
+  if (network.inputs.size() == 1) return task_of_one(network.inputs[0]);
   if (network.inputs.size() == 2 && labels != nullptr) return task_of_two(network, labels);
   if (network.inputs.size() == 3) return task_of_three(network, labels);
   return std::nullopt;

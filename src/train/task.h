@@ -20,7 +20,9 @@ struct Classification {
 // Predicts the next token at each position of a text.
 struct LanguageModel {
   model::InputSpec tokens;  // [N, T]
-  model::InputSpec labels;  // [N, T]: the token after each position
+  // [N, T]: the token after each position. Without a name if the network has no such input, because
+  // it compares its predictions with the tokens that it reads.
+  model::InputSpec labels;
 };
 
 // Translates a sentence.

@@ -13,8 +13,6 @@
 namespace pipedream::train {
 namespace {
 
-constexpr std::size_t kHeldOutPart = 10;  // the last tenth of the file is held out
-
 using Tokens = std::vector<std::uint8_t>;
 
 class TextSet final : public DataSet {

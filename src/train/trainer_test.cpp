@@ -16,7 +16,7 @@ namespace pipedream::train {
 namespace {
 
 model::Network make_mlp(std::int64_t batch) {
-  const model::ZooEntry& entry = model::zoo_entry("mlp");
+  const model::NetworkEntry& entry = model::zoo_entry("mlp");
   return entry.make(model::Options(entry.options, {{"inputs", "20"}, {"hidden", "32"}}), batch);
 }
 

@@ -1,0 +1,32 @@
+// Joins the layers of an imported model, and its loss, to a network.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "imported/network.h"
+
+namespace pipedream::imported {
+
+// What a model is made of (Model). The references must outlive the call alone.
+struct Parts {
+  const std::string& name;
+  std::shared_ptr<const pt2::Archive> archive;
+  const SafeProgram& safe;
+  const std::vector<bool>& is_trained;
+  const std::vector<LayerCalls>& layers;
+  const std::map<std::string, std::string>& second_names;
+  Kernels kernels = Kernels::kFastest;
+};
+
+// The network for minibatches of `batch` samples. Throws CannotMeet if the model's output does not
+// fit the loss.
+[[nodiscard]] model::Network assemble(const Parts& parts, Loss loss, std::int64_t batch);
+
+// The user's input whose words a language model with this output [N, T, words] predicts; null if
+// there is none.
+[[nodiscard]] const pt2::Input* words_predicted_by(const pt2::Program& program,
+                                                   const pt2::Tensor& output);
+
+}  // namespace pipedream::imported

@@ -1,0 +1,179 @@
+#include "imported/network.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/check.h"
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/text.h"
+#include "imported/assembling.h"
+#include "imported/operators.h"
+#include "imported/schema.h"
+#include "imported/special.h"
+
+namespace pipedream::imported {
+namespace {
+
+using pt2::Input;
+using pt2::TensorId;
+
+constexpr std::pair<const char*, Loss> kLosses[] = {{"cross-entropy", Loss::kCrossEntropy},
+                                                    {"mse", Loss::kMse},
+                                                    {"language-model", Loss::kLanguageModel},
+                                                    {"none", Loss::kNone}};
+
+// For each tensor of the program, the one that stands for it: itself, or the first used of all
+// names of one stored weight.
+std::vector<TensorId> same_tensors(const pt2::Archive& archive,
+                                   std::map<std::string, std::string>& second_names) {
+  const pt2::Program& program = archive.program();
+  std::vector<bool> is_used(program.tensors.size(), false);
+  for (const pt2::Call& call : program.calls)
+    for (const TensorId tensor : reads_of(call)) is_used[tensor.index()] = true;
+  std::vector<TensorId> same;
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) same.push_back(id_at<TensorId>(t));
+  const auto is_better = [&](const Input& a, const Input& b) {
+    return is_used[a.tensor.index()] && !is_used[b.tensor.index()];
+  };
+  for (const Input& input : program.inputs) {
+    if (input.kind != Input::Kind::kParameter) continue;
+    const Input* best = &input;
+    for (const Input& other : program.inputs) {
+      if (other.kind != Input::Kind::kParameter ||
+          !(archive.stored(other) == archive.stored(input)))
+        continue;
+      if (is_better(other, *best) || (!is_better(*best, other) && &other < best)) best = &other;
+    }
+    same[input.tensor.index()] = best->tensor;
+    if (best != &input) second_names.emplace(input.name, best->name);
+  }
+  return same;
+}
+
+std::string module_text(const pt2::Call& call) {
+  if (call.modules.empty() || call.modules.back().path.empty()) return "the model itself";
+  return call.modules.back().path;
+}
+
+// Throws CannotMeet with all operators that cannot be called, each with the modules that have it.
+void want_known_operators(const pt2::Program& program, const std::string& file) {
+  std::map<std::string, std::set<std::string>> modules;  // by operator
+  for (const pt2::Call& call : program.calls) {
+    const bool has_odd = std::any_of(call.arguments.begin(), call.arguments.end(),
+                                     [](const pt2::NamedArgument& each) {
+                                       return std::holds_alternative<pt2::Unsupported>(each.value);
+                                     });
+    if (is_allowed(call.op) && is_computable(call) && find_operator(call) && !has_odd) continue;
+    modules[call.op + (call.overload.empty() ? "" : "." + call.overload)].insert(module_text(call));
+  }
+  if (modules.empty()) return;
+  constexpr std::size_t kShown = 3;
+  std::string lines;
+  for (const auto& [op, paths] : modules) {
+    std::vector<std::string> shown(paths.begin(), paths.end());
+    const std::size_t more = shown.size() > kShown ? shown.size() - kShown : 0;
+    shown.resize(shown.size() - more);
+    lines += "\n  " + printable(op, 200) + " in " + joined(shown) +
+             (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  }
+  throw CannotMeet(file + ": the model calls operators that are not supported:" + lines);
+}
+
+}  // namespace
+
+Loss loss_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [text, loss] : kLosses) {
+    if (name == text) return loss;
+    names.emplace_back(text);
+  }
+  throw BadUsage("there is no loss '" + printable(name) + "'" + suggestion(name, names));
+}
+
+std::string to_text(Loss loss) {
+  for (const auto& [text, known] : kLosses)
+    if (loss == known) return text;
+  PD_CHECK(false && "every loss has a name");
+  return "";
+}
+
+Model::Model(const std::filesystem::path& file, Kernels kernels)
+    : name_(file.stem().string()),
+      kernels_(kernels),
+      archive_(std::make_shared<const pt2::Archive>(file)) {
+  const auto same = same_tensors(*archive_, second_names_);
+  safe_ = make_safe(archive_->program(), same, file.string());
+  want_known_operators(safe_.program, file.string());
+  is_trained_.assign(safe_.program.tensors.size(), false);
+  for (const Input& input : safe_.program.inputs) {
+    if (input.kind != Input::Kind::kParameter) continue;
+    const pt2::StoredTensor& stored = archive_->stored(input);
+    is_trained_[input.tensor.index()] = stored.needs_gradient;
+    if (stored.needs_gradient && stored.type != pt2::Type::kFloat)
+      throw CannotMeet(file.string() + ": the parameter '" + printable(input.name) +
+                       "' is not of the type float32: call model.float() before the export");
+  }
+  layers_ = group_calls(safe_, is_trained_);
+  if (safe_.program.outputs.empty())
+    throw CannotMeet(file.string() + ": the model returns no tensor");
+  if (layers_.empty())
+    throw CannotMeet(file.string() + ": the model has no parameters that could be trained");
+}
+
+Loss Model::default_loss() const {
+  const auto& tensors = safe_.program.tensors;
+  const pt2::Tensor& output = tensors[safe_.program.outputs.front().index()];
+  if (output.sizes.empty()) return Loss::kNone;
+  return words_predicted_by(safe_.program, output) != nullptr ? Loss::kLanguageModel
+                                                              : Loss::kCrossEntropy;
+}
+
+std::optional<std::int64_t> Model::fixed_batch() const {
+  if (!safe_.program.symbol.empty()) return std::nullopt;
+  return safe_.program.samples;
+}
+
+std::vector<std::string> Model::notes() const {
+  std::vector<std::string> notes;
+  const std::string file = archive_->path().string();
+  if (const auto batch = fixed_batch())
+    notes.push_back(file + " was exported for minibatches of " + std::to_string(*batch) +
+                    " samples only: they are not cut, and a short last one is left out. "
+                    "dynamic_shapes=({0: torch.export.Dim(\"batch\")},) exports for any number");
+  bool is_evaluating = false;
+  for (const pt2::Call& call : safe_.program.calls)
+    is_evaluating = is_evaluating || is_in_training_mode(call) == false;
+  if (is_evaluating)
+    notes.push_back(file +
+                    " has layers in evaluation mode, which train as they are: call model.train() "
+                    "before the export to train with dropout and batch statistics");
+  if (!safe_.program.fixed_sizes.empty())
+    notes.push_back(file +
+                    " has free sizes besides the number of samples: they are those of the "
+                    "example that was exported");
+  if (safe_.program.outputs.size() > 1)
+    notes.push_back(file + " returns several tensors: the loss is computed from the first");
+  return notes;
+}
+
+model::Network Model::network(Loss loss, std::int64_t batch) const {
+  const std::string file = archive_->path().string();
+  if (const auto fixed = fixed_batch(); fixed && *fixed != batch)
+    throw CannotMeet("`batch` " + std::to_string(batch) + ": " + file +
+                     " was exported for minibatches of " + std::to_string(*fixed) +
+                     " samples only; dynamic_shapes=({0: torch.export.Dim(\"batch\")},) exports "
+                     "for any number");
+  if (batch > safe_.program.most_samples)
+    throw CannotMeet("`batch` " + std::to_string(batch) + ": " + file +
+                     " was exported for at most " + std::to_string(safe_.program.most_samples) +
+                     " samples");
+  model::Network network = assemble(
+      {name_, archive_, safe_, is_trained_, layers_, second_names_, kernels_}, loss, batch);
+  network.second_names = second_names_;
+  network.has_fixed_batch = fixed_batch().has_value();
+  return network;
+}
+
+}  // namespace pipedream::imported

@@ -1,0 +1,106 @@
+#include "imported/schema.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/match.h"
+#include "imported/operators.h"
+
+namespace pipedream::imported {
+
+using pt2::Call;
+using pt2::TensorId;
+
+std::optional<c10::OperatorHandle> find_operator(const Call& call) {
+  return c10::Dispatcher::singleton().findSchema({call.op, call.overload});
+}
+
+std::vector<TensorId> tensors_in(const pt2::Argument& argument) {
+  std::vector<TensorId> found;
+  if (const auto* one = std::get_if<TensorId>(&argument)) found.push_back(*one);
+  if (const auto* list = std::get_if<pt2::Tensors>(&argument))
+    for (const auto& each : *list)
+      if (each) found.push_back(*each);
+  return found;
+}
+
+std::vector<TensorId> reads_of(const Call& call) {
+  std::vector<TensorId> found;
+  for (const pt2::NamedArgument& each : call.arguments)
+    for (const TensorId tensor : tensors_in(each.value)) found.push_back(tensor);
+  return found;
+}
+
+std::vector<TensorId> makes_of(const Call& call) {
+  std::vector<TensorId> found;
+  for (const pt2::Result& result : call.results) {
+    if (const auto* one = std::get_if<TensorId>(&result)) found.push_back(*one);
+    if (const auto* list = std::get_if<std::vector<TensorId>>(&result))
+      found.insert(found.end(), list->begin(), list->end());
+  }
+  return found;
+}
+
+const pt2::Argument* argument_of(const Call& call, std::string_view name) {
+  for (const pt2::NamedArgument& each : call.arguments)
+    if (each.name == name) return &each.value;
+  return nullptr;
+}
+
+namespace {
+
+// The tensors of those arguments whose alias annotation in the schema `wanted` accepts.
+template <class Wanted>
+std::vector<TensorId> annotated(const Call& call, Wanted wanted) {
+  std::vector<TensorId> found;
+  const auto op = find_operator(call);
+  if (!op) return found;
+  for (const c10::Argument& argument : op->schema().arguments()) {
+    if (argument.alias_info() == nullptr || !wanted(*argument.alias_info())) continue;
+    if (const pt2::Argument* given = argument_of(call, argument.name()))
+      for (const TensorId tensor : tensors_in(*given)) found.push_back(tensor);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<TensorId> writes_of(const Call& call) {
+  std::vector<TensorId> found =
+      annotated(call, [](const c10::AliasInfo& info) { return info.isWrite(); });
+  const std::string name = plain_name(call.op);
+  if (name != "batch_norm" && name != "instance_norm" && name != "native_batch_norm") return found;
+  for (const char* average : {"running_mean", "running_var"})
+    if (const pt2::Argument* given = argument_of(call, average))
+      for (const TensorId tensor : tensors_in(*given)) found.push_back(tensor);
+  return found;
+}
+
+std::vector<TensorId> viewed_by(const Call& call) {
+  // Operators that may return an argument as it is, which their schemas do not tell.
+  static const std::set<std::string> undeclared{"dropout", "feature_dropout", "einsum",
+                                                "_unsafe_view", "_reshape_alias"};
+  if (undeclared.contains(plain_name(call.op))) return reads_of(call);
+  return annotated(call, [](const c10::AliasInfo&) { return true; });
+}
+
+std::optional<Call> out_of_place(const Call& call) {
+  if (!call.op.ends_with('_') || call.op.ends_with("__")) return std::nullopt;
+  Call other = call;
+  other.op.pop_back();
+  // libtorch's own names for a few of them.
+  if (other.op == "aten::bernoulli" && call.overload == "float") other.overload = "p";
+  if (other.op == "aten::normal") other.op = "aten::normal_functional";
+  const auto found = find_operator(other);
+  const auto before = find_operator(call);
+  if (!found || !before) return std::nullopt;
+  // Arguments are given by name, so all of them must exist.
+  const auto& arguments = found->schema().arguments();
+  for (const pt2::NamedArgument& each : other.arguments)
+    if (std::none_of(arguments.begin(), arguments.end(),
+                     [&](const c10::Argument& argument) { return argument.name() == each.name; }))
+      return std::nullopt;
+  return other;
+}
+
+}  // namespace pipedream::imported
