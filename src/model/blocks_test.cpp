@@ -58,6 +58,19 @@ TEST(Convolution, WorksWithoutBiasAndWithoutAGradientForItsInput) {
   EXPECT_EQ(w.grad().sizes(), w.sizes());
 }
 
+TEST(Convolution, TakesImagesInAnyLayout) {
+  const at::Tensor image = at::randn({3, 4, 16, 16});
+  at::Tensor weight = at::randn({5, 4, 3, 3}).set_requires_grad(true);
+  const auto gradient = [&](const at::Tensor& x) {
+    weight.mutable_grad() = at::Tensor();
+    convolve(x, weight, at::Tensor(), 1, 1).square().sum().backward();
+    return weight.grad();
+  };
+  const at::Tensor plain = gradient(image);
+  const at::Tensor turned = gradient(image.contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_LE((plain - turned).abs().max().item<float>(), 1e-3);
+}
+
 TEST(BatchNorm, DoesNotMoveItsAveragesWhenAForwardIsRunAgain) {
   const Block block = batch_norm2d(3);
   const Tensors parameters{at::ones({3}), at::zeros({3})};

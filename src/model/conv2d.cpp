@@ -165,8 +165,8 @@ struct MatrixProductBackward : torch::autograd::Function<MatrixProductBackward> 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto [input, weight, bias] =
-        gradients_of({saved[0],
-                      saved[1],
+        gradients_of({saved[0].contiguous(),  // an image may be channels last
+                      saved[1].contiguous(),
                       gradients[0].contiguous(),
                       context->saved_data["stride"].toInt(),
                       context->saved_data["padding"].toInt(),

@@ -61,7 +61,9 @@ struct Measured {
 // Batch norm cannot be trained on a single sample.
 constexpr std::int64_t kLeastSamples = 2;
 
-bool has_parts(const model::Network& network) { return network.batch > kLeastSamples; }
+bool has_parts(const model::Network& network) {
+  return network.batch > kLeastSamples && !network.has_fixed_batch;
+}
 
 std::int64_t samples_of_part(std::int64_t batch) {
   return std::max(kLeastSamples, batch / kPartsOfBatch);

@@ -29,9 +29,9 @@ Type parse_type(const Node& node) {
   const std::int64_t number = node.integer(0, 1000);
   if (number < static_cast<std::int64_t>(Type::kByte) ||
       number > static_cast<std::int64_t>(Type::kBFloat16))
-    throw CannotMeet("the model has a tensor whose type has the number " + std::to_string(number) +
-                     ", which is not supported: use real numbers of 16 bits or more, whole numbers "
-                     "or bool");
+    node.fail(
+        "a tensor's type has the number " + std::to_string(number) +
+        ", which is not supported: use real numbers of 16 bits or more, whole numbers or bool");
   return static_cast<Type>(number);
 }
 

@@ -26,6 +26,27 @@ std::vector<std::filesystem::path> files_in(const std::string& list) {
   return {names.begin(), names.end()};
 }
 
+// As many samples of another data set as whole minibatches have.
+class WholeMinibatches final : public DataSet {
+ public:
+  WholeMinibatches(std::unique_ptr<const DataSet> of, std::int64_t batch)
+      : of_(std::move(of)), samples_(of_->samples() / batch * batch) {
+    if (samples_ == 0)
+      throw CannotMeet("the data, or its held-out part, has " +
+                       counted(of_->samples(), "sample", "samples") +
+                       ", and every minibatch must have " + std::to_string(batch));
+  }
+  std::int64_t samples() const override { return samples_; }
+  at::Tensor load(const model::InputSpec& input,
+                  std::span<const std::int64_t> samples) const override {
+    return of_->load(input, samples);
+  }
+
+ private:
+  std::unique_ptr<const DataSet> of_;
+  std::int64_t samples_;
+};
+
 constexpr DataKind kDataKinds[] = {
     {"idx", "DIR",
      [](const std::string& path, const model::Network& n) { return open_idx(path, n); }},
@@ -38,9 +59,7 @@ constexpr DataKind kDataKinds[] = {
     {"npy", "FILE,FILE",
      [](const std::string& list, const model::Network& n) { return open_npy(files_in(list), n); }}};
 
-}  // namespace
-
-Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed) {
+Data open_any(const std::string& spec, const model::Network& network, std::uint64_t seed) {
   if (spec.empty() || spec == "synthetic") return open_synthetic(network, seed);
   const std::size_t colon = spec.find(':');
   const std::string kind = spec.substr(0, colon);
@@ -56,6 +75,16 @@ Data open_data(const std::string& spec, const model::Network& network, std::uint
     return known.open(path, network);
   }
   throw BadUsage("there is no data set '" + printable(spec) + "'" + suggestion(kind, names));
+}
+
+}  // namespace
+
+Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed) {
+  Data data = open_any(spec, network, seed);
+  if (!network.has_fixed_batch) return data;
+  data.training = std::make_unique<WholeMinibatches>(std::move(data.training), network.batch);
+  data.held_out = std::make_unique<WholeMinibatches>(std::move(data.held_out), network.batch);
+  return data;
 }
 
 }  // namespace pipedream::train

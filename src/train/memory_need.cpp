@@ -27,6 +27,7 @@ std::int64_t peak_of(model::WholeModel& model, std::int64_t samples, model::Memo
 Bytes peak_of_minibatch(const model::Network& network, model::Precision precision) {
   model::MemoryMeter meter;  // the first, so that it sees all memory that is freed be allocated
   model::WholeModel model(network, at::kCPU, /*seed=*/0, precision);
+  if (network.has_fixed_batch) return Bytes{peak_of(model, network.batch, meter)};
   const std::int64_t one = peak_of(model, 1, meter);
   if (network.batch == 1) return Bytes{one};
   const std::int64_t two = peak_of(model, 2, meter);

@@ -148,6 +148,17 @@ Preparation given_plan(const PreparationCase& of) {
   return preparation;
 }
 
+// What the user asks of a planner. A network that computes whole minibatches alone adds to it that
+// they are not cut.
+systems::Wishes wishes_of(const PreparationCase& of) {
+  systems::Wishes wishes = of.plan.wishes;
+  const std::string& system = of.plan.system;
+  const bool may_cut = system == systems::kAutomatic || system == kEverySystem ||
+                       systems::knows(systems::find_system(system), systems::Option::kMicrobatches);
+  if (of.network.has_fixed_batch && may_cut && !wishes.microbatches) wishes.microbatches = 1;
+  return wishes;
+}
+
 // A profile of the network in which all layers take equally long.
 profile::Profile made_up_profile(const model::Network& network) {
   constexpr Nanos kForward = std::chrono::milliseconds(1);
@@ -170,7 +181,7 @@ profile::Profile made_up_profile(const model::Network& network) {
 // which allows no replicas, the rehearsal therefore plans without replicas.
 void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
   const std::string& system = of.plan.system;
-  systems::Wishes wishes = of.plan.wishes;
+  systems::Wishes wishes = wishes_of(of);
   const bool named = system != systems::kAutomatic && system != kEverySystem;
   if (!named && !wishes.stages && wishes.split.empty()) return;  // some system has a plan
   const profile::Profile profile = made_up_profile(of.network);
@@ -198,7 +209,7 @@ bool can_train(const PreparationCase& of, const plan::Plan& plan, Preparation& p
 
 void prepare_every_system(const PreparationCase& of, const systems::Model& model,
                           const cluster::Cluster& cluster, Preparation& preparation) {
-  const systems::Choice choice = systems::plan_for_all(model, cluster, of.plan.wishes);
+  const systems::Choice choice = systems::plan_for_all(model, cluster, wishes_of(of));
   if (choice.best) preparation.automatic = choice.candidates[*choice.best].system->name;
   for (const systems::Candidate& candidate : choice.candidates) {
     const std::string& name = candidate.system->name;
@@ -224,7 +235,7 @@ Preparation prepare(const PreparationCase& of) {
     prepare_every_system(of, model, cluster, preparation);
     return preparation;
   }
-  systems::Decision decision = systems::plan_with(of.plan.system, model, cluster, of.plan.wishes);
+  systems::Decision decision = systems::plan_with(of.plan.system, model, cluster, wishes_of(of));
   preparation.notes = systems::unmet_wishes(of.plan.wishes, decision.planned);
   if (decision.choice)
     if (auto note = systems::staleness_note(decision.planned.plan))

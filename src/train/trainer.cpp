@@ -420,6 +420,12 @@ schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
                      systems::systems_with(
                          [](const systems::System& system) { return !system.traits.is_stale(); }) +
                      ")");
+  if (job.network.has_fixed_batch &&
+      (job.plan.microbatches > 1 ||
+       systems::minibatches_in_one(job.plan, schedule.rules.traits.replicas) > 1))
+    throw CannotMeet("'" + job.network.name + "' computes minibatches of exactly " +
+                     std::to_string(recipe.batch) + " samples, and " + job.plan.system +
+                     " cuts or joins them: choose `microbatches` 1 or another `system`");
   if (recipe.batch < job.plan.microbatches)
     throw CannotMeet("a minibatch of " + std::to_string(recipe.batch) +
                      " samples cannot be cut into " + std::to_string(job.plan.microbatches) +
