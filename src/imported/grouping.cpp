@@ -111,10 +111,14 @@ bool Grouping::begins_layer(std::size_t number, const Group& group) const {
       std::none_of(group.begin(), group.end(),
                    [&](std::size_t other) { return is_heavy(call(other).op); }))
     return false;
+  // Counts what the module's code so far, since its last submodule, hands on.
   std::int64_t crossing = 0;
-  for (const std::size_t other : group)
+  for (std::size_t other = number; other-- > 0;) {
+    if (is_repeated_[other]) continue;
+    if (path_of_call(call(other)) != path_of_call(call(number))) break;
     for (const TensorId made : makes_of(call(other)))
       crossing += last_use_[made.index()] >= number ? 1 : 0;
+  }
   return crossing <= 1;
 }
 
