@@ -16,7 +16,8 @@ inline std::string make_zip(const std::vector<std::pair<std::string, std::string
   std::string file;
   std::string list;
   const auto put = [](std::string& into, std::uint64_t number, int bytes) {
-    for (int i = 0; i < bytes; ++i) into += static_cast<char>(number >> (8 * i) & 0xff);
+    for (int i = 0; i < bytes; ++i)
+      into += i < 8 ? static_cast<char>(number >> (8 * i) & 0xff) : '\0';
   };
   for (const auto& [name, content] : entries) {
     const std::size_t head = file.size();
