@@ -14,6 +14,7 @@
 #include "train/batches.h"
 #include "train/data_set.h"
 #include "train/optimiser_options.h"
+#include "train/resume_testing.h"
 #include "train/trainer.h"
 
 namespace pipedream {
@@ -107,21 +108,11 @@ class ImportedReference : public testing::TestWithParam<Example> {
   // Cuts the network into `stages` stages of about equally many layers.
   static plan::Plan cut(const model::Network& network, const std::string& system, int stages,
                         int microbatches, int replicas = 1) {
-    plan::Plan plan;
-    plan.system = system;
-    plan.microbatches = microbatches;
-    plan.stages.resize(static_cast<std::size_t>(stages));
-    std::vector<LayerId> layers;
-    for (const LayerId layer : network.graph.order())
-      if (!network.graph.layer(layer).is_input) layers.push_back(layer);
-    for (std::size_t i = 0; i < layers.size(); ++i)
-      plan.stages[i * plan.stages.size() / layers.size()].layers.push_back(layers[i]);
-    int worker = 0;
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-      for (int r = 0; r < replicas; ++r) plan.stages[s].workers.push_back({worker++});
-      plan.stages[s].depth = stages - static_cast<int>(s);
-    }
-    return plan;
+    return train::plan_of_case(
+        network, {.name = system,
+                  .system = system,
+                  .replicas = std::vector<int>(static_cast<std::size_t>(stages), replicas),
+                  .microbatches = microbatches});
   }
 
   static void expect_near(const Trained& ours, const model::NamedTensors& theirs) {

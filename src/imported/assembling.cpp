@@ -78,7 +78,7 @@ class Assembling {
   model::NetworkBuilder net_;
   std::map<TensorId, const Input*> inputs_;
   std::map<TensorId, std::size_t> owner_;   // of stored tensors: the first layer that uses them
-  std::set<TensorId> shared_;               // of stored tensors: those that several layers use
+  std::set<TensorId> shared_;               // tensors of the file that several layers use
   std::map<TensorId, std::size_t> maker_;   // of all others: the layer that makes them
   std::set<TensorId> outputs_;              // made by one layer and used by others, or by the loss
   std::map<TensorId, OutputPlace> places_;  // of everything that layers can take

@@ -84,6 +84,8 @@ class Safety {
   }
   // Which groups of tensors share memory after all calls.
   [[nodiscard]] Memory memory() const;
+  // The groups that some call writes into.
+  [[nodiscard]] std::set<std::size_t> written_groups(Memory& shared) const;
 
   pt2::Program program_;
   const std::vector<TensorId>& same_;
@@ -170,9 +172,7 @@ void Safety::take_out_copies_of_buffers() {
 // A user's input that is written into is copied first.
 void Safety::copy_written_inputs() {
   Memory shared = memory();
-  std::set<std::size_t> written;
-  for (const Call& call : program_.calls)
-    for (const TensorId tensor : writes_of(call)) written.insert(shared.group(tensor));
+  const auto written = written_groups(shared);
   for (const Input& input : program_.inputs) {
     if (!written.contains(shared.group(input.tensor))) continue;
     if (input.kind == Input::Kind::kParameter)
@@ -197,6 +197,13 @@ Memory Safety::memory() const {
     for (const TensorId viewed : viewed_by(call))
       for (const TensorId made : makes_of(call)) shared.join(made, viewed);
   return shared;
+}
+
+std::set<std::size_t> Safety::written_groups(Memory& shared) const {
+  std::set<std::size_t> groups;
+  for (const Call& call : program_.calls)
+    for (const TensorId tensor : writes_of(call)) groups.insert(shared.group(tensor));
+  return groups;
 }
 
 void Safety::make_functional() {
@@ -238,9 +245,7 @@ void Safety::make_functional() {
 std::vector<bool> Safety::written_buffers() const {
   std::vector<bool> written(program_.tensors.size(), false);
   Memory shared = memory();
-  std::set<std::size_t> groups;
-  for (const Call& call : program_.calls)
-    for (const TensorId tensor : writes_of(call)) groups.insert(shared.group(tensor));
+  const auto groups = written_groups(shared);
   std::set<std::string> renewed;
   for (const pt2::NewBuffer& each : program_.new_buffers) renewed.insert(each.buffer);
   for (const Input& input : program_.inputs)
@@ -256,16 +261,14 @@ std::vector<Together> Safety::regions() const {
   Memory shared = memory();
   std::map<std::string, TensorId> renewed;
   for (const pt2::NewBuffer& each : program_.new_buffers) renewed.emplace(each.buffer, each.tensor);
-  std::vector<TensorId> changed;
-  for (const Call& call : program_.calls)
-    for (const TensorId tensor : writes_of(call)) changed.push_back(tensor);
+  std::vector<TensorId> changed;  // buffers that get new content after the calls
   for (const Input& input : program_.inputs)
     if (const auto found = renewed.find(input.name);
         input.kind == Input::Kind::kBuffer && found != renewed.end()) {
       shared.join(found->second, input.tensor);
       changed.push_back(input.tensor);
     }
-  std::set<std::size_t> written;
+  std::set<std::size_t> written = written_groups(shared);
   for (const TensorId tensor : changed) written.insert(shared.group(tensor));
   std::map<std::size_t, Together> spans;
   for (std::size_t c = 0; c < program_.calls.size(); ++c) {

@@ -16,7 +16,7 @@ namespace pipedream::imported {
 struct SampleCount {
   std::size_t input = 0;
   std::int64_t dimension = 0;
-  std::int64_t each = 1;  // the size is so many times the number of samples
+  std::int64_t each = 1;  // the size divided by the number of samples
 };
 
 // All that a worker needs to make its own copy of a layer. Immutable once the network is built;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "core/match.h"
 #include "imported/operators.h"
 
 namespace pipedream::imported {

@@ -95,8 +95,9 @@ void attention(const OperatorHandle& op, Stack& stack, Surroundings& surrounding
   stack = {at::matmul(model::dropout(scores.softmax(-1), p, pass), value)};
 }
 
-// batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn), and
-// native_batch_norm without the last argument. In training, the operator normalises with the
+// batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn),
+// native_batch_norm without the last argument, and instance_norm, where the sixth argument is
+// called use_input_stats. In training, the operator normalises with the
 // batch's own mean and variance; without running averages, it updates none.
 void batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
   const bool trains = stack[5].toBool() && surroundings.pass.training;
@@ -110,15 +111,6 @@ void batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundin
 // returns the new averages, and changes none.
 void functional_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
   stack[5] = stack[5].toBool() && surroundings.pass.training;
-  call_as_it_is(op, stack);
-}
-
-// instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, …)
-void instance_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
-  const bool has_averages = !stack[3].isNone();
-  const bool trains = stack[5].toBool() && surroundings.pass.training;
-  stack[5] = trains || !has_averages;
-  if (trains && !surroundings.pass.update_statistics) stack[3] = stack[4] = IValue();
   call_as_it_is(op, stack);
 }
 
@@ -337,7 +329,7 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"native_batch_norm", {batch_norm, "training", false}},
       {"_native_batch_norm_legit", {batch_norm, "training", false}},
       {"_native_batch_norm_legit_functional", {functional_batch_norm, "training", false}},
-      {"instance_norm", {instance_norm, "use_input_stats", false}},
+      {"instance_norm", {batch_norm, "use_input_stats", false}},
       {"view", {view, nullptr, false}},
       {"_unsafe_view", {view, nullptr, false}},
       {"conv2d", {convolution, nullptr, false}},
