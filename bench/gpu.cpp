@@ -12,13 +12,9 @@
 
 #include "core/error.h"
 #include "model/device.h"
-#include "model/precision.h"
-#include "model/sample_inputs.h"
 #include "model/whole_model.h"
 #include "model/zoo.h"
-#include "runtime/run.h"
-#include "systems/schedules.h"
-#include "train/optimiser_options.h"
+#include "one_worker.h"
 
 namespace {
 
@@ -26,41 +22,17 @@ using namespace pipedream;
 
 constexpr std::int64_t kWarmUp = 10;
 constexpr std::int64_t kSteps = 40;
-constexpr std::uint64_t kSeed = 1;
-constexpr double kRate = 0.001;
 const at::Device kGpu(at::kCUDA, 0);
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds_per_step(Clock::time_point began) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - began).count() / kSteps;
-}
-
-// A feed that gives the same minibatch every time, from memory of the GPU.
-class FixedFeed final : public runtime::Feed {
- public:
-  explicit FixedFeed(const model::Network& network) : batch_(network.batch) {
-    for (const model::InputSpec& input : network.inputs)
-      tensors_[input.layer] = model::sample_input(input, kSeed, 0).to(kGpu);
-  }
-  std::int64_t samples(const schedule::Item&) const override { return batch_; }
-  std::int64_t minibatch_samples(std::int64_t) const override { return batch_; }
-  at::Tensor load(const model::InputSpec& input, const schedule::Item&, std::int64_t first,
-                  std::int64_t count) const override {
-    return tensors_.at(input.layer).slice(0, first, first + count);
-  }
-
- private:
-  std::int64_t batch_;
-  std::map<LayerId, at::Tensor> tensors_;
-};
-
 // A plain libtorch training loop. Returns milliseconds per step.
-double bare_loop(const model::Network& network, const FixedFeed& feed, model::Precision precision) {
-  model::WholeModel model(network, kGpu, kSeed, precision);
+double bare_loop(const model::Network& network, model::Precision precision) {
+  const bench::FixedFeed feed(network, kGpu);
+  model::WholeModel model(network, kGpu, bench::kSeed, precision);
   std::vector<at::Tensor> parameters;
   for (const auto& [name, parameter] : model.parameters()) parameters.push_back(parameter);
-  torch::optim::SGD optimiser(parameters, torch::optim::SGDOptions(kRate).momentum(0.9));
+  torch::optim::SGD optimiser(parameters, torch::optim::SGDOptions(bench::kRate).momentum(0.9));
   model::Values inputs;
   for (const model::InputSpec& input : network.inputs)
     inputs[network.graph.layer(input.layer).outputs[0]] =
@@ -76,35 +48,14 @@ double bare_loop(const model::Network& network, const FixedFeed& feed, model::Pr
     optimiser.step();
   }
   model::Mark(kGpu).wait();
-  return milliseconds_per_step(began);
+  return std::chrono::duration<double, std::milli>(Clock::now() - began).count() / kSteps;
 }
 
-plan::Plan one_stage(const model::Network& network) {
-  plan::Plan plan{.system = "pipedream"};
-  plan.stages.resize(1);
-  for (const LayerId layer : network.graph.order())
-    if (!network.graph.layer(layer).is_input) plan.stages[0].layers.push_back(layer);
-  plan.stages[0].workers = {WorkerId{0}};
-  return plan;
-}
-
-double worker(const model::Network& network, const FixedFeed& feed, model::Precision precision) {
-  const plan::Plan plan = one_stage(network);
-  runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
-  job.devices = {kGpu};
-  job.precision = precision;
-  job.make_optimiser = [] { return train::make_optimiser({.learning_rate = kRate}); };
+double worker(const model::Network& network, model::Precision precision) {
   double milliseconds = 0;
-  runtime::run_on_threads(1, std::nullopt, [&](const runtime::Seat& seat) {
-    runtime::Worker worker(job, seat.me, seat.channels, seat.clock, {});
-    const auto run = [&](std::int64_t minibatches) {
-      const schedule::Schedule schedule = systems::schedule_for(plan, {.minibatches = minibatches});
-      worker.run({schedule, {.minibatches = minibatches}, feed});
-    };
-    run(kWarmUp);
-    const auto began = Clock::now();
-    run(kSteps);
-    milliseconds = milliseconds_per_step(began);
+  bench::with_worker(network, kGpu, precision, [&](const bench::Steps& steps) {
+    steps(kWarmUp);
+    milliseconds = steps(kSteps);
   });
   return milliseconds;
 }
@@ -118,12 +69,11 @@ void measure(const std::vector<std::string>& given) {
   const std::string side = given.size() > 3 ? given[3] : "224";
   const model::Network network =
       entry.make(model::Options(entry.options, {{"image-size", side}}), batch);
-  const FixedFeed feed(network);
-  const double bare = bare_loop(network, feed, precision);
+  const double bare = bare_loop(network, precision);
   std::cout << nlohmann::ordered_json{{"model", entry.name},
                                       {"precision", model::to_text(precision)},
                                       {"bare_loop_ms", bare},
-                                      {"worker_ms", worker(network, feed, precision)}}
+                                      {"worker_ms", worker(network, precision)}}
                    .dump()
             << "\n";
 }

@@ -9,13 +9,16 @@
 #include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "core/error.h"
 #include "core/testing.h"
 #include "model/device.h"
 #include "model/network_builder.h"
+#include "model/random.h"
 #include "runtime/tensor_message.h"
 #include "runtime_cases_testing.h"
 #include "train/optimiser_options.h"
@@ -97,6 +100,21 @@ TEST_F(Gpu, EverySystemGivesTheBitsOfItsRule) {
       if (wanted.system == "dp-asp") continue;  // its parameter servers compute on the CPU
       (void)expect_bits(case_of(wanted, name), wanted.rule);
     }
+}
+
+TEST_F(Gpu, DropoutDependsOnItsKeyAloneAndScalesTheGradientAlike) {
+  at::Tensor x = at::ones({100, 100}, at::TensorOptions().device(kGpu)).requires_grad_();
+  model::Pass pass;
+  pass.random = {.seed = 1, .layer = 2, .minibatch = 3};
+  const at::Tensor once = model::dropout(x, 0.25, pass);
+  EXPECT_TRUE(at::equal(once, model::dropout(x, 0.25, pass)));
+  EXPECT_NEAR(once.mean().item<double>(), 1, 0.03);
+  EXPECT_NEAR((once == 0).to(at::kFloat).mean().item<double>(), 0.25, 0.03);
+  once.sum().backward();
+  EXPECT_TRUE(at::equal(x.grad(), once));
+  pass.random.minibatch = 4;
+  EXPECT_FALSE(at::equal(once, model::dropout(x, 0.25, pass)));
+  EXPECT_TRUE(at::equal(model::dropout(x, 1, pass), at::zeros_like(x)));
 }
 
 TEST_F(Gpu, ReplicatedStagesGiveTheBitsOfTheirRule) {

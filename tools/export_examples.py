@@ -181,11 +181,13 @@ def images(samples, side, classes):
     return {"x": torch.randn(samples, 3, side, side), "target": torch.randint(classes, (samples,))}
 
 
-def without_dropout(model):
+def set_dropout(model, share):
+    """Sets the probability of every dropout of the model."""
     for module in model.modules():
         if isinstance(module, nn.Dropout):
-            module.p = 0.0
-    return model
+            module.p = share
+        elif isinstance(module, (nn.LSTM, nn.MultiheadAttention)):
+            module.dropout = share
 
 
 def vgg16(small, samples):
@@ -195,7 +197,6 @@ def vgg16(small, samples):
     if small:
         # The classifier's 120 million weights would take most of a test's time.
         model.classifier = nn.Sequential(nn.Linear(512 * 49, 32), nn.ReLU(True), nn.Dropout(), nn.Linear(32, 10))
-        without_dropout(model)
     return model, images(samples, 32, 10), "cross-entropy"
 
 
@@ -216,19 +217,19 @@ def vit(small, samples):
 
 def lstm(small, samples):
     words, width, layers = (50, 24, 2) if small else (10000, 512, 3)
-    model = LanguageModel(words, width, layers, 0.0 if small else 0.2)
+    model = LanguageModel(words, width, layers, 0.2)
     return model, {"tokens": torch.randint(words, (samples, 12))}, "language-model"
 
 
 def transformer(small, samples):
     words, width, layers = (50, 32, 2) if small else (10000, 512, 6)
-    model = Encoder(words, width, layers, 5, 0.0 if small else 0.1)
+    model = Encoder(words, width, layers, 5, 0.1)
     return model, {"tokens": torch.randint(words, (samples, 12)), "target": torch.randint(5, (samples,))}, "cross-entropy"
 
 
 def gpt(small, samples):
     words, width, heads, layers, length = (50, 32, 2, 3, 16) if small else (8000, 512, 8, 8, 128)
-    model = Gpt(words, width, heads, layers, length, 0.0 if small else 0.1)
+    model = Gpt(words, width, heads, layers, length, 0.1)
     return model, {"tokens": torch.randint(words, (samples, length))}, "language-model"
 
 
@@ -255,6 +256,8 @@ def make(name, small, samples, seed=1):
     """The model, its samples by input, and the loss that it is trained with."""
     torch.manual_seed(seed)
     model, data, loss = MODELS[name](small, samples)
+    if small:
+        set_dropout(model, 0.0)
     return model.train(), data, loss
 
 

@@ -97,6 +97,7 @@ TEST(Dropout, DependsOnItsKeyAloneAndKeepsTheMean) {
   Pass other = pass;
   other.random.microbatch = 5;
   EXPECT_FALSE(at::equal(once, dropout(x, 0.25, other)));
+  EXPECT_TRUE(at::equal(dropout(x, 1, pass), at::zeros_like(x)));
   pass.training = false;
   EXPECT_TRUE(at::equal(dropout(x, 0.25, pass), x));
 }

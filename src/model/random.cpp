@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_fused_dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 
@@ -56,11 +57,15 @@ at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key) {
 
 at::Tensor drop_scale(at::IntArrayRef shape, double p, const Pass& pass, const at::Tensor& x) {
   const at::NoGradGuard no_grad;
-  return uniform(shape, pass.random, x.device()).ge_(p).mul_(1 / (1 - p)).to(x.dtype());
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  return uniform(shape, pass.random, x.device()).ge_(p).mul_(scale).to(x.dtype());
 }
 
 at::Tensor dropout(const at::Tensor& x, double p, const Pass& pass) {
   if (!pass.training || p == 0) return x;
+  // One kernel in place of four, and a byte per element for backward in place of x's type.
+  if (x.is_cuda() && p < 1)
+    return std::get<0>(at::_fused_dropout(x, 1 - p, generator_of(pass.random, x.device())));
   return x * drop_scale(x.sizes(), p, pass, x);  // backward needs the scale alone
 }
 

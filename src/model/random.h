@@ -21,7 +21,7 @@ namespace pipedream::model {
 [[nodiscard]] at::Tensor initial_tensor(const TensorSpec& spec, RandomKey key);
 
 // The factors that dropout multiplies with, of x's type and device: 0 with probability `p`, else
-// 1 / (1 − p).
+// 1 / (1 − p). All are 0 if `p` is 1.
 [[nodiscard]] at::Tensor drop_scale(at::IntArrayRef shape, double p, const Pass& pass,
                                     const at::Tensor& x);
 
