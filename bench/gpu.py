@@ -63,8 +63,13 @@ def measure(options, torch, torchvision, name, precision):
         print("%s %s: worker %.2f ms, bare loop %.2f ms, eager %.2f ms" % (
             name, precision, found["worker_ms"], found["bare_loop_ms"], found["eager_ms"]),
             file=sys.stderr)
-    middle = lambda key: statistics.median(each[key] for each in rounds)
-    ratio = lambda key: statistics.median(each[key] / each["worker_ms"] for each in rounds)
+
+    def middle(key):
+        return statistics.median(each[key] for each in rounds)
+
+    def ratio(key):
+        return statistics.median(each[key] / each["worker_ms"] for each in rounds)
+
     return {"model": name, "precision": precision, "worker_ms": middle("worker_ms"),
             "bare_loop_ms": middle("bare_loop_ms"), "eager_ms": middle("eager_ms"),
             "of_bare_loop": ratio("bare_loop_ms"), "of_eager": ratio("eager_ms")}

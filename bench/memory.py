@@ -37,7 +37,7 @@ def measure(program, model, repetitions):
     minibatches = max(4, round(SECONDS * train(program, model, 4, {}) / batch))
     runs = []
     for _ in range(repetitions):
-        kept, handed_back = (undisturbed(lambda: train(program, model, minibatches, setting))
+        kept, handed_back = (undisturbed(lambda setting=setting: train(program, model, minibatches, setting))
                              for setting in ({}, HANDED_BACK))
         runs.append({"kept": kept, "handed_back": handed_back})
     return {"model": model, "minibatches": minibatches, "runs": runs,

@@ -54,12 +54,14 @@ else()
                               COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
 endif()
 
-find_package(GTest QUIET)
-pd_require(GTest_FOUND GoogleTest libgtest-dev)
-find_package(benchmark QUIET)
-pd_require(benchmark_FOUND "Google Benchmark" libbenchmark-dev)
-find_package(rapidcheck QUIET)
-pd_prefer(rapidcheck_FOUND RapidCheck librapidcheck-dev "property tests (*_property_test.cpp) are left out")
+if(NOT PD_PROGRAM_ONLY)
+  find_package(GTest QUIET)
+  pd_require(GTest_FOUND GoogleTest libgtest-dev)
+  find_package(benchmark QUIET)
+  pd_require(benchmark_FOUND "Google Benchmark" libbenchmark-dev)
+  find_package(rapidcheck QUIET)
+  pd_prefer(rapidcheck_FOUND RapidCheck librapidcheck-dev "property tests (*_property_test.cpp) are left out")
+endif()
 
 # MPI, by its C functions; asked for as C++, the one language of the project. Its obsolete C++ interface
 # stays out.

@@ -23,8 +23,10 @@ if(PD_SANITIZE)
   pd_add_precompiled(pd_torch_test_pch HEADERS ${PD_TORCH_HEADERS} LIBRARIES pd_torch OPTIONS -O0)
 else()
   pd_add_precompiled(pd_torch_pch HEADERS ${PD_TORCH_HEADERS} LIBRARIES pd_torch)
-  pd_add_precompiled(pd_torch_test_pch HEADERS ${PD_TORCH_HEADERS} <gtest/gtest.h> LIBRARIES pd_torch GTest::gtest
-                     OPTIONS -O0)
+  if(NOT PD_PROGRAM_ONLY)
+    pd_add_precompiled(pd_torch_test_pch HEADERS ${PD_TORCH_HEADERS} <gtest/gtest.h> LIBRARIES pd_torch GTest::gtest
+                       OPTIONS -O0)
+  endif()
 endif()
 
 # pd_compile_quickly_with_torch(TARGET): like the tests. Under sanitizers the modules are, too: most of

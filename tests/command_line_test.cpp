@@ -182,6 +182,13 @@ TEST(CommandLine, PlanShowsOneSystemAlone) {
   EXPECT_NE(answer.out.find("\nMemory of one worker at its peak\n"), std::string::npos);
 }
 
+TEST(CommandLine, PlanForWorkersOfThisMachineNeedsNoClusterFile) {
+  const Answer answer =
+      call("plan --batch 64 --workers 3 --system dp-bsp --json --profile " + kSmall);
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(nlohmann::json::parse(answer.out).at("workers"), 3);
+}
+
 TEST(CommandLine, PlanHelpNamesEverySystem) {
   const Answer answer = call("plan --help");
   EXPECT_EQ(answer.code, 0);
@@ -246,7 +253,8 @@ TEST(CommandLine, EveryFailureOfPlanHasItsExitCodeOneMessageAndNoOutput) {
   const std::string bad_cluster = write("bad.toml", "format = \"pipedream-cluster\"\n");
   const std::vector<Failure> failures{
       {"plan", 2, "--profile is required"},
-      {"plan --profile " + kSmall, 2, "--cluster is required"},
+      {"plan --profile " + kSmall, 2, "wanted one of --cluster FILE and --workers N"},
+      {"plan --workers 2" + cluster + " --profile " + kSmall, 2, "found both"},
       {kPlanSmall + "--system pipedrem", 2,
        "there is no system 'pipedrem' (did you mean 'pipedream'?)"},
       {kPlanSmall + "--system dp-bsp --straight", 2,

@@ -196,7 +196,7 @@ TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
       {simulate + "--svg /dev/null/a.svg", 74, "Not a directory"},
       {simulate + "--svg " + plan, 2, "gpipe.json: that file exists and is no picture"},
       {simulate + "--trace " + plan, 2, "gpipe.json: that file exists and is no trace"},
-      {"compare", 2, "wanted --profile FILE and --cluster FILE to simulate, or --run and --model"},
+      {"compare", 2, "wanted --profile FILE and --cluster FILE or --workers N to simulate, or --run"},
       {"compare" + kInputs + "--link 1Gbit/s", 2, "compare --link is for --run"},
       {"compare --model mlp", 2, "compare --model is for --run, which really trains: add --run"},
       {"compare" + kInputs + "--stragler 1:2", 2, "did you mean '--straggler'?"},

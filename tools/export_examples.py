@@ -224,7 +224,8 @@ def lstm(small, samples):
 def transformer(small, samples):
     words, width, layers = (50, 32, 2) if small else (10000, 512, 6)
     model = Encoder(words, width, layers, 5, 0.1)
-    return model, {"tokens": torch.randint(words, (samples, 12)), "target": torch.randint(5, (samples,))}, "cross-entropy"
+    data = {"tokens": torch.randint(words, (samples, 12)), "target": torch.randint(5, (samples,))}
+    return model, data, "cross-entropy"
 
 
 def gpt(small, samples):

@@ -11,7 +11,6 @@
 #include "cli/simulation_flags.h"
 #include "cli/spelling.h"
 #include "cli/training.h"
-#include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "profile/profile_file.h"
@@ -59,10 +58,12 @@ void refuse_flags_of_train(const CLI::App& command) {
 void want_inputs(const CompareFlags& flags, const CLI::App& command) {
   for (const std::string& word : command.remaining())
     throw BadUsage("there is no option " + word + suggestion(word, flag_names(command)));
-  if (flags.training->profile.empty() || flags.training->cluster.empty())
+  const TrainFlags& given = *flags.training;
+  if (given.profile.empty() || (given.cluster.empty() && !given.workers))
     throw BadUsage(
-        "compare: wanted --profile FILE and --cluster FILE to simulate, or --run and --model NAME "
-        "to train");
+        "compare: wanted --profile FILE and --cluster FILE or --workers N to simulate, or --run "
+        "and "
+        "--model NAME to train");
 }
 
 void simulate_all(const CompareFlags& all) {
@@ -74,7 +75,7 @@ void simulate_all(const CompareFlags& all) {
     throw BadUsage("--minibatches: at most " + std::to_string(kMostSimulated) +
                    " can be simulated, found " + std::to_string(conditions.minibatches));
   const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
-  const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  const cluster::Cluster cluster = cluster_of(flags, profile);
   const systems::Model model(profile);
   const systems::Wishes planning = wishes_of(flags);
   systems::SimulationWishes wishes = simulation_wishes(conditions, cluster);
@@ -112,11 +113,15 @@ void execute(const CompareFlags& flags, CLI::App& command) {
 // Moves the flags that only really running uses under the heading `kRunning`. The flags in `shared`
 // are for simulating too.
 void sort_flags(CLI::App& command) {
-  const std::set<std::string> shared{"--help",      "--minibatches", "--profile",
-                                     "--cluster",   "--batch",       "--seed",
-                                     "--optimiser", "--exchange",    "--json"};
+  const std::set<std::string> shared{"--help",     "--minibatches", "--profile", "--cluster",
+                                     "--workers",  "--batch",       "--seed",    "--optimiser",
+                                     "--exchange", "--json"};
   for (CLI::Option* option : command.get_options())
     if (!shared.contains(option->get_name())) option->group(kRunning);
+  command.get_option("--workers")
+      ->description(
+          "Workers of this machine, to simulate instead of --cluster, or to train [cores / "
+          "--threads]");
   command.get_option("--batch")->description(
       "Samples of one minibatch [the profile's; with --run the model's own]");
   command.get_option("--minibatches")

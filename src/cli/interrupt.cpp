@@ -3,8 +3,10 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace pipedream::cli {
@@ -96,5 +98,14 @@ void StopOnSignal::end_by_user_signal() {
 }
 
 bool StopOnSignal::was_asked() { return asked; }
+
+void end_with_parent() {
+  const char* found = std::getenv("PIPEDREAM_PARENT");
+  if (found == nullptr) return;
+  const std::string parent = found;
+  ::unsetenv("PIPEDREAM_PARENT");  // processes that this one starts have another parent
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (std::to_string(::getppid()) != parent) (void)std::raise(SIGTERM);  // it has ended already
+}
 
 }  // namespace pipedream::cli

@@ -50,4 +50,9 @@ class StopOnSignal {
   std::string line_;
 };
 
+// If the environment variable PIPEDREAM_PARENT has the number of the process that started this one,
+// the kernel sends SIGTERM when that process ends. Programs that run this one and wait for it set
+// the variable, so that no training goes on alone.
+void end_with_parent();
+
 }  // namespace pipedream::cli

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/interrupt.h"
 #include "cli/run.h"
 #include "model/keep_memory.h"
 
@@ -17,6 +18,7 @@ bool computes(const std::vector<std::string_view>& words) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  pipedream::cli::end_with_parent();
   if (computes({arguments + 1, arguments + count})) pipedream::model::keep_memory(arguments);
   return pipedream::cli::run(count, arguments);
 }

@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/planning.h"
-#include "cluster/cluster_file.h"
 #include "core/file.h"
 #include "profile/profile_file.h"
 #include "report/plan_table.h"
@@ -24,7 +23,7 @@ struct PlanFlags : PlanningFlags {
 void execute(const PlanFlags& flags) {
   if (!flags.output.empty()) prepare_to_write(flags.output);
   const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
-  const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  const cluster::Cluster cluster = cluster_of(flags, profile);
   const auto began = std::chrono::steady_clock::now();
   const systems::Model model(profile);
   std::string table;
@@ -45,7 +44,7 @@ void execute(const PlanFlags& flags) {
 void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Find which layers should run on which workers");
   const auto flags = std::make_shared<PlanFlags>();
-  add_input_flags(*command, flags);
+  add_required_input_flags(*command, flags);
   add_system_flag(*command, flags);
   (void)add_planning_flags(*command, flags);
   command->add_flag("--explain", flags->explain, "Show time and memory of each stage in parts");

@@ -5,9 +5,11 @@
 
 #include "cli/flags.h"
 #include "cli/spelling.h"
+#include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "report/plan_table.h"
+#include "train/this_machine.h"
 
 namespace pipedream::cli {
 namespace {
@@ -89,11 +91,25 @@ Planned planned_for(const PlanningFlags& flags, const systems::Model& model,
   return std::move(decision.planned);
 }
 
-void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
-                     bool required) {
-  command.add_option("--profile", flags->profile, "Profile: ours (JSON) or PipeDream's graph text")
-      ->required(required);
-  command.add_option("--cluster", flags->cluster, "Cluster file (TOML)")->required(required);
+cluster::Cluster cluster_of(const PlanningFlags& flags, const profile::Profile& profile) {
+  if (flags.cluster.empty() == !flags.workers)
+    throw BadUsage(
+        "wanted one of --cluster FILE and --workers N, for workers of this machine; found " +
+        std::string(flags.workers ? "both" : "neither"));
+  return flags.workers ? train::this_machine_for(profile, *flags.workers)
+                       : cluster::read_cluster(flags.cluster);
+}
+
+void add_required_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags) {
+  add_input_flags(command, flags);
+  command.get_option("--profile")->required();
+  command.add_option("--workers", flags->workers, "Workers of this machine, instead of --cluster")
+      ->check(range<int>(1, cluster::kMostWorkers, kWholeNumber));
+}
+
+void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags) {
+  command.add_option("--profile", flags->profile, "Profile: ours (JSON) or PipeDream's graph text");
+  command.add_option("--cluster", flags->cluster, "Cluster file (TOML)");
   command
       .add_option("--batch", flags->batch,
                   "Samples of one minibatch, where the profile does not say")

@@ -17,6 +17,7 @@ struct PlanningFlags {
   std::string profile;
   std::string cluster;
   std::string system = "auto";
+  std::optional<int> workers;
   std::optional<std::int64_t> batch;
   std::string memory, cost_model, optimiser, exchange, depth, balance,
       prefer;  // as the user wrote them
@@ -24,10 +25,11 @@ struct PlanningFlags {
   systems::Wishes wishes;
 };
 
-// Adds --profile, --cluster, --batch, --optimiser and --exchange. `required` is about --profile and
-// --cluster.
-void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
-                     bool required = true);
+// Adds --profile, --cluster, --batch, --optimiser and --exchange.
+void add_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags);
+// The same for commands that need a profile and a cluster: --profile is required, and --workers
+// may stand for --cluster.
+void add_required_input_flags(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags);
 // Adds --system. If `all` is true, the help also offers "all" as a value.
 CLI::Option* add_system_flag(CLI::App& command, const std::shared_ptr<PlanningFlags>& flags,
                              bool all = false);
@@ -41,6 +43,11 @@ void read_depth(const std::string& text, systems::Wishes& wishes);
 
 // The wishes that the flags express. Throws BadUsage for a flag whose text cannot be read.
 [[nodiscard]] systems::Wishes wishes_of(const PlanningFlags& flags);
+
+// The cluster that the flags name: the file of --cluster, or --workers workers of this machine.
+// Throws BadUsage unless one of the two is given.
+[[nodiscard]] cluster::Cluster cluster_of(const PlanningFlags& flags,
+                                          const profile::Profile& profile);
 
 // Returns the plan of the system that `flags` names, or the plan that `auto` chooses. For `auto`,
 // `table` is set to the table of candidates, to be shown before the plan. Prints a line to stderr

@@ -11,7 +11,6 @@
 #include "cli/progress.h"
 #include "cli/simulation_flags.h"
 #include "cli/spelling.h"
-#include "cluster/cluster_file.h"
 #include "core/error.h"
 #include "plan/plan_file.h"
 #include "profile/profile_file.h"
@@ -60,9 +59,9 @@ plan::Plan plan_of(const SimulateFlags& flags, const profile::Profile& profile,
     const systems::Planned planned = planned_for(flags, model, cluster, candidates);
     return planned.plan;
   }
-  plan::PlanFile file =
-      systems::read_plan_for(flags.plan, profile.graph, cluster.workers(),
-                             flags.cluster + " has " + std::to_string(cluster.workers()));
+  plan::PlanFile file = systems::read_plan_for(flags.plan, profile.graph, cluster.workers(),
+                                               (flags.workers ? "this machine" : flags.cluster) +
+                                                   " has " + std::to_string(cluster.workers()));
   check_microbatches(flags.plan, file.plan, profile);
   return file.plan;
 }
@@ -83,7 +82,7 @@ systems::Simulated simulated_plan(const plan::Plan& plan, const profile::Profile
 void execute(const SimulateFlags& flags) {
   check_picture_files(flags);
   const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
-  const cluster::Cluster cluster = cluster::read_cluster(flags.cluster);
+  const cluster::Cluster cluster = cluster_of(flags, profile);
   plan::Plan plan = plan_of(flags, profile, cluster);
   systems::SimulationWishes wishes = simulation_wishes(flags, cluster);
   take_over(wishes_of(flags), wishes);
@@ -120,7 +119,7 @@ void add_simulate(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("simulate", "Show what a plan would do on a cluster, without running it");
   const auto flags = std::make_shared<SimulateFlags>();
-  add_input_flags(*command, flags);
+  add_required_input_flags(*command, flags);
   CLI::Option* plan = command->add_option("--plan", flags->plan, "Plan file; else a plan is made");
   add_system_flag(*command, flags)->excludes(plan);
   for (CLI::Option* option : add_planning_flags(*command, flags)) option->excludes(plan);

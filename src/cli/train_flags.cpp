@@ -146,7 +146,7 @@ void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>
   add_length_flags(command, flags);
   add_optimiser_flags(command, flags);
   add_machine_flags(command, flags);
-  add_input_flags(command, flags, /*required=*/false);
+  add_input_flags(command, flags);
   command.add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
   allow_model_options(command);
 }

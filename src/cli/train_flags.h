@@ -22,7 +22,6 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string config;
   std::string plan;
   std::string schedule;
-  std::optional<int> workers;
   int threads = 1;
   std::string device;     // empty: the one in the plan or profile
   std::string precision;  // empty: the one in the plan or profile

@@ -48,7 +48,7 @@ TEST(LibraryFiles, APlanForThisMachineIsOfTheKindOfDeviceThatWasMeasured) {
     EXPECT_NO_THROW(plan_here()) << "any GPU of this machine will do";
   } else {
     EXPECT_THROW(plan_here(), CannotMeet);
-    EXPECT_NE(message_of(plan_here).find("on a GPU, and this machine has none: give a Cluster"),
+    EXPECT_NE(message_of(plan_here).find("on a GPU, and this machine has none: give a `cluster`"),
               std::string::npos)
         << message_of(plan_here);
   }

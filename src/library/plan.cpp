@@ -7,9 +7,9 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "library/handles.h"
-#include "model/device.h"
 #include "report/plan_table.h"
 #include "systems/planning.h"
+#include "train/this_machine.h"
 
 namespace pipedream {
 inline namespace v1 {
@@ -52,23 +52,8 @@ void check_workers(int workers) {
                    std::to_string(workers));
 }
 
-Cluster this_machine_with(int workers, std::optional<Bytes> memory) {
-  return Cluster(std::make_shared<Cluster::Impl>(
-      Cluster::Impl{cluster::this_machine(workers, std::nullopt, memory)}));
-}
-
-// A cluster of `workers` workers on this machine. If the profile was measured on a GPU, they take
-// the machine's GPUs in turn.
-Cluster this_machine_for(const profile::Profile& profile, int workers) {
-  if (profile.device.empty()) return this_machine_with(workers, std::nullopt);
-  try {
-    const at::Device any_of_its_kind(model::device_named(profile.device).type());
-    return this_machine_with(workers, model::memory_of_worker(any_of_its_kind, workers));
-  } catch (const CannotMeet&) {
-    throw CannotMeet(
-        "plan: the profile was measured on a GPU, and this machine has none: give a Cluster "
-        "instead of a number of workers");
-  }
+Cluster handle_of(cluster::Cluster cluster) {
+  return Cluster(std::make_shared<Cluster::Impl>(Cluster::Impl{std::move(cluster)}));
 }
 
 }  // namespace
@@ -94,16 +79,17 @@ Plan plan(const Profile& profile, const Cluster& cluster, const PlanOptions& opt
 
 Plan plan(const Profile& profile, int workers, const PlanOptions& options) {
   check_workers(workers);
-  return plan(profile, this_machine_for(profile.impl().profile, workers), options);
+  return plan(profile, handle_of(train::this_machine_for(profile.impl().profile, workers)),
+              options);
 }
 
 Cluster Cluster::load(const std::filesystem::path& file) {
-  return Cluster(std::make_shared<Impl>(Impl{cluster::read_cluster(file)}));
+  return handle_of(cluster::read_cluster(file));
 }
 
 Cluster Cluster::this_machine(int workers) {
   check_workers(workers);
-  return this_machine_with(workers, std::nullopt);
+  return handle_of(cluster::this_machine(workers, std::nullopt));
 }
 
 int Cluster::workers() const { return impl_->cluster.workers(); }

@@ -8,9 +8,9 @@ import pathlib
 import sys
 
 try:
+    import safetensors  # noqa: F401, needed by the examples
     import torch
     from torch import nn
-    import safetensors  # noqa: F401, needed by the examples
 except ImportError as missing:
     print(f"the test needs {missing.name}", file=sys.stderr)
     sys.exit(77)

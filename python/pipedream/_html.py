@@ -1,0 +1,50 @@
+"""Tables for notebooks. They take their colours from the notebook, so that they fit light and dark ones."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def size(count: float) -> str:
+    """Bytes for people: 1.5 MiB."""
+    unit = 0
+    while count >= 1024 and unit + 1 < len(UNITS):
+        count /= 1024
+        unit += 1
+    return f"{count:.4g} {UNITS[unit]}"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.3g} ms" if seconds < 1 else f"{seconds:,.4g} s"
+
+
+def rate(samples_per_second: float) -> str:
+    digits = ".4g" if samples_per_second < 1000 else ".0f"
+    return f"{samples_per_second:,{digits}} samples/s"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
+    """A table whose first column is to the left, and whose numbers are to the right."""
+
+    def cell(tag: str, value: object, first: bool) -> str:
+        return f'<{tag} style="text-align:{"left" if first else "right"}">{html.escape(str(value))}</{tag}>'
+
+    def row(tag: str, values: Sequence[object]) -> str:
+        return "<tr>" + "".join(cell(tag, value, i == 0) for i, value in enumerate(values)) + "</tr>"
+
+    caption = f'<caption style="text-align:left">{html.escape(title)}</caption>' if title else ""
+    body = "".join(row("td", values) for values in rows)
+    return f"<table>{caption}<thead>{row('th', columns)}</thead><tbody>{body}</tbody></table>"
+
+
+def picture(svg: str) -> str:
+    """A drawing as part of a page. It is as wide as the page at most."""
+    at = svg.find("<svg")
+    return f'<div style="max-width:100%;overflow-x:auto">{svg[at:]}</div>' if at >= 0 else ""

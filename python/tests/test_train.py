@@ -1,0 +1,319 @@
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+import pipedream
+
+
+def accuracy(model, x, y):
+    with torch.no_grad():
+        return (model.eval()(x).argmax(1) == y).float().mean().item()
+
+
+def test_trains_and_loads_the_weights_back(perceptron, points, quick):
+    result = pipedream.train(perceptron, points, epochs=6, **quick)
+    assert perceptron.training
+    assert accuracy(perceptron, *points) > 0.9
+    assert result.minibatches == 6 * 45  # a tenth of 400 samples is held out
+    assert result.accuracy > 0.8
+    assert [each.epoch for each in result.evaluations] == [1, 2, 3, 4, 5, 6]
+    assert len(result.history) == result.minibatches
+    assert result.history[-1].samples == 6 * 360
+    assert result.history[0].loss > result.history[-1].loss
+    assert result.plan.json["workers"] == 2
+    assert result.samples_per_second > 0
+    assert "<svg" in result.timeline_svg
+    assert result.folder is None
+
+
+class Named(torch.nn.Module):
+    """Two inputs that differ."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = torch.nn.Embedding(10, 8)
+        self.out = torch.nn.Linear(8 + 3, 4)
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, word, feature):
+        if self.training:
+            self.seen += 1
+        return self.out(torch.cat([self.words(word), feature], dim=1))
+
+
+class Pairs(Dataset):
+    def __init__(self, word, feature, target, names):
+        self.samples = (word, feature, target)
+        self.names = names
+
+    def __len__(self):
+        return len(self.samples[0])
+
+    def __getitem__(self, i):
+        word, feature, target = (each[i] for each in self.samples)
+        sample = (int(word), feature.numpy(), target)  # a number, an array and a tensor
+        return dict(zip(self.names, sample)) if self.names else sample
+
+
+def named_data():
+    word = torch.randint(10, (64,))
+    return word, torch.randn(64, 3), word % 4
+
+
+def test_data_of_all_kinds_gives_the_same_training(quick):
+    word, feature, target = named_data()
+    names = ("word", "feature", "target")
+    kinds = [
+        (word, feature, target),
+        [word.numpy(), feature.numpy(), target.numpy()],
+        {"target": target, "feature": feature, "word": word},
+        TensorDataset(word, feature, target),
+        Pairs(word, feature, target, None),
+        Pairs(word, feature, target, names),
+    ]
+    trained = []
+    for data in kinds:
+        torch.manual_seed(2)
+        model = Named()
+        pipedream.train(model, data, system="dp-bsp", **quick)
+        trained.append(model.state_dict())
+    assert trained[0]["seen"] > 0
+    for other in trained[1:]:
+        for name, tensor in trained[0].items():
+            assert torch.equal(tensor, other[name]), name
+
+
+def test_samples_may_be_larger_than_memory_allows_to_copy(tmp_path, perceptron, quick):
+    file = numpy.lib.format.open_memmap(tmp_path / "x.npy", "w+", numpy.float32, (300, 2))
+    file[:] = numpy.random.default_rng(1).normal(size=(300, 2))
+    y = (file[:, 0] > 0).astype(numpy.int64)
+    pipedream.train(perceptron, (file, y), epochs=4, **quick)
+    assert accuracy(perceptron, torch.from_numpy(numpy.array(file)), torch.from_numpy(y)) > 0.9
+
+
+def test_losses(quick):
+    slow = quick | {"learning_rate": 0.01}
+    x = torch.randn(64, 3)
+    line = torch.nn.Linear(3, 2)
+    target = x @ torch.ones(3, 2)
+    result = pipedream.train(line, (x, target), loss="mse", epochs=5, **slow)
+    assert result.history[-1].loss < 0.5 * result.history[0].loss
+    assert result.accuracy is None
+
+    words = torch.nn.Sequential(torch.nn.Embedding(12, 8), torch.nn.Linear(8, 12))
+    sentences = torch.arange(40)[:, None].add(torch.arange(6)) % 12
+    result = pipedream.train(words, sentences, loss="language-model", epochs=8, **quick)
+    assert result.history[-1].loss < 0.5 * result.history[0].loss
+
+    class WithLoss(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.line = torch.nn.Linear(3, 2)
+
+        def forward(self, x, y):
+            return (self.line(x) - y).square().mean()
+
+    result = pipedream.train(WithLoss(), (x, target), loss="none", epochs=5, **slow)
+    assert result.history[-1].loss < 0.5 * result.history[0].loss
+
+
+def test_held_out_samples_are_those_given(perceptron, points, quick):
+    wrong = (points[0][:20], (points[1][:20] + 1) % 4)
+    result = pipedream.train(perceptron, points, held_out=wrong, epochs=6, **quick)
+    assert result.minibatches == 6 * 50
+    assert result.accuracy < 0.2
+
+
+def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points, quick):
+    out = tmp_path / "first"
+    first = pipedream.train(perceptron, points, out=out, epochs=1, **quick)
+    assert first.folder == out
+    weights = load_file(out / "run" / "weights.safetensors")
+    for name, tensor in perceptron.state_dict().items():
+        assert torch.equal(tensor, weights[name])
+    with pytest.raises(pipedream.BadUsage, match="holds a training"):
+        pipedream.train(perceptron, points, out=out, **quick)
+    more = pipedream.resume(out, perceptron, epochs=3, progress=False)
+    assert len(more.history) == 3 * 45
+    assert not torch.equal(perceptron.state_dict()["0.weight"], weights["0.weight"])
+    pipedream.train(perceptron, points, out=out, overwrite=True, **quick)
+    with pytest.raises(pipedream.BadUsage, match="holds no training"):
+        pipedream.resume(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("words")
+    with pytest.raises(pipedream.BadUsage, match="not of a training"):
+        pipedream.train(perceptron, points, out=tmp_path / "mine", overwrite=True, **quick)
+
+
+def test_a_plan_is_trained_as_it_is(perceptron, points, quick):
+    profile = pipedream.profile(perceptron, points, batch=8, seconds=0.2, progress=False)
+    plan = pipedream.plan(profile, workers=2, system="pipedream", straight=True)
+    result = pipedream.train(perceptron, points, plan=plan, **quick)
+    assert (result.system, result.plan.config) == ("pipedream", "1-1")
+
+
+class Fixed(torch.nn.Module):
+    """Takes eight samples only."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Linear(2, 4)
+
+    def forward(self, x):
+        return self.line(x.reshape(8, 2))
+
+
+def test_a_model_for_one_number_of_samples_is_trained_with_that(points, quick):
+    with pytest.warns(UserWarning, match="only minibatches of 8 samples"):
+        result = pipedream.train(Fixed(), points, system="dp-bsp", **quick)
+    assert result.minibatches == 45
+
+
+def test_modules_keep_their_mode(points, quick):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 4))
+    model.train()
+    model[1].eval()  # frozen
+    before = model[1].running_mean.clone()
+    pipedream.train(model, points, **quick)
+    assert model.training and not model[1].training
+    assert torch.equal(model[1].running_mean, before)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (lambda x, y: (x, y[:5]), "as many samples"),
+        (lambda x, y: {"x": x, "target": y}, "names of forward's arguments"),
+        (lambda x, y: (x, x, y), "found 3 tensors"),
+        (lambda x, y: x, "found 1 tensors"),
+        (lambda x, y: (x[:1], y[:1]), "at least two samples"),
+        (lambda x, y: None, "wants data"),
+        (lambda x, y: DataLoader(TensorDataset(x, y)), "give its .dataset"),
+        (lambda x, y: (x.to(torch.complex64), y), "cannot be read"),
+        (lambda x, y: [1, 2, 3], "list of numbers"),
+        (lambda x, y: {"input": x}, "wants a target"),
+    ],
+)
+def test_wrong_data_is_refused_with_a_reason(data, message, perceptron, points):
+    before = perceptron[0].weight.clone()
+    with pytest.raises(pipedream.BadUsage, match=message):
+        pipedream.train(perceptron, data(*points), progress=False)
+    assert torch.equal(perceptron[0].weight, before)
+
+
+class Ragged(Dataset):
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, i):
+        return torch.randn(2 if i < 7 else 3), i % 4
+
+
+def test_samples_of_other_shapes_are_named(perceptron):
+    with pytest.raises(pipedream.BadUsage, match="sample 7, input: wanted torch.float32 .2. as in sample 0"):
+        pipedream.train(perceptron, Ragged(), progress=False)
+
+
+def test_errors_of_the_program_are_exceptions(capfd, perceptron, points, quick, tmp_path):
+    with pytest.raises(pipedream.BadUsage, match="did you mean '--workers'") as caught:
+        pipedream.train(perceptron, points, workerz=3)
+    assert caught.value.exit_code == 2
+    assert "workers" not in capfd.readouterr().err  # it is not shown besides
+    with pytest.raises(pipedream.CannotMeet, match="memory") as caught:
+        pipedream.train(perceptron, points, memory="1KiB", **quick)
+    assert caught.value.exit_code == 78
+    (tmp_path / "net.pt2").write_bytes(b"not a zip")
+    with pytest.raises(pipedream.BadFile):
+        pipedream.train(tmp_path / "net.pt2", progress=False)
+    with pytest.raises(pipedream.IoError):
+        pipedream.train(tmp_path / "none.pt2", progress=False)
+
+
+class Complex(torch.nn.Module):
+    def forward(self, x):
+        return torch.linalg.svd(x)[1]
+
+
+def test_operators_that_are_not_supported_are_named():
+    with pytest.raises(pipedream.CannotMeet, match="linalg_svd"):
+        pipedream.train(Complex(), (torch.randn(8, 4, 4), torch.randint(4, (8,))), progress=False)
+
+
+def test_a_built_in_network_is_trained_by_its_name():
+    result = pipedream.train("mlp", hidden=8, minibatches=4, profile_seconds=0.2, progress=False)
+    assert result.json["model"] == "mlp"
+
+
+def test_progress_is_shown(capfd, perceptron, points, quick):
+    pipedream.train(perceptron, points, **(quick | {"progress": True}))
+    shown = capfd.readouterr().err
+    assert "training Sequential" in shown
+    assert "written to" not in shown  # of files that are removed
+
+
+LONG = """
+    import torch, pipedream
+    model = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+    before = model[0].weight.clone()
+    x = torch.randn(4000, 2)
+    try:
+        pipedream.train(model, (x, (x[:, 0] > 0).long()), epochs=100000, batch=8, profile_seconds=0.2{out})
+    except KeyboardInterrupt:
+        print("interrupted", bool((model[0].weight != before).any()), flush=True)
+"""
+
+
+def start(out=""):
+    """A process that trains for long. Returns it once it trains."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(LONG).format(out=out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    for line in process.stderr:
+        if "epoch 1:" in line:
+            return process
+    raise AssertionError(f"it ended with {process.wait()}")
+
+
+def test_ctrl_c_stops_with_the_weights_of_the_moment(tmp_path):
+    process = start(f", out={str(tmp_path / 'run')!r}")
+    os.kill(process.pid, signal.SIGINT)
+    printed, shown = process.communicate(timeout=60)
+    assert printed == "interrupted True\n"
+    assert "goes on" in shown
+    assert process.returncode == 0
+    done = len((tmp_path / "run" / "run" / "metrics.jsonl").read_text().splitlines())
+    result = pipedream.resume(tmp_path / "run", epochs=int(done / 450) + 2, progress=False)
+    assert result.minibatches > 0
+
+
+def children_of(pid):
+    return [int(each) for each in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_the_program_ends_with_the_python_that_started_it():
+    process = start()
+    (program,) = children_of(process.pid)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 60
+    while is_running(program) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not is_running(program)
