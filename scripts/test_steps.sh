@@ -74,6 +74,7 @@ test_fuzz() {
 set_up_test() {
   set_up_build
   locked set_up test
+  locked set_up_test_wheels
 }
 
 test_everything() {
