@@ -25,7 +25,7 @@ inline constexpr std::int64_t kBatch = 8;
 
 // A network with convolutions, batch norm, residual connections and dropout, so with buffers and
 // random numbers.
-[[nodiscard]] inline model::Network small_resnet() {
+[[nodiscard]] inline model::Network small_resnet(double dropout = 0.2) {
   using namespace model;
   NetworkBuilder net("small resnet", kBatch);
   Wire x = net.input("image", {kBatch, 3, 6, 6}, at::kFloat);
@@ -37,7 +37,7 @@ inline constexpr std::int64_t kBatch = 8;
     y = net.add(name + ".conv",
                 conv2d({.in = 4, .out = 4, .kernel = 3, .padding = 1, .he_init = true}), {y});
     y = net.add(name + ".bn", batch_norm2d(4), {y});
-    y = net.add(name + ".dropout", dropout_block(0.2), {y});
+    y = net.add(name + ".dropout", dropout_block(dropout), {y});
     x = net.add(name + ".add", add(), {y, x});
   }
   x = net.add("pool", average_pool2d_to(2), {x});
