@@ -1,9 +1,9 @@
 // Time of a training step of an exported PyTorch model, and of the built-in network that computes
-// the same. The two take turns in one process. bench/import.py exports the models, and compares
-// with PyTorch eager.
+// the same. bench/import.py exports the models, and compares with PyTorch eager.
 //
-// usage: bench_import DEVICE BATCH STEPS ROUNDS FILE.pt2 [MODEL [OPTION=VALUE ...]]
-// prints one JSON object: milliseconds per step of each round
+// usage: bench_import DEVICE BATCH STEPS FILE.pt2 [MODEL [OPTION=VALUE ...]]
+// For each line on stdin it trains STEPS minibatches with each network, and prints one JSON object:
+// the milliseconds per step. So another program can take turns with it.
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -34,34 +34,37 @@ cli::ModelOptions options_in(const std::vector<std::string>& words) {
   return options;
 }
 
-// Times of the rounds, by name: each network trains `steps` minibatches in each round.
-struct Times {
-  std::vector<double> imported;
-  std::vector<double> built_in;
+// Throws BadUsage unless the networks have as many parameters.
+void want_same(const model::Network& imported, const model::Network& built_in) {
+  const std::int64_t found = model::parameter_count(imported);
+  const std::int64_t wanted = model::parameter_count(built_in);
+  if (found != wanted)
+    throw BadUsage("the networks differ: the exported one has " + std::to_string(found) +
+                   " parameters, the built-in one " + std::to_string(wanted));
+}
+
+struct Contender {
+  std::string name;
+  model::Network network;
 };
 
-Times measured(const model::Network& imported, const std::optional<model::Network>& built_in,
-               at::Device device, std::int64_t steps, std::int64_t rounds) {
-  Times times;
-  const auto with = [&](const model::Network& network, const auto& body) {
-    bench::with_worker(network, device, model::Precision::kFloat, body);
-  };
-  with(imported, [&](const bench::Steps& run_imported) {
-    run_imported(kWarmUp);
-    const auto take_turns = [&](const bench::Steps& run_built_in) {
-      if (run_built_in) run_built_in(kWarmUp);
-      for (std::int64_t round = 0; round < rounds; ++round) {
-        times.imported.push_back(run_imported(steps));
-        if (run_built_in) times.built_in.push_back(run_built_in(steps));
-      }
-    };
-    if (built_in) {
-      with(*built_in, take_turns);
-    } else {
-      take_turns(nullptr);
-    }
-  });
-  return times;
+// Makes a worker for each network that has none yet, then measures all in turns.
+void measure_in_turns(const std::vector<Contender>& all, at::Device device, std::int64_t steps,
+                      std::vector<bench::Steps> workers = {}) {
+  if (workers.size() < all.size()) {
+    bench::with_worker(all[workers.size()].network, device, model::Precision::kFloat,
+                       [&](const bench::Steps& worker) {
+                         worker(kWarmUp);
+                         workers.push_back(worker);
+                         measure_in_turns(all, device, steps, workers);
+                       });
+    return;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    nlohmann::ordered_json times;
+    for (std::size_t i = 0; i < all.size(); ++i) times[all[i].name + "_ms"] = workers[i](steps);
+    std::cout << times.dump() << std::endl;
+  }
 }
 
 void measure(const std::vector<std::string>& given) {
@@ -69,31 +72,21 @@ void measure(const std::vector<std::string>& given) {
   const std::int64_t batch = std::stoll(given[1]);
   model::require_device(device);
   model::choose_fast_convolutions(device);
-  const model::Network imported = made(given[4], {}, batch);
-  std::optional<model::Network> built_in;
-  if (given.size() > 5) {
-    built_in = made(given[5], options_in({given.begin() + 6, given.end()}), batch);
-    if (model::parameter_count(*built_in) != model::parameter_count(imported))
-      throw BadUsage("the networks differ: the exported one has " +
-                     std::to_string(model::parameter_count(imported)) +
-                     " parameters, the built-in one " +
-                     std::to_string(model::parameter_count(*built_in)));
+  std::vector<Contender> all{{"imported", made(given[3], {}, batch)}};
+  if (given.size() > 4) {
+    all.push_back(
+        {"built_in", made(given[4], options_in({given.begin() + 5, given.end()}), batch)});
+    want_same(all[0].network, all[1].network);
   }
-  const Times times =
-      measured(imported, built_in, device, std::stoll(given[2]), std::stoll(given[3]));
-  std::cout << nlohmann::ordered_json{{"imported_ms", times.imported},
-                                      {"built_in_ms", times.built_in}}
-                   .dump()
-            << "\n";
+  measure_in_turns(all, device, std::stoll(given[2]));
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::vector<std::string> given(arguments + 1, arguments + count);
-  if (given.size() < 5) {
-    std::cerr << "usage: bench_import DEVICE BATCH STEPS ROUNDS FILE.pt2 [MODEL [OPTION=VALUE "
-                 "...]]\n";
+  if (given.size() < 4) {
+    std::cerr << "usage: bench_import DEVICE BATCH STEPS FILE.pt2 [MODEL [OPTION=VALUE ...]]\n";
     return 2;
   }
   try {

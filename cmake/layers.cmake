@@ -20,7 +20,7 @@ set(PD_LAYERS
     "transport: core"
     "runtime: core graph plan schedule timeline model transport +torch"
     "train: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
-    "library: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime train +torch"
+    "library: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
     "cli: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.

@@ -3,7 +3,7 @@
 // and read, and its files must have plain names.
 #include "checkpoint/manifest.h"
 
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 #include "property.h"
 
 using namespace pipedream;
@@ -27,6 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = fuzz::text_of(data, size);
   parse(text);
   const std::string body(text.substr(0, text.rfind(",\n  \"checksum\"")));
-  parse(body + ",\n  \"checksum\": \"" + checkpoint::checksum_of(body) + "\"\n}\n");
+  parse(body + ",\n  \"checksum\": \"" + checksum_of(body) + "\"\n}\n");
   return 0;
 }

@@ -88,8 +88,17 @@ class Network {
   struct Impl;
   explicit Network(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
+  // Returns a PyTorch model that torch.export wrote to a file, with its weights
+  // (docs/own_models.md). Its inputs are the arguments of the model's forward and, for the losses
+  // "cross-entropy" and "mse", `target`. The other losses are "language-model" and "none"; an empty
+  // `loss` is the one that fits. Throws IoError, BadFile, BadUsage for an unknown loss, and
+  // CannotMeet if the model has operators that are not supported, or cannot have this loss or
+  // batch.
+  [[nodiscard]] static Network load(const std::filesystem::path& file, std::int64_t batch,
+                                    const std::string& loss = "");
+
   [[nodiscard]] const std::string& name() const;
-  // The number of samples in a minibatch, as it was given to Builder::build.
+  // The number of samples in a minibatch, as it was given to Builder::build or load.
   [[nodiscard]] std::int64_t batch() const;
   // The number of elements of all trained parameters. A shared parameter counts once.
   [[nodiscard]] std::int64_t parameter_count() const;

@@ -417,15 +417,7 @@ def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None)
 
 def _load(module: torch.nn.Module, weights: pathlib.Path) -> None:
     """Loads trained tensors into a model, whatever device it is on."""
-    tensors = load_file(weights)
-    known = module.state_dict()
-    module.load_state_dict({name: each for name, each in tensors.items() if name in known}, strict=False)
-    # Buffers that are not persistent are no part of a state dict, and training may change them too.
-    buffers = dict(module.named_buffers())
-    with torch.no_grad():
-        for name, each in tensors.items():
-            if name not in known and name in buffers:
-                buffers[name].copy_(each)
+    module.load_state_dict(load_file(weights))
 
 
 def _metrics(file: pathlib.Path) -> tuple[list[Step], list[Evaluation]]:

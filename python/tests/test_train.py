@@ -93,6 +93,30 @@ def test_data_of_all_kinds_gives_the_same_training(quick):
             assert torch.equal(tensor, other[name]), name
 
 
+class Counting(torch.nn.Module):
+    """A buffer that training changes and that is no part of the state dict."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Linear(2, 4)
+        self.unused = torch.nn.Linear(2, 2)
+        self.tied = self.line
+        self.register_buffer("seen", torch.zeros(()), persistent=False)
+
+    def forward(self, x):
+        self.seen += 1
+        return self.line(x)
+
+
+def test_the_state_dict_comes_back_whole(points, quick):
+    model = Counting()
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    pipedream.train(model, points, **quick)
+    assert set(model.state_dict()) == set(before)
+    assert not torch.equal(model.state_dict()["tied.weight"], before["line.weight"])
+    assert torch.equal(model.state_dict()["unused.weight"], before["unused.weight"])
+
+
 def test_samples_may_be_larger_than_memory_allows_to_copy(tmp_path, perceptron, quick):
     file = numpy.lib.format.open_memmap(tmp_path / "x.npy", "w+", numpy.float32, (300, 2))
     file[:] = numpy.random.default_rng(1).normal(size=(300, 2))
@@ -153,6 +177,19 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     with pytest.raises(pipedream.BadUsage, match="not of a training"):
         pipedream.train(perceptron, points, out=tmp_path / "mine", overwrite=True, **quick)
+
+
+def test_a_file_with_another_model_is_noticed(tmp_path, perceptron, points, quick):
+    out = tmp_path / "run"
+    pipedream.train(perceptron, points, out=out, **quick)
+    other = torch.nn.Sequential(perceptron[0], torch.nn.Sigmoid(), perceptron[2])
+    program = torch.export.export(other, (points[0],), dynamic_shapes=({0: torch.export.Dim("batch")},))
+    torch.export.save(program, out / "Sequential.pt2")
+    with pytest.raises(pipedream.Error, match="the model's program is .* now and was"):
+        pipedream.resume(out, epochs=2, progress=False)
+    program = torch.export.export(perceptron, (points[0],), dynamic_shapes=({0: torch.export.Dim("n")},))
+    torch.export.save(program, out / "Sequential.pt2")
+    pipedream.resume(out, epochs=2, progress=False)
 
 
 def test_a_plan_is_trained_as_it_is(perceptron, points, quick):

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 #include "core/error.h"
 #include "core/units.h"
 

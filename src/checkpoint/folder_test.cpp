@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 #include "checkpoint/disk_testing.h"
 #include "checkpoint/manifest_testing.h"
 #include "core/file.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 #include "core/document.h"
 #include "core/text.h"
 
@@ -107,6 +107,7 @@ std::string to_json(const Manifest& manifest) {
   json["seed"] = manifest.seed;
   json["model"] = manifest.model;
   json["model_options"] = manifest.model_options;
+  if (!manifest.model_facts.empty()) json["model_facts"] = manifest.model_facts;
   json["data"] = any_bytes(manifest.data);
   json["data_samples"] = manifest.data_samples;
   json["batch"] = manifest.batch;
@@ -129,8 +130,8 @@ Manifest parse_manifest(std::string_view content, const std::string& file) {
     throw OtherVersion(other.what());
   }
   root.expect_keys({"format", "version", "run", "position", "loss", "held_out_loss", "seed",
-                    "model", "model_options", "data", "data_samples", "batch", "precision",
-                    "optimiser", "learning_rate", "plan", "files", "checksum"});
+                    "model", "model_options", "model_facts", "data", "data_samples", "batch",
+                    "precision", "optimiser", "learning_rate", "plan", "files", "checksum"});
   Manifest manifest;
   manifest.run = root.at("run").text();
   if (!is_run(manifest.run)) root.at("run").fail("wanted 32 hexadecimal digits");
@@ -142,6 +143,9 @@ Manifest parse_manifest(std::string_view content, const std::string& file) {
   manifest.model = root.at("model").text();
   for (const auto& [name, value] : root.at("model_options").members())
     manifest.model_options[name] = value.any_text();
+  if (const auto facts = root.find("model_facts"))
+    for (const auto& [name, value] : facts->members())
+      manifest.model_facts[name] = value.any_text();
   manifest.data = root.at("data").any_bytes();
   manifest.data_samples = root.at("data_samples").integer(1, kMost);
   manifest.batch = root.at("batch").integer(1, kMost);

@@ -17,7 +17,7 @@ namespace pipedream::checkpoint {
 struct FileEntry {
   std::string name;  // without folders
   std::uint64_t bytes = 0;
-  std::string checksum;  // checkpoint/checksum.h
+  std::string checksum;  // core/checksum.h
   friend bool operator==(const FileEntry&, const FileEntry&) = default;
 };
 
@@ -43,6 +43,8 @@ struct Manifest {
   std::uint64_t seed = 0;
   std::string model;
   std::map<std::string, std::string> model_options;
+  // What else tells one network from another, such as a digest of an exported program.
+  std::map<std::string, std::string> model_facts;
   std::string data;               // as --data says it, with an absolute path
   std::int64_t data_samples = 0;  // of the training data
   std::int64_t batch = 0;

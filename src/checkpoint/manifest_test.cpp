@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 #include "checkpoint/manifest_testing.h"
 #include "core/error.h"
 #include "core/file.h"

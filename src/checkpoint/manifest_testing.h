@@ -16,6 +16,7 @@ namespace pipedream::checkpoint {
   manifest.seed = 7;
   manifest.model = "gpt";
   manifest.model_options = {{"hidden", "64"}, {"layers", "2"}};
+  manifest.model_facts = {{"gelu", "tanh"}};
   manifest.data = "text:a \"file\"\n\xff.txt";  // a name that is no UTF-8
   manifest.data_samples = 4096;
   manifest.batch = 32;

@@ -132,7 +132,7 @@ const Listed& chosen(const std::vector<Listed>& all, const CheckpointFlags& flag
 
 void export_weights(const Listed& from, const std::string& file) {
   train::PlainWeights weights = train::weights_of({from.found.path, *from.manifest(), {}});
-  model::add_second_names(weights.tensors, weights.metadata);
+  model::make_state_dict(weights.tensors, weights.metadata);
   model::write_weights(file, weights.tensors, weights.metadata);
   std::cerr << "the weights of step " << from.found.step << " are written to " << file << "\n";
 }

@@ -46,8 +46,9 @@ std::string write_results(const TrainFlags& flags, const train::RunFolder* folde
   const auto write_weights = [&](const std::filesystem::path& file) {
     writer.write(file, [&] {
       model::NamedTensors all = all_of(outcome.weights);
-      model::add_second_names(all, metadata);
-      model::write_weights(file, all, metadata);
+      model::WeightsMetadata about = metadata;
+      model::make_state_dict(all, about);
+      model::write_weights(file, all, about);
     });
   };
   const auto write_text = [&](const std::filesystem::path& file, auto make) {

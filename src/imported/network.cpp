@@ -12,6 +12,7 @@
 #include "imported/operators.h"
 #include "imported/schema.h"
 #include "imported/special.h"
+#include "pt2/digest.h"
 
 namespace pipedream::imported {
 namespace {
@@ -172,6 +173,10 @@ model::Network Model::network(Loss loss, std::int64_t batch) const {
   model::Network network = assemble(
       {name_, archive_, safe_, is_trained_, layers_, second_names_, kernels_}, loss, batch);
   network.second_names = second_names_;
+  for (const Input& input : archive_->program().inputs)
+    if (input.kind == Input::Kind::kBuffer && !input.is_in_state_dict)
+      network.not_in_state_dict.insert(input.name);
+  network.facts["program"] = pt2::digest_of(archive_->program());
   network.has_fixed_batch = fixed_batch().has_value();
   return network;
 }

@@ -7,6 +7,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "library/handles.h"
+#include "library/module_layer.h"
 #include "library/trial.h"
 #include "runtime/failure.h"
 
@@ -247,28 +248,29 @@ Network Builder::build(const Value& loss, std::int64_t batch) const {
     throw BadUsage("a minibatch of the network '" + impl_->name + "' must have 1 to " +
                    std::to_string(kMostSamplesOfBatch) + " samples, found " +
                    std::to_string(batch));
-  auto made = std::make_shared<Network::Impl>();
+  // One per layer of the graph, null for input layers.
+  std::vector<std::shared_ptr<const library::Blueprint>> blueprints;
   model::Assembly assembly(impl_->name, batch);
   for (const Node& node : impl_->nodes) {
     if (node.is_input) {
       (void)assembly.add_input(node.name, for_batch({node.input.shape, node.input.type}, batch),
                                node.input.bound);
-      made->blueprints.push_back(nullptr);
+      blueprints.push_back(nullptr);
       continue;
     }
     std::vector<Source> inputs;  // without duplicates: a graph's layer takes each value once
     for (const Source& source : node.sources)
       if (std::find(inputs.begin(), inputs.end(), source) == inputs.end()) inputs.push_back(source);
     std::vector<model::OutputPlace> places;
-    for (const Source& source : inputs) places.push_back(place_of(source, made->blueprints));
+    for (const Source& source : inputs) places.push_back(place_of(source, blueprints));
     const auto blueprint = impl_->blueprint_of(node, of_loss, inputs);
     (void)assembly.add_layer(node.name, node.kind, /*prefix=*/node.name,
                              outputs_of(node, *blueprint, batch), places,
                              spec_of(node, blueprint, inputs.size()));
-    made->blueprints.push_back(blueprint);
+    blueprints.push_back(blueprint);
   }
-  made->network = std::move(assembly).build(place_of(of_loss, made->blueprints));
-  return Network(made);
+  return Network(std::make_shared<Network::Impl>(
+      Network::Impl{std::move(assembly).build(place_of(of_loss, blueprints))}));
 }
 
 }  // namespace v1

@@ -4,12 +4,10 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include <pipedream/pipedream.h>
 
 #include "cluster/cluster.h"
-#include "library/module_layer.h"
 #include "model/network.h"
 #include "plan/plan_file.h"
 #include "profile/profile.h"
@@ -20,8 +18,6 @@ inline namespace v1 {
 
 struct Network::Impl {
   model::Network network;
-  // One blueprint per layer of the graph, null for input layers. `network.specs` refers to them.
-  std::vector<std::shared_ptr<const library::Blueprint>> blueprints;
 };
 
 struct Profile::Impl {

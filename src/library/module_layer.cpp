@@ -147,12 +147,6 @@ std::unique_ptr<model::Layer> make_module_layer(std::shared_ptr<const Blueprint>
   detail::Computation computation;
   run_seeded(key, at::kCPU, [&] { computation = blueprint->recipe(); });
   if (computation.module) {
-    const at::NoGradGuard no_grad;
-    const ModuleTensors tensors = tensors_of(computation.module.get());
-    for (const auto* list : {&tensors.parameters, &tensors.buffers})
-      for (const auto& [name, tensor] : *list)
-        if (const auto given = blueprint->start.find(name); given != blueprint->start.end())
-          at::Tensor(tensor).copy_(given->second);
     if (!device.is_cpu()) computation.module->to(device);
     computation.module->train();  // with all submodules, as forward() sets them after an evaluation
   }

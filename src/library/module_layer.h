@@ -30,7 +30,6 @@ struct Blueprint {
   std::vector<std::string> buffers;      // names in the module, in the order of ModuleTensors
   std::vector<std::size_t> shared;       // indices of the parameters that other layers use too
   bool draws = false;                    // whether forward draws random numbers
-  Weights start;  // initial values that the user gave, by name in the module; may lack tensors
 };
 
 // The tensors of a module with their names in it. A tensor that is registered several times occurs
@@ -42,9 +41,8 @@ struct ModuleTensors {
 // Returns the tensors of `module`; none for nullptr.
 [[nodiscard]] ModuleTensors tensors_of(const torch::nn::Module* module);
 
-// Makes the layer on `device`. Tensors that are in `blueprint->start` begin with the values there;
-// all other initial values depend on `key` alone. May be called from several threads; the users'
-// factories run one at a time.
+// Makes the layer on `device`. Its initial values depend on `key` alone. May be called from several
+// threads; the users' factories run one at a time.
 [[nodiscard]] std::unique_ptr<model::Layer> make_module_layer(
     std::shared_ptr<const Blueprint> blueprint, const RandomKey& key, at::Device device);
 

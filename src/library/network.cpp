@@ -1,6 +1,9 @@
+#include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "imported/entry.h"
 #include "library/handles.h"
+#include "library/module_layer.h"
 #include "model/weights_file.h"
 #include "model/whole_model.h"
 #include "train/together.h"
@@ -9,25 +12,36 @@ namespace pipedream {
 inline namespace v1 {
 namespace {
 
-// Where a tensor of the network is: the index of its layer, and its name in the layer's module.
+// Where a tensor of the network is: the index of its layer, and its shape.
 struct Place {
   std::size_t layer = 0;
-  std::string name;
   model::Shape shape;
 };
 
-std::map<std::string, Place> places_of(const Network::Impl& impl) {
+std::map<std::string, Place> places_of(const model::Network& network) {
   std::map<std::string, Place> places;
-  for (std::size_t i = 0; i < impl.blueprints.size(); ++i) {
-    if (!impl.blueprints[i]) continue;
-    const auto add = [&](const auto& names, const auto& specs) {
-      for (std::size_t t = 0; t < specs.size(); ++t)
-        places[specs[t].name] = {i, names[t], specs[t].shape};
-    };
-    add(impl.blueprints[i]->parameters, impl.network.specs[i].parameters);
-    add(impl.blueprints[i]->buffers, impl.network.specs[i].buffers);
-  }
+  for (std::size_t i = 0; i < network.specs.size(); ++i)
+    for (const auto* list : {&network.specs[i].parameters, &network.specs[i].buffers})
+      for (const model::TensorSpec& spec : *list) places[spec.name] = {i, spec.shape};
   return places;
+}
+
+// Makes layers of `spec` begin with the tensors in `start`, by name, where it has them.
+void begin_with(Weights start, model::LayerSpec& spec) {
+  PD_CHECK(spec.make_whole);
+  spec.make_whole = [make = spec.make_whole, parameters = spec.parameters, buffers = spec.buffers,
+                     start = std::move(start)](const RandomKey& key, at::Device device) {
+    std::unique_ptr<model::Layer> layer = make(key, device);
+    const at::NoGradGuard no_grad;
+    const auto set = [&](const auto& specs, const model::Tensors& tensors) {
+      for (std::size_t i = 0; i < specs.size(); ++i)
+        if (const auto given = start.find(specs[i].name); given != start.end())
+          at::Tensor(tensors[i]).copy_(given->second);
+    };
+    set(parameters, layer->parameters());
+    set(buffers, layer->buffers());
+    return layer;
+  };
 }
 
 torch::Tensor copy_of(const torch::Tensor& tensor) {
@@ -35,6 +49,17 @@ torch::Tensor copy_of(const torch::Tensor& tensor) {
 }
 
 }  // namespace
+
+Network Network::load(const std::filesystem::path& file, std::int64_t batch,
+                      const std::string& loss) {
+  if (batch < 1)
+    throw BadUsage("Network::load: wanted at least one sample, found " + std::to_string(batch));
+  const model::NetworkEntry entry = imported::entry_of(file);
+  std::map<std::string, std::string> options;
+  if (!loss.empty()) options["loss"] = loss;
+  return Network(
+      std::make_shared<Impl>(Impl{entry.make(model::Options(entry.options, options), batch)}));
+}
 
 const std::string& Network::name() const { return impl_->network.name; }
 std::int64_t Network::batch() const { return impl_->network.batch; }
@@ -59,10 +84,13 @@ Weights Network::initial_weights(std::uint64_t seed) const {
 }
 
 Network Network::with_weights(const Weights& weights) const {
-  const std::map<std::string, Place> places = places_of(*impl_);
+  const std::map<std::string, Place> places = places_of(impl_->network);
+  const auto& second_names = impl_->network.second_names;
   std::map<std::size_t, Weights> starts;  // layer index → initial tensors of the layer
   for (const auto& [name, tensor] : weights) {
-    const auto place = places.find(name);
+    const auto first = second_names.find(name);  // of a tied weight
+    const std::string& known_as = first == second_names.end() ? name : first->second;
+    const auto place = places.find(known_as);
     if (place == places.end()) {
       std::vector<std::string> names;
       for (const auto& [known, unused] : places) names.push_back(known);
@@ -73,15 +101,10 @@ Network Network::with_weights(const Weights& weights) const {
       throw BadUsage("'" + name + "' of the network '" + this->name() + "' is " +
                      c10::str(at::IntArrayRef(place->second.shape)) + ", and " +
                      library::type_text(tensor) + " was given");
-    starts[place->second.layer].emplace(place->second.name, copy_of(tensor));
+    starts[place->second.layer].emplace(known_as, copy_of(tensor));
   }
   auto made = std::make_shared<Impl>(*impl_);
-  for (auto& [layer, start] : starts) {
-    auto blueprint = std::make_shared<library::Blueprint>(*made->blueprints[layer]);
-    for (auto& [name, tensor] : start) blueprint->start.insert_or_assign(name, tensor);
-    library::use(blueprint, made->network.specs[layer]);
-    made->blueprints[layer] = std::move(blueprint);
-  }
+  for (auto& [layer, start] : starts) begin_with(std::move(start), made->network.specs[layer]);
   return Network(std::move(made));
 }
 

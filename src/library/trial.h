@@ -10,6 +10,7 @@
 
 #include <pipedream/pipedream.h>
 
+#include "model/assembly.h"
 #include "model/network.h"
 
 namespace pipedream::library {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Network {
   // Second names of tied weights, as a PyTorch model has them: name → name of the parameter. Files
   // of weights have both.
   std::map<std::string, std::string> second_names;
+  // Buffers that a PyTorch model does not keep in its state dict. Checkpoints have them, and files
+  // of weights do not.
+  std::set<std::string> not_in_state_dict;
   // True if the network computes minibatches of exactly `batch` samples, and no smaller ones. Then
   // minibatches are not cut, and a short last one is left out.
   bool has_fixed_batch = false;

@@ -33,6 +33,7 @@ std::string name_of(at::ScalarType type, const std::string& tensor) {
 }
 
 constexpr const char* kSecondName = "second_name.";
+constexpr const char* kNotInStateDict = "not_in_state_dict.";
 
 }  // namespace
 
@@ -43,11 +44,16 @@ at::ScalarType safetensors_type(const std::string& name) {
   return at::kFloat;
 }
 
-void add_second_names(NamedTensors& tensors, const WeightsMetadata& metadata) {
+void make_state_dict(NamedTensors& tensors, WeightsMetadata& metadata) {
   for (const auto& [key, name] : metadata) {
     if (!key.starts_with(kSecondName)) continue;
     if (const auto found = tensors.find(name); found != tensors.end())
       tensors.emplace(key.substr(std::string(kSecondName).size()), found->second);
+  }
+  for (auto each = metadata.begin(); each != metadata.end();) {
+    const bool is_left_out = each->first.starts_with(kNotInStateDict);
+    if (is_left_out) tensors.erase(each->first.substr(std::string(kNotInStateDict).size()));
+    each = is_left_out ? metadata.erase(each) : std::next(each);
   }
 }
 
@@ -155,6 +161,7 @@ WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data)
   WeightsMetadata metadata{{"format", "pt"}, {"writer", "pipedream"}, {"model", network.name}};
   for (const auto& [name, value] : network.options) metadata["option." + name] = value;
   for (const auto& [second, name] : network.second_names) metadata[kSecondName + second] = name;
+  for (const std::string& name : network.not_in_state_dict) metadata[kNotInStateDict + name] = "";
   for (const auto& [name, value] : network.facts) metadata["model." + name] = value;
   for (const auto& [name, value] : data) metadata["data." + name] = value;
   return metadata;

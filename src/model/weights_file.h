@@ -71,9 +71,10 @@ class WeightsReader {
 // parse_safetensors_head() lets pass.
 [[nodiscard]] at::ScalarType safetensors_type(const std::string& name);
 
-// Adds the second names of tied weights (Network::second_names), as `metadata` lists them. Files
-// for PyTorch have every name of its state dict.
-void add_second_names(NamedTensors& tensors, const WeightsMetadata& metadata);
+// Turns the tensors of a training into those of PyTorch's state dict. Adds the second names of tied
+// weights (Network::second_names), and takes out buffers that are not persistent
+// (Network::not_in_state_dict). `metadata` lists both, as metadata_of() makes it.
+void make_state_dict(NamedTensors& tensors, WeightsMetadata& metadata);
 
 // The metadata that other programs need to use the network's weights: the name of the network, its
 // options and facts (Network::facts), and how its data was prepared (`data`).

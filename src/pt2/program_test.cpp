@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/testing.h"
 #include "pt2/archive.h"
+#include "pt2/digest.h"
 #include "pt2/program_testing.h"
 #include "pt2/zip_testing.h"
 
@@ -45,6 +46,15 @@ TEST(Program, CallsArgumentsAndSizesAreRead) {
   EXPECT_EQ(program.inputs[2].kind, Input::Kind::kUser);
   ASSERT_EQ(program.outputs.size(), 1U);
   EXPECT_EQ(program.tensors[program.outputs[0].index()].name, "relu");
+}
+
+TEST(Program, ADigestTellsWhatIsComputed) {
+  const auto digest = [](const std::string& from, const std::string& to) {
+    return digest_of(parse_program(replaced(small_program(), from, to), "net"));
+  };
+  const std::string whole = digest_of(parse_program(small_program(), "net"));
+  EXPECT_NE(whole, digest("torch.ops.aten.relu.default", "torch.ops.aten.sigmoid.default"));
+  EXPECT_EQ(whole, digest("__main__.Net", "elsewhere.Net"));
 }
 
 TEST(Program, WhatIsWrongIsNamed) {

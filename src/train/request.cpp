@@ -57,6 +57,7 @@ checkpoint::Manifest settings_of(const model::Network& network, const Request& r
   settings.seed = request.seed;
   settings.model = network.name;
   settings.model_options = network.options;
+  settings.model_facts = network.facts;
   settings.data = request.data.name;
   settings.data_samples = request.data.samples;
   settings.batch = network.batch;

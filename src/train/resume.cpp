@@ -25,9 +25,11 @@ std::string lines_of(const std::vector<Skipped>& skipped) {
   return lines;
 }
 
-// The options of both networks, with "none" for one that a network does not have.
-std::vector<std::string> changed_options(const std::map<std::string, std::string>& before,
-                                         const std::map<std::string, std::string>& now) {
+// What differs between the options, or the facts, of two networks: "NAME is … now and was …", with
+// "none" for one that a network does not have. `quote` is put around names.
+std::vector<std::string> differences(const std::map<std::string, std::string>& before,
+                                     const std::map<std::string, std::string>& now,
+                                     const std::string& quote) {
   const auto value_in = [](const auto& options, const std::string& name) {
     const auto found = options.find(name);
     return found == options.end() ? "none" : found->second;
@@ -38,7 +40,7 @@ std::vector<std::string> changed_options(const std::map<std::string, std::string
   std::vector<std::string> changed;
   for (const std::string& name : names)
     if (value_in(before, name) != value_in(now, name))
-      changed.push_back("`" + name + "` is " + value_in(now, name) + " now and was " +
+      changed.push_back(quote + name + quote + " is " + value_in(now, name) + " now and was " +
                         value_in(before, name));
   return changed;
 }
@@ -90,9 +92,12 @@ std::vector<std::string> changed_settings(const Manifest& before, const Manifest
                         printable(was, 200));
   };
   compare("model", before.model, now.model);
-  if (before.model == now.model)
-    for (std::string& line : changed_options(before.model_options, now.model_options))
+  if (before.model == now.model) {
+    for (std::string& line : differences(before.model_options, now.model_options, "`"))
       changed.push_back(std::move(line));
+    for (const std::string& line : differences(before.model_facts, now.model_facts, ""))
+      changed.push_back("the model's " + line);
+  }
   compare("data", before.data, now.data);
   if (before.data == now.data && before.data_samples != now.data_samples)
     changed.push_back("`data` has " + std::to_string(now.data_samples) + " samples now and had " +

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace pipedream::checkpoint {
+namespace pipedream {
 
 // The checksum of bytes that come in pieces.
 class Checksum {
@@ -26,4 +26,4 @@ class Checksum {
 // Returns whether `text` is 16 lower-case hexadecimal digits.
 [[nodiscard]] bool is_checksum(std::string_view text);
 
-}  // namespace pipedream::checkpoint
+}  // namespace pipedream

@@ -1,4 +1,4 @@
-#include "checkpoint/checksum.h"
+#include "core/checksum.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace pipedream::checkpoint {
+namespace pipedream {
 
 struct Checksum::State {
   XXH3_state_t hash;
@@ -34,4 +34,4 @@ bool is_checksum(std::string_view text) {
          });
 }
 
-}  // namespace pipedream::checkpoint
+}  // namespace pipedream
