@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/checksum.h"
 #include "checkpoint/disk_testing.h"
 #include "checkpoint/manifest_testing.h"
+#include "core/checksum.h"
 #include "core/file.h"
 #include "core/testing.h"
 

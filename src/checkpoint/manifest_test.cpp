@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/checksum.h"
 #include "checkpoint/manifest_testing.h"
+#include "core/checksum.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/testing.h"
