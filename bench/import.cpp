@@ -34,7 +34,7 @@ cli::ModelOptions options_in(const std::vector<std::string>& words) {
   return options;
 }
 
-// Throws BadUsage unless the networks have as many parameters.
+// Throws BadUsage if the numbers of parameters differ.
 void want_same(const model::Network& imported, const model::Network& built_in) {
   const std::int64_t found = model::parameter_count(imported);
   const std::int64_t wanted = model::parameter_count(built_in);

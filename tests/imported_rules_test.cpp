@@ -50,7 +50,7 @@ class ImportedRules : public testing::Test {
   static inline int status_ = -1;
 };
 
-TEST_F(ImportedRules, HoldForEverySystem) {
+TEST_F(ImportedRules, HoldWithAndWithoutStaleWeights) {
   for (const std::string name : {"gpt", "lstm", "transformer"}) {
     SCOPED_TRACE(name);
     expect_rule(case_of(name, "pipedream", {1, 1, 1}), weight_stashing(3));

@@ -19,7 +19,7 @@ execute_process(
   COMMAND ${PD_PYTHON} -c "import importlib.util as u; print(*[n for n in ['${names}'] if u.find_spec(n) is None])"
   OUTPUT_VARIABLE absent OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(absent)
-  message(STATUS "left out: ${PD_PYTHON} has no ${absent}")
+  message(STATUS "python_package_test is skipped: ${PD_PYTHON} has no ${absent}")
   return()
 endif()
 

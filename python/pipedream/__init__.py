@@ -13,7 +13,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._errors import BadFile, BadUsage, CannotMeet, Error, Interrupted, IoError, ProgramFault, WorkerLost
-from ._program import check_torch
 from ._results import Comparison, Evaluation, Layer, Plan, Profile, Result, Run, Simulation, Stage, Step
 
 if TYPE_CHECKING:
@@ -45,8 +44,6 @@ __all__ = [
     "simulate",
     "train",
 ]
-
-check_torch()
 
 
 def __getattr__(name: str) -> Any:

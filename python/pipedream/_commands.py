@@ -12,12 +12,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, Union
 
+from . import _program
+
+_program.check_torch()  # before libtorch is loaded
+
+# ruff: noqa: E402
 import torch
 from safetensors.torch import load_file
 
-from . import _program
 from ._data import Data, Samples
-from ._errors import BadUsage, Error, Interrupted
+from ._errors import BadUsage, Error, Interrupted, IoError
 from ._export import Roles, export
 from ._results import Comparison, Evaluation, Plan, Profile, Result, Simulation, Step, number
 
@@ -33,7 +37,7 @@ def train(
     data: Data | str | None = None,
     *,
     loss: str = DEFAULT_LOSS,
-    workers: int = DEFAULT_WORKERS,
+    workers: int | None = None,
     system: str = "auto",
     epochs: int = 1,
     batch: int | None = None,
@@ -51,12 +55,13 @@ def train(
 
     model: a torch.nn.Module; or the file of torch.export; or the name of a built-in network.
     data: the samples: tensors or numpy arrays in the order of forward's arguments, the target last; a
-        dict of them by the arguments' names, with "target"; a torch.utils.data.Dataset of such samples;
-        or a text as `--data` takes it. Without data, made-up samples are trained.
+        dict of them by the arguments' names, with "target"; or a torch.utils.data.Dataset of such
+        samples. If the model is a file or a name, it may also be a string as `--data` takes it, or be
+        left out; then made-up samples are used.
     loss: "cross-entropy", "mse", "language-model", or "none" if the model returns its loss.
-    workers: threads that train together.
+    workers: threads that train together; 2, or those of the plan, if it is not given.
     system: the training system; "auto" takes the fastest that fits.
-    batch: samples of a minibatch on one worker of the first stage.
+    batch: samples per minibatch. Each replica of the first stage reads minibatches of this size.
     optimiser: "sgd", "momentum", "adam" or "adamw".
     held_out: samples to evaluate with, as `data`. Without them, the last tenth of the data is held out.
     plan: train with this plan instead of making one.
@@ -74,7 +79,7 @@ def train(
     if plan is None:
         options["system"] = system
     options |= {
-        "workers": workers,
+        "workers": _workers_for(workers, plan),
         "batch": batch,
         "learning_rate": learning_rate,
         "optimiser": optimiser,
@@ -82,9 +87,9 @@ def train(
         "plan": plan,
     }
     with _folder_for(out, overwrite) as folder:
-        source = _Source(folder, model, loss, batch, progress)
-        words = [*source.model(data), *source.data(data, held_out), *_flags(options, folder)]
-        return _train(words, folder / "run", source.module, out, progress)
+        source = _Source(folder.new, model, loss, batch, progress)
+        words = [*source.model(data), *source.data(data, held_out), *_flags(options, folder.new)]
+        return _train(folder.begin(words), folder.run, source.module, out, progress)
 
 
 def resume(out: Path, model: torch.nn.Module | None = None, *, progress: bool = True, **options: Any) -> Result:
@@ -118,7 +123,8 @@ def profile(
 
     model, loss, batch: as for `train`; without `loss`, the one that fits.
     data: inputs of the model, or data as for `train`; the program needs only its shapes.
-    workers: measure in the company of so many workers. Take the number that will train.
+    workers: the number of workers that run at the same time while measuring. Use the number that will
+        train.
     seconds: measure for about this long.
     options: any other flag of `pipedream profile`, e.g. device="cuda:0".
     """
@@ -151,6 +157,7 @@ def plan(
     cluster: a file that describes machines and links (docs/formats.md), instead of `workers`.
     options: any other flag of `pipedream plan`, e.g. straight=True, memory="2GiB".
     """
+    workers = _workers_for(workers, cluster=cluster)
     measured = _measured(source, data, workers, loss, batch, seconds, optimiser, progress)
     options |= {"system": system, "optimiser": optimiser}
     with _planning(measured, workers, cluster, options) as words:
@@ -178,12 +185,13 @@ def simulate(
     options: any other flag of `pipedream simulate`, e.g. minibatches=50, straggler="1:0.5".
     The rest is as for the function `plan`.
     """
+    workers = _workers_for(workers, plan, cluster)
     measured = _measured(source, data, workers, loss, batch, seconds, optimiser, progress)
     if plan is None:
         options["system"] = system
     options |= {"plan": plan, "optimiser": optimiser}
     with tempfile.TemporaryDirectory(prefix="pipedream-") as scratch:
-        picture = pathlib.Path(scratch) / "timeline.svg"
+        picture = pathlib.Path(options.pop("svg", pathlib.Path(scratch) / "timeline.svg"))
         with _planning(measured, workers, cluster, options | {"svg": picture}) as words:
             made = json.loads(_program.run(["simulate", *words], progress, hidden=scratch))
         return Simulation(made, picture.read_text(encoding="utf-8"))
@@ -212,12 +220,15 @@ def compare(
     if not run:
         if isinstance(data, str):
             raise BadUsage("data as a text is for run=True, which trains")
+        workers = _workers_for(workers, cluster=cluster)
         measured = _measured(source, data, workers, loss, batch, seconds, optimiser, progress)
         with _planning(measured, workers, cluster, options | {"optimiser": optimiser}) as words:
             return Comparison(json.loads(_program.run(["compare", *words], progress)))
     if isinstance(source, Profile):
         raise BadUsage("run=True trains: wanted a model, found a Profile")
-    options |= {"workers": workers or DEFAULT_WORKERS, "cluster": cluster, "batch": batch, "optimiser": optimiser}
+    if cluster is not None and workers is None:
+        raise BadUsage("run=True with a cluster wants its number of workers, too")
+    options |= {"workers": _workers_for(workers), "cluster": cluster, "batch": batch, "optimiser": optimiser}
     options["profile_seconds"] = seconds
     with tempfile.TemporaryDirectory(prefix="pipedream-") as scratch:
         folder = pathlib.Path(scratch)
@@ -245,7 +256,7 @@ class _Source:
             self._export(self.module, data, file)
             return ["--model", str(file), *self._loss_words()]
         name = os.fspath(self._given)  # type: ignore[arg-type]
-        is_file = name.endswith(".pt2") or "/" in name
+        is_file = name.endswith(".pt2") or "/" in name  # as the program decides it
         return ["--model", name, *(self._loss_words() if is_file or self._loss != DEFAULT_LOSS else [])]
 
     def _loss_words(self) -> list[str]:
@@ -291,25 +302,70 @@ def _own_names(samples: Samples) -> dict[str | int, str]:
     return {key: str(key) for key in samples.keys}
 
 
+def _workers_for(workers: int | None, plan: Plan | Path | None = None, cluster: Path | None = None) -> int | None:
+    """The number of workers that is meant if the user names none: the plan's, the cluster's, or 2."""
+    if workers is not None or cluster is not None:
+        return workers
+    if plan is None:
+        return DEFAULT_WORKERS
+    return int((plan if isinstance(plan, Plan) else Plan.load(plan)).json["workers"])
+
+
+class _Folder:
+    """The folder of a training: `inputs` has the model and the data, `run` what the program writes.
+
+    The inputs are prepared in `new`. So a training that cannot begin leaves an earlier one as it was, and
+    no files behind.
+    """
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self._path = path
+        self.new = path / ".new"
+        self.run = path / "run"
+        shutil.rmtree(self.new, ignore_errors=True)  # of a process that was killed
+        self.new.mkdir(parents=True)
+
+    def begin(self, words: list[str]) -> list[str]:
+        """Puts the inputs in their place. Returns the arguments of the program, which name files in `new`."""
+        inputs = self._path / "inputs"
+        for old in (inputs, self.run):
+            shutil.rmtree(old, ignore_errors=True)
+        self.new.rename(inputs)
+        return [word.replace(str(self.new), str(inputs)) for word in words]
+
+    def give_up(self) -> None:
+        """After a failure. Does nothing once the training has begun."""
+        if self.new.exists():
+            shutil.rmtree(self.new)
+            with contextlib.suppress(OSError):  # other files are there
+                self._path.rmdir()
+
+
 @contextlib.contextmanager
-def _folder_for(out: Path | None, overwrite: bool) -> Iterator[pathlib.Path]:
-    """The folder for the files of a training: `out`, or one that is removed at the end."""
+def _folder_for(out: Path | None, overwrite: bool) -> Iterator[_Folder]:
+    """The folder `out`, or one that is removed at the end."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="pipedream-") as scratch:
-            yield pathlib.Path(scratch)
+            yield _Folder(pathlib.Path(scratch))
         return
-    folder = pathlib.Path(out)
-    if (folder / "run").exists():
+    path = pathlib.Path(out).absolute()
+    run = path / "run"
+    if (run / "config.json").exists() or (run / "checkpoints").exists():
         if not overwrite:
             raise BadUsage(
-                f"{folder} holds a training: pipedream.resume({str(folder)!r}) goes on with it, "
+                f"{out} holds a training: pipedream.resume({os.fspath(out)!r}) goes on with it, "
                 "overwrite=True replaces it"
             )
-        shutil.rmtree(folder / "run")
-    elif folder.exists() and any(folder.iterdir()):
-        raise BadUsage(f"{folder} has files that are not of a training: choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    yield folder
+    elif path.exists() and (not path.is_dir() or any(each.name != ".new" for each in path.iterdir())):
+        raise BadUsage(f"{out} has files that are not of a training: choose another folder")
+    try:
+        folder = _Folder(path)
+    except OSError as error:
+        raise IoError(f"cannot make the folder {out}: {error.strerror}") from None
+    try:
+        yield folder
+    finally:
+        folder.give_up()
 
 
 def _flags(options: Mapping[str, Any], folder: pathlib.Path) -> list[str]:
@@ -359,8 +415,6 @@ def _planning(
     measured: Profile, workers: int | None, cluster: Path | None, options: Mapping[str, Any]
 ) -> Iterator[list[str]]:
     """The arguments of a command that plans. The files that they name exist as long as the block lasts."""
-    if cluster is None and workers is None:
-        workers = DEFAULT_WORKERS
     with tempfile.TemporaryDirectory(prefix="pipedream-") as scratch:
         all_options = {"profile": measured, "workers": workers, "cluster": cluster, **options}
         yield ["--json", *_flags(all_options, pathlib.Path(scratch))]
@@ -379,13 +433,14 @@ def _train(
         hidden = str(run) if out is None else None
         printed = _program.run(["train", "--json", *words, *where], progress, hidden)
     except (KeyboardInterrupt, Interrupted):
-        _rescue(run, module, out)
+        _rescue(run, module, out, progress)
         raise
     if module is not None:
         _load(module, run / "weights.safetensors")
     history, evaluations = _metrics(run / "metrics.jsonl")
     return Result(
-        json=json.loads(printed),
+        # A run that has nothing left to train prints nothing.
+        json=json.loads(printed or _text_of(run / "summary.json")),
         plan=Plan.load(run / "plan.json"),
         history=history,
         evaluations=evaluations,
@@ -398,7 +453,7 @@ def _text_of(file: pathlib.Path) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
-def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None) -> None:
+def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None, progress: bool) -> None:
     """After an interrupt: the model gets the weights of the newest checkpoint."""
     if not (run / "checkpoints").is_dir():
         return
@@ -410,8 +465,9 @@ def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None)
             except Error:
                 return  # no checkpoint was written yet
             _load(module, weights)
-        print("the model has the weights of the newest checkpoint", file=sys.stderr)
-    if out is not None:
+        if progress:
+            print("the model has the weights of the newest checkpoint", file=sys.stderr)
+    if out is not None and progress:
         print(f"pipedream.resume({os.fspath(out)!r}) goes on", file=sys.stderr)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Union
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from ._errors import BadUsage
+from ._errors import BadUsage, IoError
 
 Array = Any  # a tensor, a numpy array, or anything that torch.as_tensor takes
 Data = Union[Array, Sequence[Array], Mapping[str, Array], "Dataset[Any]"]
@@ -72,6 +72,9 @@ class Samples:
                 self._first = {key: each[None] for key, each in self._sample(0).items()}
         if self.count < 2:
             raise BadUsage(f"wanted at least two samples, found {self.count}")
+        for key, each in self._first.items():
+            if each.numel() == 0:
+                raise BadUsage(f"data[{key!r}]: each sample has the shape {list(each.shape[1:])}, which holds nothing")
 
     def _counted(self) -> int:
         counts = {key: len(each) if each.dim() else 0 for key, each in self._tensors.items()}
@@ -79,7 +82,7 @@ class Samples:
             raise BadUsage("the data has no tensors")
         if len(set(counts.values())) > 1:
             found = ", ".join(f"{key!r}: {count}" for key, count in counts.items())
-            raise BadUsage(f"all tensors must have as many samples in their first dimension; found {found}")
+            raise BadUsage(f"all tensors must have the same number of samples in their first dimension; found {found}")
         return next(iter(counts.values()))
 
     def _sample(self, index: int) -> dict[str | int, torch.Tensor]:
@@ -133,19 +136,23 @@ class _TensorFile:
             head[name] = {"dtype": TYPES[dtype], "shape": shape, "data_offsets": [begin, end]}
         text = json.dumps(head).encode()
         text += b" " * (-len(text) % 8)
-        self._file = open(file, "w+b")
-        self._file.write(len(text).to_bytes(8, "little") + text)
-        start = self._file.tell()
-        # Space is taken now, so that a full disk is an error here and not a fault in the middle.
-        if end > 0:
+        start = 8 + len(text)
+        try:
+            self._file = open(file, "w+b")
+            # Space is taken now, so that a full disk is an error here and not a fault in the middle.
             os.posix_fallocate(self._file.fileno(), 0, start + end)
+        except OSError as error:
+            raise IoError(
+                f"cannot write {(start + end) / 1e9:,.3f} GB of samples to {file}: {error.strerror}"
+            ) from None
+        self._file.write(len(text).to_bytes(8, "little") + text)
+        self._file.flush()
         self._map = mmap.mmap(self._file.fileno(), start + end)
         self._tensors = {
             name: torch.frombuffer(
                 self._map, dtype=dtype, count=math.prod(shape), offset=start + head[name]["data_offsets"][0]
             ).view(shape)
             for name, (dtype, shape) in tensors.items()
-            if math.prod(shape) > 0
         }
 
     def put(self, name: str, row: int, value: torch.Tensor) -> None:
@@ -158,8 +165,6 @@ class _TensorFile:
         into[row] = value
 
     def put_all(self, name: str, values: torch.Tensor) -> None:
-        if name not in self._tensors:
-            return
         into = self._tensors[name]
         size = max(1, ROWS_AT_ONCE // max(1, into[0].numel() * into.dtype.itemsize))
         for first in range(0, len(into), size):
@@ -169,9 +174,8 @@ class _TensorFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._tensors.clear()  # they hold the map
-        self._map.flush()
-        self._map.close()
+        self._tensors.clear()
+        del self._map  # it ends with the last tensor that refers to it
         self._file.close()
 
 
@@ -179,7 +183,8 @@ class _Progress:
     """A line on stderr, from the second second on."""
 
     def __init__(self, title: str, total: int, show: bool) -> None:
-        self._title, self._total, self._show = title, total, show
+        self._title, self._total = title, total
+        self._show = show and sys.stderr is not None
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._next = time.monotonic() + 1
         self._drawn = False

@@ -47,8 +47,8 @@ class Roles:
     def _by_name(self, model: torch.nn.Module, keys: list[str | int]) -> None:
         known = [each.name for each in _parameters(model)]
         wanted = [each.name for each in _parameters(model) if each.default is inspect.Parameter.empty]
-        self.inputs = [name for name in known if name in keys and name != TARGET]
-        self.target = TARGET if TARGET in keys else None
+        self.inputs = [name for name in known if name in keys]
+        self.target = TARGET if TARGET in keys and TARGET not in known else None
         unknown = [key for key in keys if key not in known and key != TARGET]
         missing = [name for name in wanted if name not in keys]
         if unknown or missing:
@@ -63,7 +63,7 @@ class Roles:
         parameters = _parameters(model)
         required = sum(each.default is inspect.Parameter.empty for each in parameters)
         most = len(keys) if _takes_any_number(model) else len(parameters)
-        # If the loss does not say whether there is a target, one tensor more than forward needs is it.
+        # If `loss` is None, the last tensor is the target if there are more tensors than forward requires.
         has_target = loss not in LOSSES_WITHOUT_TARGET if loss is not None else len(keys) > required
         count = len(keys) - (1 if has_target else 0)
         if not required <= count <= most or count < 1:
@@ -103,7 +103,9 @@ def export(model: torch.nn.Module, samples: Samples, roles: Roles, batch: int | 
 
 def _exported(model: torch.nn.Module, example: list[torch.Tensor], is_fixed: bool) -> torch.export.ExportedProgram:
     device = next((each.device for each in model.parameters()), torch.device("cpu"))
-    inputs = tuple(each.to(device) for each in example)
+    # The program converts samples to the types of the inputs. Those of numpy are mostly float64.
+    real = next((each.dtype for each in model.parameters() if each.is_floating_point()), torch.get_default_dtype())
+    inputs = tuple(each.to(device, real if each.is_floating_point() else each.dtype) for each in example)
     batch = torch.export.Dim("batch")
     shapes: tuple[object, ...] | None = None if is_fixed else tuple({0: batch} for _ in inputs)
     if shapes is not None and _takes_any_number(model):

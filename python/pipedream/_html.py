@@ -18,7 +18,8 @@ def size(count: float) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1000:,.3g} ms" if seconds < 1 else f"{seconds:,.4g} s"
+    number, unit = (seconds * 1000, "ms") if seconds < 0.9995 else (seconds, "s")
+    return f"{number:,.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
 
 
 def rate(samples_per_second: float) -> str:
@@ -30,14 +31,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
-    """A table whose first column is to the left, and whose numbers are to the right."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", words: int = 1) -> str:
+    """A table. The first `words` columns have words, to the left; the others have numbers, to the right."""
 
-    def cell(tag: str, value: object, first: bool) -> str:
-        return f'<{tag} style="text-align:{"left" if first else "right"}">{html.escape(str(value))}</{tag}>'
+    def cell(tag: str, value: object, side: str) -> str:
+        return f'<{tag} style="text-align:{side};padding:2px 8px">{html.escape(str(value))}</{tag}>'
 
     def row(tag: str, values: Sequence[object]) -> str:
-        return "<tr>" + "".join(cell(tag, value, i == 0) for i, value in enumerate(values)) + "</tr>"
+        cells = (cell(tag, value, "left" if i < words else "right") for i, value in enumerate(values))
+        return f"<tr>{''.join(cells)}</tr>"
 
     caption = f'<caption style="text-align:left">{html.escape(title)}</caption>' if title else ""
     body = "".join(row("td", values) for values in rows)

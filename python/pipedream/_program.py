@@ -12,14 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+import threading
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from ._build import TORCH_VERSION
 from ._errors import Error, error_of
 
 PROGRAM = pathlib.Path(__file__).parent / "bin" / "pipedream"
-INTERRUPTED = 75
 
 
 def _torch_folder() -> pathlib.Path:
@@ -141,15 +141,15 @@ def _read(descriptor: int) -> bytes:
 
 
 class _Process:
-    """The running program. Ctrl-C is passed on to it once for each time it is pressed."""
+    """The running program."""
 
     def __init__(self, words: Sequence[str], show: bool, hidden: str | None) -> None:
         terminal = show and sys.stderr is not None and sys.stderr.isatty()
-        self._screen = _Screen(show, hidden)
+        self._screen = _Screen(show and sys.stderr is not None, hidden)
         self._stdout = tempfile.TemporaryFile()
         self._stderr, theirs = _stderr_pair(terminal)
-        # In a session of its own it gets no Ctrl-C of the terminal, and so each one just once. If this
-        # process ends, it stops too (PIPEDREAM_PARENT).
+        # The program has a session of its own, so the terminal does not send it Ctrl-C; interrupt() does, once
+        # for each key press. PIPEDREAM_PARENT makes it stop if this process ends.
         self._process = subprocess.Popen(
             [str(PROGRAM), *words],
             stdin=subprocess.DEVNULL,
@@ -159,29 +159,19 @@ class _Process:
             start_new_session=True,
         )
         os.close(theirs)
-        self.was_interrupted = False
 
-    def _patiently(self, action: Callable[[], bytes | int]) -> bytes | int:
-        """Does what takes a while, and passes on interrupts meanwhile."""
-        while True:
-            try:
-                return action()
-            except KeyboardInterrupt:
-                self.was_interrupted = True
-                self._screen.holds_messages = False
-                self._process.send_signal(signal.SIGINT)
+    def interrupt(self) -> None:
+        self._screen.holds_messages = False
+        self._process.send_signal(signal.SIGINT)
 
     def finish(self) -> tuple[int, bytes, str]:
         """Exit code, what it printed, and the error message."""
         try:
             rest = b""
-            while chunk := self._patiently(lambda: _read(self._stderr)):
-                assert isinstance(chunk, bytes)
-                rest += chunk
-                text, rest = _decoded(rest)
+            while chunk := _read(self._stderr):
+                text, rest = _decoded(rest + chunk)
                 self._screen.add(text)
-            code = self._patiently(self._process.wait)
-            assert isinstance(code, int)
+            code = self._process.wait()
             message = self._screen.end(failed=code != 0)
             self._stdout.seek(0)
             return code, self._stdout.read(), message
@@ -191,6 +181,41 @@ class _Process:
                 self._process.wait()
             os.close(self._stderr)
             self._stdout.close()
+
+
+class _Interrupts:
+    """Takes over Ctrl-C for as long as the block lasts, so that it stops the program and not this process.
+
+    Only the main thread of a process can do so. In another thread Ctrl-C does what it did before.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.process: _Process | None = None
+
+    def _handle(self, *_: object) -> None:
+        self.count += 1
+        if self.process is not None:
+            self.process.interrupt()
+
+    def __enter__(self) -> _Interrupts:
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def run(self, process: _Process) -> tuple[int, bytes, str]:
+        self.process = process
+        for _ in range(self.count):  # those that came before it ran
+            process.interrupt()
+        try:
+            return process.finish()
+        finally:
+            self.process = None
 
 
 def _decoded(data: bytes) -> tuple[str, bytes]:
@@ -209,9 +234,9 @@ def run(words: Sequence[str], show: bool = True, hidden: str | None = None) -> s
     Its progress is shown on stderr if `show` is true, except for lines about files in the folder
     `hidden`. Raises the exception of its exit code, and KeyboardInterrupt if it was interrupted.
     """
-    process = _Process(words, show, hidden)
-    code, printed, message = process.finish()
-    if process.was_interrupted and code != 0:
+    with _Interrupts() as interrupts:
+        code, printed, message = interrupts.run(_Process(words, show, hidden))
+    if interrupts.count > 0 and code != 0:
         raise KeyboardInterrupt
     if code != 0:
         raise _failure(code, message)
@@ -220,5 +245,6 @@ def run(words: Sequence[str], show: bool = True, hidden: str | None = None) -> s
 
 def _failure(code: int, message: str) -> Error:
     if code < 0:
-        return error_of(code, f"the program was ended by {signal.Signals(-code).name}")
+        why = " (is there too little memory?)" if -code == signal.SIGKILL else ""
+        return error_of(code, f"the program was ended by signal {-code}{why}")
     return error_of(code, message or f"the program ended with exit code {code}")

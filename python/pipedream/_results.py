@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from . import _html
@@ -51,11 +51,11 @@ class Layer:
         return self.forward + self.backward + self.update
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Profile(_Document):
     """How long each layer takes, and how large its tensors are."""
 
-    json: Json = field(compare=False)
+    json: Json
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Profile:
@@ -119,7 +119,7 @@ class Profile(_Document):
         ]
         title = f"{self.model}, minibatch of {self.batch}, on {self.device}"
         columns = ("layer", "kind", "forward", "backward", "update", "share", "output", "weights")
-        return _html.table(columns, rows, title)
+        return _html.table(columns, rows, title, words=2)
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class Stage:
     memory_bytes: int  # the most that one of its workers needs
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Plan(_Document):
     """Which layers run on which workers, and what is predicted for it."""
 
-    json: Json = field(compare=False)
+    json: Json
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Plan:
@@ -190,15 +190,15 @@ class Plan(_Document):
                 )
             )
         title = f"{self.json['model']}: {self.system} {self.config}, {_html.rate(self.samples_per_second)} predicted"
-        return _html.table(("stage", "layers", "workers", "compute", "weights", "memory"), rows, title)
+        return _html.table(("stage", "layers", "workers", "compute", "weights", "memory"), rows, title, words=3)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Simulation(_Document):
     """What a plan would do on a cluster."""
 
-    json: Json = field(compare=False)
-    timeline_svg: str = field(default="", compare=False)  # the timeline as a picture
+    json: Json
+    timeline_svg: str = ""  # the timeline as a picture
 
     @property
     def system(self) -> str:
@@ -235,11 +235,11 @@ class Simulation(_Document):
         return _html.table(("", ""), rows, title) + _html.picture(self.timeline_svg)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Run:
     """One system in a comparison."""
 
-    json: Json = field(compare=False)
+    json: Json
 
     @property
     def system(self) -> str:
@@ -283,11 +283,11 @@ class Run:
         return f"Run({self.system} {self.config}, {_html.rate(speed)})"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(_Document):
     """All systems side by side."""
 
-    json: Json = field(compare=False)
+    json: Json
 
     @property
     def auto(self) -> str | None:
@@ -327,7 +327,7 @@ class Comparison(_Document):
             row.append("–" if behind is None else "none" if behind == 0 else str(behind))
             rows.append(row)
         columns = ["system", "plan", "simulated", *(["measured"] if was_run else []), "updates behind"]
-        return _html.table(columns, rows, f"{self.json['model']}: ▶ is the choice of system='auto'")
+        return _html.table(columns, rows, f"{self.json['model']}: ▶ is the choice of system='auto'", words=2)
 
 
 @dataclass(frozen=True)
@@ -348,16 +348,16 @@ class Evaluation:
     accuracy: float | None
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result(_Document):
     """A training that has ended. The model has the trained weights."""
 
-    json: Json = field(compare=False)
-    plan: Plan = field(compare=False)
-    history: list[Step] = field(compare=False)
-    evaluations: list[Evaluation] = field(compare=False)
-    timeline_svg: str = field(compare=False)  # the last part of the training as a picture
-    folder: pathlib.Path | None = field(compare=False)  # what `out` named: run, checkpoints, weights
+    json: Json
+    plan: Plan
+    history: list[Step]
+    evaluations: list[Evaluation]
+    timeline_svg: str  # the last part of the training as a picture
+    folder: pathlib.Path | None  # what `out` named: run, checkpoints, weights
 
     @property
     def system(self) -> str:

@@ -1,5 +1,6 @@
 import importlib.metadata
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -26,6 +27,20 @@ def test_another_torch_is_refused(monkeypatch, capsys):
         _program.main()
     assert caught.value.code == 78
     assert "built for torch" in capsys.readouterr().err
+
+
+def test_the_command_says_that_another_torch_is_installed(tmp_path):
+    package = pathlib.Path(pipedream.__file__).parent
+    shutil.copytree(package, tmp_path / "pipedream", ignore=shutil.ignore_patterns("bin"))
+    (tmp_path / "pipedream" / "_build.py").write_text('TORCH_VERSION = "1.0"\n')
+    command = "from pipedream._program import main; main()"
+    done = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 78
+    assert done.stderr.startswith("pipedream: pipedream was built for torch 1.0")
+    done = subprocess.run(
+        [sys.executable, "-c", "import pipedream; pipedream.train"], cwd=tmp_path, capture_output=True
+    )
+    assert b"ImportError: pipedream was built for torch 1.0" in done.stderr
 
 
 def test_the_package_is_typed():
@@ -60,4 +75,4 @@ def test_the_screen_holds_back_the_error_alone(size, capsys):
     assert shown == text
     bar = "\r\x1b[Ktraining 3 %\r\x1b[Ktraining 4 %\r\x1b[K"
     shown, message = show(cut(bar + "pipedream: bad\n"), True, capsys)
-    assert message.endswith("bad")
+    assert (shown, message) == (bar.removesuffix("\x1b[K"), "bad")

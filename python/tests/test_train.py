@@ -117,12 +117,12 @@ def test_the_state_dict_comes_back_whole(points, quick):
     assert torch.equal(model.state_dict()["unused.weight"], before["unused.weight"])
 
 
-def test_samples_may_be_larger_than_memory_allows_to_copy(tmp_path, perceptron, quick):
-    file = numpy.lib.format.open_memmap(tmp_path / "x.npy", "w+", numpy.float32, (300, 2))
+def test_a_memory_mapped_array_is_data(tmp_path, perceptron, quick):
+    file = numpy.lib.format.open_memmap(tmp_path / "x.npy", "w+", numpy.float64, (300, 2))
     file[:] = numpy.random.default_rng(1).normal(size=(300, 2))
     y = (file[:, 0] > 0).astype(numpy.int64)
     pipedream.train(perceptron, (file, y), epochs=4, **quick)
-    assert accuracy(perceptron, torch.from_numpy(numpy.array(file)), torch.from_numpy(y)) > 0.9
+    assert accuracy(perceptron, torch.from_numpy(numpy.array(file, numpy.float32)), torch.from_numpy(y)) > 0.9
 
 
 def test_losses(quick):
@@ -144,10 +144,10 @@ def test_losses(quick):
             super().__init__()
             self.line = torch.nn.Linear(3, 2)
 
-        def forward(self, x, y):
-            return (self.line(x) - y).square().mean()
+        def forward(self, x, target):
+            return (self.line(x) - target).square().mean()
 
-    result = pipedream.train(WithLoss(), (x, target), loss="none", epochs=5, **slow)
+    result = pipedream.train(WithLoss(), {"target": target, "x": x}, loss="none", epochs=5, **slow)
     assert result.history[-1].loss < 0.5 * result.history[0].loss
 
 
@@ -169,8 +169,16 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
         pipedream.train(perceptron, points, out=out, **quick)
     more = pipedream.resume(out, perceptron, epochs=3, progress=False)
     assert len(more.history) == 3 * 45
+    again = pipedream.resume(out, perceptron, epochs=3, progress=False)  # nothing is left to do
+    assert again.json == more.json
     assert not torch.equal(perceptron.state_dict()["0.weight"], weights["0.weight"])
+    with pytest.raises(pipedream.BadUsage, match="found 3 tensors"):
+        pipedream.train(perceptron, (*points, points[0]), out=out, overwrite=True, **quick)
+    assert (out / "run" / "weights.safetensors").exists()  # a mistake costs nothing
     pipedream.train(perceptron, points, out=out, overwrite=True, **quick)
+    with pytest.raises(pipedream.BadUsage):
+        pipedream.train(perceptron, points[0], out=tmp_path / "failed", **quick)
+    assert not (tmp_path / "failed").exists()
     with pytest.raises(pipedream.BadUsage, match="holds no training"):
         pipedream.resume(tmp_path)
     (tmp_path / "mine").mkdir()
@@ -184,11 +192,11 @@ def test_a_file_with_another_model_is_noticed(tmp_path, perceptron, points, quic
     pipedream.train(perceptron, points, out=out, **quick)
     other = torch.nn.Sequential(perceptron[0], torch.nn.Sigmoid(), perceptron[2])
     program = torch.export.export(other, (points[0],), dynamic_shapes=({0: torch.export.Dim("batch")},))
-    torch.export.save(program, out / "Sequential.pt2")
+    torch.export.save(program, out / "inputs" / "Sequential.pt2")
     with pytest.raises(pipedream.Error, match="the model's program is .* now and was"):
         pipedream.resume(out, epochs=2, progress=False)
     program = torch.export.export(perceptron, (points[0],), dynamic_shapes=({0: torch.export.Dim("n")},))
-    torch.export.save(program, out / "Sequential.pt2")
+    torch.export.save(program, out / "inputs" / "Sequential.pt2")
     pipedream.resume(out, epochs=2, progress=False)
 
 
@@ -197,6 +205,10 @@ def test_a_plan_is_trained_as_it_is(perceptron, points, quick):
     plan = pipedream.plan(profile, workers=2, system="pipedream", straight=True)
     result = pipedream.train(perceptron, points, plan=plan, **quick)
     assert (result.system, result.plan.config) == ("pipedream", "1-1")
+    three = pipedream.plan(profile, workers=3, system="dp-bsp")
+    assert three != plan
+    assert pipedream.simulate(profile, plan=three).config == "3"
+    assert pipedream.train(perceptron, points, plan=three, **quick).plan.config == "3"
 
 
 class Fixed(torch.nn.Module):
@@ -229,7 +241,8 @@ def test_modules_keep_their_mode(points, quick):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (lambda x, y: (x, y[:5]), "as many samples"),
+        (lambda x, y: (x, y[:5]), "the same number of samples"),
+        (lambda x, y: (x[:, :0], y), "holds nothing"),
         (lambda x, y: {"x": x, "target": y}, "names of forward's arguments"),
         (lambda x, y: (x, x, y), "found 3 tensors"),
         (lambda x, y: x, "found 1 tensors"),
@@ -320,6 +333,13 @@ def start(out=""):
         if "epoch 1:" in line:
             return process
     raise AssertionError(f"it ended with {process.wait()}")
+
+
+def test_ctrl_c_needs_no_folder():
+    process = start()
+    os.kill(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert printed == "interrupted True\n"
 
 
 def test_ctrl_c_stops_with_the_weights_of_the_moment(tmp_path):

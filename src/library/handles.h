@@ -2,6 +2,7 @@
 // docs/library.md explains the handles.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -18,6 +19,9 @@ inline namespace v1 {
 
 struct Network::Impl {
   model::Network network;
+  // What with_weights() gave, by index of the layer, and how these layers are made without it.
+  std::map<std::size_t, Weights> starts{};
+  std::map<std::size_t, decltype(model::LayerSpec::make_whole)> bases{};
 };
 
 struct Profile::Impl {

@@ -12,6 +12,8 @@ namespace pipedream {
 inline namespace v1 {
 namespace {
 
+using MakeLayer = decltype(model::LayerSpec::make_whole);
+
 // Where a tensor of the network is: the index of its layer, and its shape.
 struct Place {
   std::size_t layer = 0;
@@ -26,12 +28,13 @@ std::map<std::string, Place> places_of(const model::Network& network) {
   return places;
 }
 
-// Makes layers of `spec` begin with the tensors in `start`, by name, where it has them.
-void begin_with(Weights start, model::LayerSpec& spec) {
-  PD_CHECK(spec.make_whole);
-  spec.make_whole = [make = spec.make_whole, parameters = spec.parameters, buffers = spec.buffers,
-                     start = std::move(start)](const RandomKey& key, at::Device device) {
-    std::unique_ptr<model::Layer> layer = make(key, device);
+// Makes layers of `spec` begin with the tensors in `start`, by name, where it has them. `made` is
+// how they are made without it.
+void begin_with(const Weights& start, const MakeLayer& made, model::LayerSpec& spec) {
+  PD_CHECK(made);
+  spec.make_whole = [made, parameters = spec.parameters, buffers = spec.buffers, start](
+                        const RandomKey& key, at::Device device) {
+    std::unique_ptr<model::Layer> layer = made(key, device);
     const at::NoGradGuard no_grad;
     const auto set = [&](const auto& specs, const model::Tensors& tensors) {
       for (std::size_t i = 0; i < specs.size(); ++i)
@@ -52,7 +55,7 @@ torch::Tensor copy_of(const torch::Tensor& tensor) {
 
 Network Network::load(const std::filesystem::path& file, std::int64_t batch,
                       const std::string& loss) {
-  if (batch < 1)
+  if (batch < 1 || batch > (std::int64_t{1} << 40))
     throw BadUsage("Network::load: wanted at least one sample, found " + std::to_string(batch));
   const model::NetworkEntry entry = imported::entry_of(file);
   std::map<std::string, std::string> options;
@@ -86,7 +89,9 @@ Weights Network::initial_weights(std::uint64_t seed) const {
 Network Network::with_weights(const Weights& weights) const {
   const std::map<std::string, Place> places = places_of(impl_->network);
   const auto& second_names = impl_->network.second_names;
-  std::map<std::size_t, Weights> starts;  // layer index → initial tensors of the layer
+  auto made = std::make_shared<Impl>(*impl_);
+  std::set<std::string> given;    // as the network knows them
+  std::set<std::size_t> changed;  // indices of layers
   for (const auto& [name, tensor] : weights) {
     const auto first = second_names.find(name);  // of a tied weight
     const std::string& known_as = first == second_names.end() ? name : first->second;
@@ -101,10 +106,18 @@ Network Network::with_weights(const Weights& weights) const {
       throw BadUsage("'" + name + "' of the network '" + this->name() + "' is " +
                      c10::str(at::IntArrayRef(place->second.shape)) + ", and " +
                      library::type_text(tensor) + " was given");
-    starts[place->second.layer].emplace(known_as, copy_of(tensor));
+    Weights& start = made->starts[place->second.layer];
+    if (!given.insert(known_as).second && !torch::equal(start.at(known_as), tensor.cpu()))
+      throw BadUsage("'" + name + "' is another name of '" + known_as +
+                     "', and the two were given different values");
+    start.insert_or_assign(known_as, copy_of(tensor));
+    changed.insert(place->second.layer);
   }
-  auto made = std::make_shared<Impl>(*impl_);
-  for (auto& [layer, start] : starts) begin_with(std::move(start), made->network.specs[layer]);
+  for (const std::size_t layer : changed) {
+    model::LayerSpec& spec = made->network.specs[layer];
+    const auto base = made->bases.try_emplace(layer, spec.make_whole).first;
+    begin_with(made->starts[layer], base->second, spec);
+  }
   return Network(std::move(made));
 }
 

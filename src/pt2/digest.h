@@ -7,8 +7,8 @@
 
 namespace pipedream::pt2 {
 
-// A checksum of what the program computes: its calls with all arguments, and its inputs. Two
-// exports of one model have the same; names of results, line numbers and weights do not matter.
+// A checksum of the program's calls, their arguments, and its inputs. The values of weights and
+// constants, the names of results, and line numbers do not count.
 [[nodiscard]] std::string digest_of(const Program& program);
 
 }  // namespace pipedream::pt2

@@ -64,7 +64,7 @@ void check_file(const model::Network& network, const Specs& specs,
                 const model::WeightsReader& reader, const std::vector<std::string>& fresh,
                 Faults& faults) {
   for (const auto& [name, spec] : specs) {
-    if (is_fresh(name, fresh)) continue;
+    if (is_fresh(name, fresh) || network.not_in_state_dict.contains(name)) continue;
     if (const auto found = reader.entry(name))
       check_tensor(spec, *found, faults);
     else

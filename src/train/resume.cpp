@@ -95,8 +95,10 @@ std::vector<std::string> changed_settings(const Manifest& before, const Manifest
   if (before.model == now.model) {
     for (std::string& line : differences(before.model_options, now.model_options, "`"))
       changed.push_back(std::move(line));
-    for (const std::string& line : differences(before.model_facts, now.model_facts, ""))
-      changed.push_back("the model's " + line);
+    // Checkpoints of earlier versions have no facts.
+    if (!before.model_facts.empty())
+      for (const std::string& line : differences(before.model_facts, now.model_facts, ""))
+        changed.push_back("the model's " + line);
   }
   compare("data", before.data, now.data);
   if (before.data == now.data && before.data_samples != now.data_samples)
