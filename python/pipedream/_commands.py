@@ -98,6 +98,8 @@ def resume(out: Path, model: torch.nn.Module | None = None, *, progress: bool = 
     model: gets the trained weights, if it is given.
     options: flags of `pipedream train` that change something: epochs=10, workers=4, system="dapple", ….
     """
+    if not isinstance(out, (str, os.PathLike)):
+        raise BadUsage(f"wanted the folder of a training, found {_kind_of(out)}")
     folder = pathlib.Path(out)
     run = folder / "run"
     if not run.is_dir():
@@ -243,6 +245,13 @@ class _Source:
     def __init__(
         self, folder: pathlib.Path, model: Model, loss: str | None, batch: int | None, show: bool, trains: bool = True
     ) -> None:
+        if not isinstance(model, (torch.nn.Module, str, os.PathLike)):
+            raise BadUsage(f"wanted a torch.nn.Module, a file or a name as the model, found {_kind_of(model)}")
+        if not isinstance(loss, (str, type(None))):
+            raise BadUsage(
+                f"loss: wanted the name of a loss, such as 'cross-entropy', found {_kind_of(loss)}; for any other, let "
+                "the model return its loss, and say loss='none'"
+            )
         self.module = model if isinstance(model, torch.nn.Module) else None
         self._given = model
         self._folder, self._loss, self._batch, self._show, self._trains = folder, loss, batch, show, trains
@@ -294,6 +303,10 @@ class _Source:
             raise BadUsage(f"{file}: the name of the folder must have no comma")
         samples.write(file, names, self._show)
         return str(file)
+
+
+def _kind_of(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 def _own_names(samples: Samples) -> dict[str | int, str]:
@@ -473,7 +486,10 @@ def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None,
 
 def _load(module: torch.nn.Module, weights: pathlib.Path) -> None:
     """Loads trained tensors into a model, whatever device it is on."""
-    module.load_state_dict(load_file(weights))
+    try:
+        module.load_state_dict(load_file(weights))
+    except RuntimeError as error:
+        raise BadUsage(f"the trained weights are of another model: {error}") from None
 
 
 def _metrics(file: pathlib.Path) -> tuple[list[Step], list[Evaluation]]:

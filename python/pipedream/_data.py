@@ -77,9 +77,14 @@ class Samples:
                 raise BadUsage(f"data[{key!r}]: each sample has the shape {list(each.shape[1:])}, which holds nothing")
 
     def _counted(self) -> int:
-        counts = {key: len(each) if each.dim() else 0 for key, each in self._tensors.items()}
-        if not counts:
+        if not self._tensors:
             raise BadUsage("the data has no tensors")
+        for key, each in self._tensors.items():
+            if each.dim() == 0:
+                raise BadUsage(
+                    f"data[{key!r}]: wanted a tensor whose first dimension counts the samples, found a number"
+                )
+        counts = {key: len(each) for key, each in self._tensors.items()}
         if len(set(counts.values())) > 1:
             found = ", ".join(f"{key!r}: {count}" for key, count in counts.items())
             raise BadUsage(f"all tensors must have the same number of samples in their first dimension; found {found}")

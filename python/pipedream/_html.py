@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -23,6 +24,8 @@ def milliseconds(seconds: float) -> str:
 
 
 def rate(samples_per_second: float) -> str:
+    if math.isnan(samples_per_second):
+        return "too short to measure"
     digits = ".4g" if samples_per_second < 1000 else ".0f"
     return f"{samples_per_second:,{digits}} samples/s"
 

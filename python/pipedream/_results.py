@@ -389,8 +389,8 @@ class Result(_Document):
 
     @property
     def samples_per_second(self) -> float:
-        """As measured."""
-        return float(self.json["samples_per_second"])
+        """As measured; NaN if the training was too short to measure it."""
+        return number(self.json["samples_per_second"])
 
     @property
     def predicted_samples_per_second(self) -> float | None:

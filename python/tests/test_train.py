@@ -261,6 +261,33 @@ def test_wrong_data_is_refused_with_a_reason(data, message, perceptron, points):
     assert torch.equal(perceptron[0].weight, before)
 
 
+def test_wrong_kinds_of_arguments_are_named(perceptron, points):
+    with pytest.raises(pipedream.BadUsage, match="found a CrossEntropyLoss; for any other, let the model return"):
+        pipedream.train(perceptron, points, loss=torch.nn.CrossEntropyLoss())
+    with pytest.raises(pipedream.BadUsage, match="found the class Linear"):
+        pipedream.train(torch.nn.Linear, points)
+    with pytest.raises(pipedream.BadUsage, match="found a Sequential"):
+        pipedream.resume(perceptron, "out")
+    with pytest.raises(pipedream.BadUsage, match="found a number"):
+        pipedream.train(perceptron, points, held_out=0.2)
+    with pytest.raises(pipedream.CannotMeet, match="requires_grad is False for all of them"):
+        pipedream.train(perceptron.requires_grad_(False), points, progress=False)
+
+
+def test_a_training_may_be_too_short_to_measure(perceptron, points, quick):
+    result = pipedream.train(perceptron, points, **(quick | {"batch": 512}))
+    assert "samples/s" in repr(result) or "too short to measure" in repr(result)
+    assert "minibatches" in result._repr_html_()
+
+
+def test_a_minibatch_of_one_sample_leaves_batch_norm_sound(points, quick):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 4))
+    x, y = points
+    result = pipedream.train(model, (x[:54], y[:54]), **quick)  # 49 samples are trained, 8 at a time
+    assert result.held_out_loss is not None
+    assert model[1].running_var.isfinite().all()
+
+
 class Ragged(Dataset):
     def __len__(self):
         return 9

@@ -119,8 +119,10 @@ Model::Model(const std::filesystem::path& file, Kernels kernels)
   layers_ = group_calls(safe_, is_trained_);
   if (safe_.program.outputs.empty())
     throw CannotMeet(file.string() + ": the model returns no tensor");
-  if (layers_.empty())
-    throw CannotMeet(file.string() + ": the model has no parameters that could be trained");
+  if (layers_.empty() ||
+      std::find(is_trained_.begin(), is_trained_.end(), true) == is_trained_.end())
+    throw CannotMeet(file.string() + ": the model has no parameters that could be trained" +
+                     (layers_.empty() ? "" : "; requires_grad is False for all of them"));
 }
 
 Loss Model::default_loss() const {

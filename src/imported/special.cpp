@@ -8,6 +8,7 @@
 
 #include "imported/operators.h"
 #include "imported/schema.h"
+#include "model/blocks.h"
 #include "model/conv2d.h"
 #include "model/lstm.h"
 #include "model/random.h"
@@ -103,7 +104,8 @@ void batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundin
   const bool trains = stack[5].toBool() && surroundings.pass.training;
   const bool has_averages = !stack[3].isNone();
   stack[5] = trains || !has_averages;
-  if (trains && !surroundings.pass.update_statistics) stack[3] = stack[4] = IValue();
+  if (trains && !(surroundings.pass.update_statistics && model::has_variance(stack[0].toTensor())))
+    stack[3] = stack[4] = IValue();
   call_as_it_is(op, stack);
 }
 

@@ -120,6 +120,8 @@ Block tied_linear(std::int64_t in, std::int64_t out, Init bias) {
   return block;
 }
 
+bool has_variance(const at::Tensor& x) { return x.numel() > x.size(1); }
+
 Block batch_norm2d(std::int64_t channels) {
   constexpr double kMomentum = 0.1;
   constexpr double kEpsilon = 1e-5;
@@ -133,8 +135,9 @@ Block batch_norm2d(std::int64_t channels) {
           .forward = [](const Tensors& x, const Weights& w, const Pass& pass) {
             // In training mode at::batch_norm normalises with the batch's own mean and variance.
             // Called without running averages, it updates none.
-            const bool averages = !pass.training || pass.update_statistics;
-            if (pass.training && pass.update_statistics) w.buffers[2].add_(1);
+            const bool updates = pass.training && pass.update_statistics && has_variance(x[0]);
+            const bool averages = !pass.training || updates;
+            if (updates) w.buffers[2].add_(1);
             return at::batch_norm(x[0], w.parameters[0], w.parameters[1],
                                   averages ? w.buffers[0] : at::Tensor(),
                                   averages ? w.buffers[1] : at::Tensor(), pass.training, kMomentum,

@@ -25,6 +25,9 @@ struct Conv {
 };
 [[nodiscard]] Block conv2d(const Conv& conv);
 
+// Whether each channel of `x` [N, C, …] has several values. The variance of a single one is not a
+// number, so batch normalisation must not add it to its running averages.
+[[nodiscard]] bool has_variance(const at::Tensor& x);
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out);
 [[nodiscard]] Block linear(std::int64_t in, std::int64_t out, Init weight, Init bias);
 [[nodiscard]] Block linear_without_bias(std::int64_t in, std::int64_t out, Init weight);

@@ -86,6 +86,18 @@ TEST(BatchNorm, DoesNotMoveItsAveragesWhenAForwardIsRunAgain) {
   EXPECT_EQ(buffers[2].item<std::int64_t>(), 1);
 }
 
+// PyTorch refuses such a minibatch. Here it may be the last one of an epoch.
+TEST(BatchNorm, LearnsNoVarianceFromASingleValue) {
+  Tensors weights{at::ones({3}), at::zeros({3})};
+  Tensors buffers{at::zeros({3}), at::ones({3}), at::zeros({}, at::kLong)};
+  const at::Tensor x = at::ones({1, 3, 1, 1});
+  const at::Tensor out = batch_norm2d(3).forward({x}, {weights, buffers}, {});
+  EXPECT_TRUE(at::equal(out, at::zeros_like(x)));
+  EXPECT_TRUE(at::equal(buffers[0], at::zeros({3})));
+  EXPECT_TRUE(at::equal(buffers[1], at::ones({3})));
+  EXPECT_EQ(buffers[2].item<std::int64_t>(), 0);
+}
+
 TEST(Dropout, DependsOnItsKeyAloneAndKeepsTheMean) {
   const at::Tensor x = at::ones({100, 100});
   Pass pass;
