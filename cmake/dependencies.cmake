@@ -54,6 +54,14 @@ else()
                               COMPILE_DEFINITIONS NDEBUG SKIP_PRECOMPILE_HEADERS ON)
 endif()
 
+# XXH3: used as a header alone.
+add_library(pd_xxhash INTERFACE)
+find_path(PD_XXHASH_HEADERS xxhash.h HINTS ${PD_DEPS}/include)
+pd_require(PD_XXHASH_HEADERS xxHash libxxhash-dev)
+if(PD_XXHASH_HEADERS)
+  target_include_directories(pd_xxhash SYSTEM INTERFACE ${PD_XXHASH_HEADERS})
+endif()
+
 if(NOT PD_PROGRAM_ONLY)
   find_package(GTest QUIET)
   pd_require(GTest_FOUND GoogleTest libgtest-dev)

@@ -1,6 +1,7 @@
 # pd_modules(): one static library pd_<module> and one test program <module>_test for every folder of
 # src/ that exists. What a module is linked with is its line in layers.cmake, plus the libraries below.
-set(PD_LIBRARIES_core fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads pd_toml)
+set(PD_LIBRARIES_core fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads pd_toml
+    pd_xxhash)
 set(PD_LIBRARIES_cli CLI11::CLI11)
 set(PD_LIBRARIES_transport Threads::Threads)
 set(PD_INNER_LIBRARIES_transport "")  # in no header that others include

@@ -4,14 +4,7 @@
 # of the repository with it.
 cmake_minimum_required(VERSION 3.25)
 
-# run(NAME COMMAND …): fails with the command's output, which is also in ${output}.
-function(run name)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 500)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${name} ended with ${code}\n${out}\n${err}")
-  endif()
-  set(output "${out}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run_command.cmake)
 
 file(REMOVE_RECURSE ${PD_SCRATCH})
 run("the installation" ${CMAKE_COMMAND} --install ${PD_BUILD} --prefix ${PD_SCRATCH}/prefix)
