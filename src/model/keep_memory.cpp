@@ -1,12 +1,16 @@
 #include "model/keep_memory.h"
 
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <c10/core/CPUAllocator.h>
+
+#include "core/kept_blocks.h"
 #include "core/machine.h"
 
 namespace pipedream::model {
@@ -42,13 +46,50 @@ bool is_tuned() {
          std::string_view(tunables).find("glibc.malloc") != std::string_view::npos;
 }
 
-void keep_heap() {
+// Never destroyed: tensors may outlive all else.
+KeptBlocks& blocks() {
+  static KeptBlocks* const all = new KeptBlocks;
+  return *all;
+}
+
+// Allocates tensors from KeptBlocks, and reports them as libtorch's own allocator does.
+class KeepingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t size) override {
+    void* memory = nullptr;
+    if (size > 0) {
+      memory = blocks().take(size);
+      if (memory == nullptr) fail(size);
+      c10::profiledCPUMemoryReporter().New(memory, size);
+    }
+    return {memory, memory, &give, c10::Device(c10::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &give; }
+  void copy_data(void* to, const void* from, std::size_t size) const override {
+    default_copy_data(to, from, size);
+  }
+
+ private:
+  static void give(void* memory) {
+    if (memory == nullptr) return;
+    c10::profiledCPUMemoryReporter().Delete(memory);
+    blocks().give(memory);
+  }
+  // libtorch's own allocator fails too, and with a message that says how much was wanted.
+  [[noreturn]] static void fail(std::size_t size) {
+    (void)c10::GetDefaultCPUAllocator()->allocate(size);
+    throw std::bad_alloc();
+  }
+};
+
+void keep_blocks() {
   if (is_tuned()) return;
-  // Threads still have heaps of their own, which go back to the system when they are empty. A
-  // single heap for all threads (M_ARENA_MAX) would never go back, but eight workers with small
-  // layers would wait for each other at its lock.
-  mallopt(M_MMAP_MAX, 0);         // large allocations come from heaps too
+  // What libraries allocate without libtorch comes from heaps too. Each thread has a heap of its
+  // own, which goes back to the system when it is empty.
+  mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);  // heaps do not shrink
+  static KeepingAllocator allocator;
+  c10::SetCPUAllocator(&allocator, /*priority=*/1);  // above that of libtorch's own
 }
 
 }  // namespace
@@ -57,7 +98,7 @@ void keep_memory(char** arguments) {
   if (kUsesMimalloc)
     keep_mimalloc(arguments);
   else
-    keep_heap();
+    keep_blocks();
 }
 
 }  // namespace pipedream::model

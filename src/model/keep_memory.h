@@ -8,9 +8,9 @@ namespace pipedream::model {
 // time; if freed memory goes back to the system in between, getting new pages takes time.
 //
 // On 64-bit Arm the allocator is mimalloc, which reads its settings before main. So the process
-// executes itself again with MIMALLOC_PURGE_DELAY set, unless that is set already. Elsewhere the
-// allocator is the C library's, which is told to keep its heaps, unless GLIBC_TUNABLES sets an
-// option of glibc.malloc.
+// executes itself again with MIMALLOC_PURGE_DELAY set, unless that is set already. Elsewhere large
+// tensors come from a pool (core/kept_blocks.h), and the C library is told to keep its heaps,
+// unless GLIBC_TUNABLES sets an option of glibc.malloc.
 void keep_memory(char** arguments);
 
 }  // namespace pipedream::model

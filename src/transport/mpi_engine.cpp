@@ -56,10 +56,11 @@ void prefer_settings() {
   setenv("OMPI_MCA_btl_tcp_flags", "1", /*overwrite=*/0);  // only send and receive
 }
 
-std::shared_ptr<std::byte> allocate(std::size_t bytes) {
-  constexpr std::align_val_t kAlignment{64};
-  return {static_cast<std::byte*>(::operator new(bytes, kAlignment)),
-          [](std::byte* memory) { ::operator delete(memory, kAlignment); }};
+// Memory of `blocks`, which the result keeps alive.
+std::shared_ptr<std::byte> allocate(const std::shared_ptr<KeptBlocks>& blocks, std::size_t bytes) {
+  void* const memory = blocks->take(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {static_cast<std::byte*>(memory), [blocks](std::byte* taken) { blocks->give(taken); }};
 }
 
 }  // namespace
@@ -319,7 +320,7 @@ void MpiEngine::expect_payload(WorkerId from, Frame frame) {
   auto transfer = std::make_shared<Transfer>();
   transfer->peer = from;
   transfer->incoming = true;
-  const std::shared_ptr<std::byte> memory = allocate(frame.bytes);
+  const std::shared_ptr<std::byte> memory = allocate(memory_, frame.bytes);
   transfer->message = {std::move(frame.header), {memory.get(), frame.bytes}, memory};
   transfer->frame = std::move(frame);
   in_pieces(transfer, memory.get(), [&](std::byte* piece, int count, MPI_Request* request) {

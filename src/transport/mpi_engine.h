@@ -16,6 +16,7 @@
 
 #include <mpi.h>
 
+#include "core/kept_blocks.h"
 #include "transport/frame.h"
 #include "transport/inbox.h"
 #include "transport/mpi_board.h"
@@ -106,6 +107,8 @@ class MpiEngine {
   std::vector<int> hosts_;               // for each rank, the lowest rank on its host
   std::vector<std::string> host_names_;  // for each rank
   std::unique_ptr<MpiBoard> board_;
+
+  std::shared_ptr<KeptBlocks> memory_ = std::make_shared<KeptBlocks>();  // of incoming messages
 
   // Used only by the engine's thread.
   MPI_Comm comm_ = MPI_COMM_NULL;
