@@ -1,6 +1,7 @@
 #include "report/training_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -124,6 +125,72 @@ std::string small_network_line(const TrainingRun& run) {
       "small        {} per update are predicted; predictions leave out what it costs to run an op "
       "and to pass a message\n",
       to_text(from_seconds(predicted)));
+}
+
+// The compute time of a worker, or of all, per sample.
+double busy_per_sample(Nanos busy, double samples) { return to_seconds(busy) / samples; }
+
+// The samples that the times of a run are of.
+double timed_samples(const TrainingRun& run) {
+  return static_cast<double>((run.measured.timed_end - run.measured.first_timed) * run.batch);
+}
+
+double simulated_samples(const TrainingRun& run) {
+  const cost::Replicas replicas = systems::find_system(run.plan.system).traits.replicas;
+  return static_cast<double>(run.simulated->minibatches *
+                             systems::minibatches_in_one(run.plan, replicas) * run.batch);
+}
+
+// Returns by how much compute took longer than simulated, which is what the profile says: 1.25 for
+// a quarter longer. nullopt if nothing was simulated or measured.
+std::optional<double> compute_ratio(const TrainingRun& run) {
+  if (!run.simulated || run.simulated->summary.busy <= Nanos{0}) return std::nullopt;
+  if (timed_samples(run) <= 0 || run.measured.summary.busy <= Nanos{0}) return std::nullopt;
+  return busy_per_sample(run.measured.summary.busy, timed_samples(run)) /
+         busy_per_sample(run.simulated->summary.busy, simulated_samples(run));
+}
+
+// The worker whose compute_ratio() is largest, with that ratio.
+std::pair<WorkerId, double> slowest_worker(const TrainingRun& run) {
+  std::pair<WorkerId, double> slowest{WorkerId{0}, 0};
+  for (const timeline::WorkerAccount& worker : run.measured.summary.workers)
+    for (const timeline::WorkerAccount& other : run.simulated->summary.workers) {
+      if (other.worker != worker.worker || other.busy <= Nanos{0}) continue;
+      const double ratio = busy_per_sample(worker.busy, timed_samples(run)) /
+                           busy_per_sample(other.busy, simulated_samples(run));
+      if (ratio > slowest.second) slowest = {worker.worker, ratio};
+    }
+  return slowest;
+}
+
+// Returns why a run was not as fast as simulated, as a line of the table: the machine computed
+// slower or faster than when it was profiled, or the workers waited for longer. Empty if the run
+// was about as fast, or if a line says already that the network is small.
+std::string speed_gap_line(const TrainingRun& run) {
+  constexpr double kAbout = 0.05;
+  const std::optional<double> simulated = simulated_rate(run);
+  const std::optional<double> ratio = compute_ratio(run);
+  const double rate = run.measured.samples_per_second;
+  if (!simulated || !ratio || rate <= 0 || std::abs(rate / *simulated - 1) <= kAbout) return "";
+  if (!small_network_line(run).empty()) return "";
+  if (*ratio < 1 - kAbout)
+    return fmt::format(
+        "compute      took {} less than the profile says: the machine was faster than when it was "
+        "profiled\n",
+        percent(1 - *ratio));
+  if (*ratio > 1 + kAbout) {
+    const auto [worker, most] = slowest_worker(run);
+    return fmt::format(
+        "compute      took {} longer than the profile says (worker {}: {}): the machine was slower "
+        "than when it was profiled\n",
+        percent(*ratio - 1), worker.value, percent(most - 1));
+  }
+  if (rate > *simulated) return "";
+  return fmt::format(
+      "idle         {} of the workers' time, {} simulated: what they waited for came later than "
+      "planned\n",
+      percent(1 - run.measured.summary.utilisation()),
+      percent(1 - run.simulated->summary.utilisation()));
 }
 
 std::string result_text(const Measured& measured) {
@@ -313,6 +380,7 @@ std::string training_table(const TrainingRun& run) {
       grouped_count(measured.samples, "sample", "samples"));
   text += fmt::format("speed        {}\n", speed_text(run));
   text += small_network_line(run);
+  text += speed_gap_line(run);
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   if (measured.resumed_at > 0)
@@ -340,6 +408,7 @@ ordered_json training_json(const TrainingRun& run) {
       measured.samples_per_second > 0 ? ordered_json(measured.samples_per_second) : ordered_json();
   json["predicted_samples_per_second"] = or_null(run.predicted);
   json["simulated_samples_per_second"] = or_null(simulated_rate(run));
+  json["compute_over_simulated"] = or_null(compute_ratio(run));
   json["samples_per_update"] = measured.samples_per_update;
   json["minibatches"] = measured.minibatches;
   json["samples"] = measured.samples;

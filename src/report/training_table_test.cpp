@@ -88,6 +88,39 @@ TEST(TrainingTable, SaysWhyASmallNetworkIsSlowerThanSimulated) {
   EXPECT_FALSE(says_why(7'000, 10'000)) << "6.4 ms per update are not small";
 }
 
+// A run whose workers computed `compute` times as long as simulated, and `rate` times as fast.
+std::string table_of_gap(double compute, double rate) {
+  TrainingRun run = run_of("pipedream", 100 * rate);
+  run.simulated.emplace();
+  run.simulated->samples_per_second = 100;
+  run.simulated->minibatches = 10;
+  run.simulated->memory = run.measured.memory;
+  const auto account = [](timeline::Summary& of, std::int64_t first, std::int64_t second) {
+    of.workers = {{WorkerId{0}, Nanos{first}, Nanos{0}, {}},
+                  {WorkerId{1}, Nanos{second}, Nanos{0}, {}}};
+    of.busy = Nanos{first + second};
+    of.idle.wait = Nanos{100};
+  };
+  account(run.simulated->summary, 1000, 1000);
+  account(run.measured.summary, 2000, static_cast<std::int64_t>((2 * compute - 1) * 2000));
+  EXPECT_NEAR(training_json(run).at("compute_over_simulated").get<double>(), compute, 1e-6);
+  return training_table(run);
+}
+
+TEST(TrainingTable, SaysWhetherTheMachineOrThePlanWasAtFault) {
+  EXPECT_NE(table_of_gap(1.25, 0.8).find(
+                "compute      took 25.0 % longer than the profile says (worker 1: 50.0 %)"),
+            std::string::npos);
+  EXPECT_NE(table_of_gap(0.75, 1.3).find("compute      took 25.0 % less than the profile says"),
+            std::string::npos);
+  EXPECT_NE(table_of_gap(1, 0.8).find("idle         2.4 % of the workers' time, 4.8 % simulated"),
+            std::string::npos);
+  for (const std::string& fine : {table_of_gap(1, 0.97), table_of_gap(1.2, 0.96)}) {
+    EXPECT_EQ(fine.find("\ncompute "), std::string::npos) << fine;
+    EXPECT_EQ(fine.find("\nidle "), std::string::npos) << fine;
+  }
+}
+
 TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
   TrainingRun run = run_of("pipedream", 100);
   EXPECT_EQ(training_title(run), "tiny: pipedream 1-1, measured");
