@@ -1,14 +1,12 @@
 // Exported PyTorch models follow the update rule of each system bit for bit, and their dropout
 // takes its random numbers from the counter-based generator.
-#include <cstdlib>
-
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
+#include "exported_models_testing.h"
 #include "imported/network.h"
 #include "model/random.h"
 #include "runtime_cases_testing.h"
@@ -16,26 +14,12 @@
 namespace pipedream::test {
 namespace {
 
-constexpr int kNotInstalled = 77;
 constexpr std::int64_t kMinibatches = 12;
 
-class ImportedRules : public testing::Test {
+class ImportedRules : public ExportedModels {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<TemporaryFolder>();
-    const std::string command = std::string(PD_PYTHON) +
-                                " -W ignore '" PD_SOURCE_DIR
-                                "/tests/reference/export_with_dropout.py' '" +
-                                folder_->path().string() + "'";
-    status_ = WEXITSTATUS(std::system(command.c_str()));
-  }
-  static void TearDownTestSuite() { folder_.reset(); }
-  void SetUp() override {
-    if (status_ == kNotInstalled) GTEST_SKIP() << "torch is not installed for " << PD_PYTHON;
-    ASSERT_EQ(status_, 0) << "the export failed";
-  }
   static model::Network network(const std::string& name) {
-    const imported::Model model(folder_->path() / (name + ".pt2"));
+    const imported::Model model(file(name + ".pt2"));
     return model.network(model.default_loss(), kBatch);
   }
   static Case case_of(const std::string& name, const std::string& system,
@@ -45,9 +29,6 @@ class ImportedRules : public testing::Test {
     plan.microbatches = microbatches;
     return {std::move(made), std::move(plan), {.minibatches = kMinibatches}};
   }
-
-  static inline std::unique_ptr<TemporaryFolder> folder_;
-  static inline int status_ = -1;
 };
 
 TEST_F(ImportedRules, HoldWithAndWithoutStaleWeights) {

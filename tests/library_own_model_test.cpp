@@ -1,40 +1,15 @@
 // A PyTorch model in a file, as a program that uses the library trains it.
-#include <cstdlib>
-
 #include <gtest/gtest.h>
 #include <pipedream/pipedream.h>
-#include <sys/wait.h>
 
 #include <torch/torch.h>
 
-#include "core/testing.h"
+#include "exported_models_testing.h"
 
 namespace pipedream {
 namespace {
 
-constexpr int kNotInstalled = 77;
-
-class LibraryOwnModel : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<test::TemporaryFolder>();
-    const std::string command = std::string(PD_PYTHON) +
-                                " -W ignore '" PD_SOURCE_DIR
-                                "/tests/reference/export_with_dropout.py' '" +
-                                folder_->path().string() + "'";
-    status_ = WEXITSTATUS(std::system(command.c_str()));
-  }
-  static void TearDownTestSuite() { folder_.reset(); }
-  void SetUp() override {
-    if (status_ == kNotInstalled) GTEST_SKIP() << "torch is not installed for " << PD_PYTHON;
-    ASSERT_EQ(status_, 0) << "the export failed";
-  }
-  static std::filesystem::path file(const std::string& name) { return folder_->path() / name; }
-
- private:
-  static inline std::unique_ptr<test::TemporaryFolder> folder_;
-  static inline int status_ = -1;
-};
+using LibraryOwnModel = test::ExportedModels;
 
 TEST_F(LibraryOwnModel, IsTrainedLikeOneThatWasBuilt) {
   const Network network = Network::load(file("perceptron.pt2"), /*batch=*/8);

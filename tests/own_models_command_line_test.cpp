@@ -139,5 +139,32 @@ TEST_F(OwnModels, AreRefusedWithAReason) {
   EXPECT_NE(loss.err.find("--loss"), std::string::npos) << loss.err;
 }
 
+TEST_F(OwnModels, HoldOutTheShareThatIsNamed) {
+  const std::string run = "train --dry-run --model " + (examples() / "unet.pt2").string() +
+                          " --data safetensors:" + (examples() / "unet.safetensors").string();
+  const auto expect_held_out = [&](const std::string& flags, const std::string& samples) {
+    const Answer answer = call(run + flags);
+    EXPECT_EQ(answer.code, 0) << answer.err;
+    EXPECT_NE(answer.out.find("samples to train on: " + samples), std::string::npos) << answer.out;
+  };
+  expect_held_out("", "72, held out: 8");
+  expect_held_out(" --held-out 0.5", "40, held out: 40");
+  expect_held_out(" --held-out 0", "80, held out: 0");
+  EXPECT_EQ(call(run + " --held-out 1").code, 2);
+  const Answer trained = call("train --workers 1 --minibatches 2 --batch 4 --held-out 0 --json" +
+                              run.substr(std::string("train --dry-run").size()));
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  EXPECT_TRUE(json_of(trained).at("held_out_loss").is_null());
+}
+
+TEST_F(OwnModels, AreCheckedByADryRunThatWritesNothing) {
+  const std::string run = "train --dry-run --workers 2 --model " +
+                          (examples() / "unet.pt2").string() + " --out " + scratch("dry").string();
+  EXPECT_EQ(call(run).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(scratch("dry")));
+  EXPECT_EQ(call(run + " --epochz 3").code, 2);
+  EXPECT_EQ(call(run + " --data safetensors:/nowhere").code, 74);
+}
+
 }  // namespace
 }  // namespace pipedream

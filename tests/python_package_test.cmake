@@ -3,15 +3,7 @@
 # python/tests and the example there. The environment has the torch of PD_PYTHON.
 cmake_minimum_required(VERSION 3.25)
 
-# run(NAME COMMAND …): fails with the command's output, which is also in ${output}.
-function(run name)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 500
-                  WORKING_DIRECTORY ${PD_SOURCE})
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${name} ended with ${code}\n${out}\n${err}")
-  endif()
-  set(output "${out}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run_command.cmake)
 
 set(needed pytest ruff mypy scikit_build_core numpy safetensors pip)
 list(JOIN needed "','" names)

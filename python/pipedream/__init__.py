@@ -47,7 +47,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The functions are imported at their first use: torch takes seconds, and `pipedream --help` needs none."""
+    """Imports the functions at their first use. They import torch, which takes seconds."""
     if name in __all__:
         return getattr(importlib.import_module("._commands", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

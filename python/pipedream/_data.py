@@ -1,4 +1,4 @@
-"""Samples as users have them: tensors, arrays, dicts of them, or a Dataset; and the file they go to."""
+"""Reads samples from tensors, arrays, dicts of them or a Dataset, and writes them to a file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, Union
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
+from ._arguments import kind_of
 from ._errors import BadUsage, IoError
 
 Array = Any  # a tensor, a numpy array, or anything that torch.as_tensor takes
@@ -25,7 +26,7 @@ TYPES = {
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
     torch.uint8: "U8", torch.bool: "BOOL",
 }  # fmt: skip
-ROWS_AT_ONCE = 1 << 24  # bytes
+ROWS_AT_ONCE = 1 << 24  # bytes that are copied to the file in one step
 
 
 def _as_tensor(value: Any, what: str) -> torch.Tensor:
@@ -33,11 +34,18 @@ def _as_tensor(value: Any, what: str) -> torch.Tensor:
         tensor = torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise BadUsage(
-            f"{what}: wanted a tensor, an array or a number, found {type(value).__name__} ({error}); a "
-            "transform of the data set may turn it into a tensor"
+            f"{what}: wanted a tensor, an array or a number, found {kind_of(value)} ({error}); convert it to "
+            "a tensor of numbers (in a Dataset, a transform can)"
         ) from None
+    if tensor.is_nested:
+        raise BadUsage(f"{what}: wanted samples of one shape, found a nested tensor; padding may help")
+    if tensor.layout is not torch.strided:
+        raise BadUsage(f"{what}: wanted a dense tensor, found the layout {tensor.layout}; .to_dense() makes one")
+    if tensor.is_meta:
+        raise BadUsage(f"{what}: wanted numbers, found a tensor on the meta device, which has none")
     if tensor.dtype not in TYPES:
-        raise BadUsage(f"{what}: tensors of {tensor.dtype} cannot be read")
+        types = ", ".join(str(each).removeprefix("torch.") for each in TYPES)
+        raise BadUsage(f"{what}: wanted one of the types {types}, found {tensor.dtype}; .to() converts it")
     return tensor.detach()
 
 
@@ -50,44 +58,69 @@ def _parts(sample: Any) -> dict[str | int, Any]:
     return {0: sample}
 
 
+def _want_like(first: torch.Tensor, value: torch.Tensor | None, row: int, key: str | int) -> None:
+    """Raises BadUsage unless `value` has the type and the shape of `first`, which is sample 0 as a batch of one."""
+    if value is None:
+        raise BadUsage(f"sample {row} of the data set has no {key!r}, which sample 0 has")
+    if value.shape != first.shape[1:] or value.dtype != first.dtype:
+        raise BadUsage(
+            f"all samples must have the same shape and type: sample {row}, {key!r}: wanted {first.dtype} "
+            f"{list(first.shape[1:])} as in sample 0, found {value.dtype} {list(value.shape)}; padding may help"
+        )
+
+
 class Samples:
     """Samples whose tensors have names, or positions if the data is a sequence."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, data: Data, name: str = "data") -> None:
+        """`name` is the name of the argument `data`, for messages."""
         if isinstance(data, DataLoader):
-            raise BadUsage("wanted a data set, found a DataLoader: give its .dataset")
+            raise BadUsage(f"{name}: wanted a data set, found a DataLoader: give its .dataset")
         if isinstance(data, IterableDataset):
-            raise BadUsage("wanted a data set with a length, found an IterableDataset")
+            raise BadUsage(f"{name}: wanted a data set with a length, found an IterableDataset")
+        self._name = name
         self._dataset = data if isinstance(data, Dataset) else None
         self._tensors: dict[str | int, torch.Tensor] = {}
         if self._dataset is None:
             if isinstance(data, (tuple, list)) and data and not hasattr(data[0], "__len__"):
-                raise BadUsage("wanted one tensor or array for each input, found a list of numbers")
-            self._tensors = {key: _as_tensor(each, f"data[{key!r}]") for key, each in _parts(data).items()}
+                raise BadUsage(f"{name}: wanted one tensor or array for each input, found a list of numbers")
+            self._tensors = {key: _as_tensor(each, f"{name}[{key!r}]") for key, each in _parts(data).items()}
             self.count = self._counted()
             self._first = {key: each[:1] for key, each in self._tensors.items()}
         else:
-            self.count = len(self._dataset)  # type: ignore[arg-type]
+            self.count = self._length()
             if self.count > 0:
                 self._first = {key: each[None] for key, each in self._sample(0).items()}
         if self.count < 2:
-            raise BadUsage(f"wanted at least two samples, found {self.count}")
+            raise BadUsage(f"{name}: wanted at least two samples, found {self.count}")
+        if not self._first:
+            raise BadUsage(f"{name}: wanted a tensor in each sample, found none in sample 0")
         for key, each in self._first.items():
             if each.numel() == 0:
-                raise BadUsage(f"data[{key!r}]: each sample has the shape {list(each.shape[1:])}, which holds nothing")
+                raise BadUsage(
+                    f"{name}[{key!r}]: each sample has the shape {list(each.shape[1:])}, which holds nothing"
+                )
+
+    def _length(self) -> int:
+        try:
+            return len(self._dataset)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise BadUsage(f"{self._name}: wanted a data set with a length, as __len__ returns it: {error}") from error
 
     def _counted(self) -> int:
         if not self._tensors:
-            raise BadUsage("the data has no tensors")
+            raise BadUsage(f"{self._name}: wanted at least one tensor, found none")
         for key, each in self._tensors.items():
             if each.dim() == 0:
                 raise BadUsage(
-                    f"data[{key!r}]: wanted a tensor whose first dimension counts the samples, found a number"
+                    f"{self._name}[{key!r}]: wanted a tensor whose first dimension counts the samples, found a number"
                 )
         counts = {key: len(each) for key, each in self._tensors.items()}
         if len(set(counts.values())) > 1:
             found = ", ".join(f"{key!r}: {count}" for key, count in counts.items())
-            raise BadUsage(f"all tensors must have the same number of samples in their first dimension; found {found}")
+            raise BadUsage(
+                f"{self._name}: wanted the same number of samples in each tensor's first dimension, found {found}"
+            )
         return next(iter(counts.values()))
 
     def _sample(self, index: int) -> dict[str | int, torch.Tensor]:
@@ -97,18 +130,22 @@ class Samples:
 
     @property
     def keys(self) -> list[str | int]:
-        """Names, or positions 0, 1, …."""
+        """The names of the tensors, or their positions 0, 1, …."""
         return list(self._first)
 
-    def head(self, key: str | int, count: int) -> torch.Tensor:
-        """One tensor of the first `count` samples; the samples repeat if there are fewer."""
+    def head(self, keys: Sequence[str | int], count: int) -> list[torch.Tensor]:
+        """The tensors `keys` of the first `count` samples. If there are fewer samples, they repeat."""
         rows = [index % self.count for index in range(count)]
         if self._dataset is None:
-            return self._tensors[key][rows]
-        return torch.stack([self._sample(row)[key] for row in rows])
+            return [self._tensors[key][rows] for key in keys]
+        samples = [self._sample(row) for row in rows]
+        for row, sample in zip(rows, samples):
+            for key in keys:
+                _want_like(self._first[key], sample.get(key), row, key)
+        return [torch.stack([sample[key] for sample in samples]) for key in keys]
 
     def write(self, file: pathlib.Path, names: Mapping[str | int, str], show: bool) -> None:
-        """Writes the tensors that have names to a safetensors file, through memory."""
+        """Writes the tensors in `names` to a safetensors file that is mapped into memory."""
         shapes = {key: [self.count, *self._first[key].shape[1:]] for key in names}
         types = {key: self._first[key].dtype for key in names}
         with _TensorFile(file, {names[key]: (types[key], shapes[key]) for key in names}) as rows:
@@ -123,8 +160,7 @@ class Samples:
         for index in range(self.count):
             sample = self._sample(index)
             for key, name in names.items():
-                if key not in sample:
-                    raise BadUsage(f"sample {index} of the data set has no {key!r}, which sample 0 has")
+                _want_like(self._first[key], sample.get(key), index, key)
                 rows.put(name, index, sample[key])
             progress.step(index + 1)
         progress.end()
@@ -144,7 +180,7 @@ class _TensorFile:
         start = 8 + len(text)
         try:
             self._file = open(file, "w+b")
-            # Space is taken now, so that a full disk is an error here and not a fault in the middle.
+            # Reserves the space on the disk. Without it, a write to the map of a full disk ends the process (SIGBUS).
             os.posix_fallocate(self._file.fileno(), 0, start + end)
         except OSError as error:
             raise IoError(
@@ -161,13 +197,7 @@ class _TensorFile:
         }
 
     def put(self, name: str, row: int, value: torch.Tensor) -> None:
-        into = self._tensors[name]
-        if value.shape != into.shape[1:] or value.dtype != into.dtype:
-            raise BadUsage(
-                f"sample {row}, {name}: wanted {into.dtype} {list(into.shape[1:])} as in sample 0, found "
-                f"{value.dtype} {list(value.shape)}"
-            )
-        into[row] = value
+        self._tensors[name][row] = value
 
     def put_all(self, name: str, values: torch.Tensor) -> None:
         into = self._tensors[name]
@@ -180,12 +210,12 @@ class _TensorFile:
 
     def __exit__(self, *_: object) -> None:
         self._tensors.clear()
-        del self._map  # it ends with the last tensor that refers to it
+        del self._map  # the file is unmapped with the last tensor that refers to it
         self._file.close()
 
 
 class _Progress:
-    """A line on stderr, from the second second on."""
+    """A line on stderr that shows the progress of what takes longer than a second."""
 
     def __init__(self, title: str, total: int, show: bool) -> None:
         self._title, self._total = title, total

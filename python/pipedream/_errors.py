@@ -1,10 +1,10 @@
-"""What can go wrong, as exceptions with the program's own message."""
+"""The exceptions of this package. Most have a message of the program."""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """The program ended with an error. `exit_code` is one of docs/errors.md."""
+    """An error of the program or of this package. docs/errors.md lists the values of `exit_code`."""
 
     exit_code = 1
 
@@ -16,7 +16,7 @@ class BadUsage(Error, ValueError):
 
 
 class BadFile(Error):
-    """A file does not hold what it should."""
+    """A file has the wrong content."""
 
     exit_code = 65
 
@@ -28,7 +28,7 @@ class WorkerLost(Error):
 
 
 class ProgramFault(Error):
-    """A fault of the program itself."""
+    """A bug of the program."""
 
     exit_code = 70
 
@@ -46,7 +46,7 @@ class Interrupted(Error):
 
 
 class CannotMeet(Error):
-    """What was asked cannot be done: too little memory, an operator that is not supported, …"""
+    """A request that cannot be met: too little memory, an operator that is not supported, …"""
 
     exit_code = 78
 

@@ -1,4 +1,4 @@
-"""Tables for notebooks. They take their colours from the notebook, so that they fit light and dark ones."""
+"""Tables for notebooks. They have no colours of their own, so they fit light and dark notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def size(count: float) -> str:
-    """Bytes for people: 1.5 MiB."""
+    """A number of bytes as text: "1.5 MiB"."""
     unit = 0
     while count >= 1024 and unit + 1 < len(UNITS):
         count /= 1024
@@ -35,7 +35,7 @@ def percent(share: float) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", words: int = 1) -> str:
-    """A table. The first `words` columns have words, to the left; the others have numbers, to the right."""
+    """A table. The first `words` columns are aligned left; the others have numbers and are aligned right."""
 
     def cell(tag: str, value: object, side: str) -> str:
         return f'<{tag} style="text-align:{side};padding:2px 8px">{html.escape(str(value))}</{tag}>'
@@ -50,6 +50,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
 
 
 def picture(svg: str) -> str:
-    """A drawing as part of a page. It is as wide as the page at most."""
+    """A drawing as part of a page, at most as wide as the page."""
     at = svg.find("<svg")
     return f'<div style="max-width:100%;overflow-x:auto">{svg[at:]}</div>' if at >= 0 else ""

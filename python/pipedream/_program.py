@@ -1,4 +1,4 @@
-"""The program `pipedream`, which does the work: where it is, and how it is run as a process."""
+"""Runs the program `pipedream`, which plans and trains, as a process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from ._build import TORCH_VERSION
-from ._errors import Error, error_of
+from ._errors import BadUsage, Error, error_of
 
 PROGRAM = pathlib.Path(__file__).parent / "bin" / "pipedream"
 
@@ -45,7 +45,7 @@ def _environment() -> dict[str, str]:
     """The environment in which the program finds libtorch."""
     environment = dict(os.environ)
     libraries = _torch_folder() / "lib"
-    # Beside this package, where torch mostly is, the program finds it by itself.
+    # The program finds libtorch by itself if torch is installed in the same folder as this package.
     if libraries.parent.parent.resolve() != PROGRAM.parents[2].resolve():
         paths = [str(libraries), environment.get("LD_LIBRARY_PATH", "")]
         environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
@@ -53,7 +53,7 @@ def _environment() -> dict[str, str]:
 
 
 def main() -> NoReturn:
-    """The command `pipedream`: becomes the program."""
+    """The command `pipedream`. Replaces this process by the program."""
     try:
         check_torch()
     except ImportError as error:
@@ -62,27 +62,29 @@ def main() -> NoReturn:
     os.execve(PROGRAM, [str(PROGRAM), *sys.argv[1:]], _environment())
 
 
-ERASE = "\x1b[K"  # what erases a bar before the next line
-MESSAGE = "pipedream: "  # how an error message begins
-WRITTEN = "written to "  # how a line begins that names a file of the result
+ERASE = "\x1b[K"  # the program erases a progress bar with it, before it writes a line
+MESSAGE = "pipedream: "  # the beginning of an error message
+WRITTEN = "written to "  # the beginning of a line that names a file of the result
 
 
 class _Screen:
-    """Shows what the program writes to stderr, with two exceptions.
+    """Shows on stderr what the program writes there, with three exceptions.
 
-    The last message of a program that fails is raised as an exception, and would be seen twice. Files
-    in the folder `hidden` are of no interest, because it will be removed.
+    The error message of a program that fails is not shown, since it is raised as an exception. Lines that
+    name files in the folder `hidden` are not shown, since the folder will be removed. The files in `names`
+    are called by their names in it.
     """
 
-    def __init__(self, show: bool, hidden: str | None) -> None:
+    def __init__(self, show: bool, hidden: str | None, names: Mapping[str, str]) -> None:
         self._show = show
+        self._names = names
         self._hidden = None if hidden is None else WRITTEN + hidden
         self._held = ""
-        self._is_message = False  # whether what is held is an error message
+        self._is_message = False  # whether `_held` is an error message
         self.holds_messages = True
 
     def add(self, text: str) -> None:
-        """Takes text as it comes, and shows all lines that may be shown."""
+        """Takes text of the program, which may end within a line, and shows what may be shown of it."""
         self._held += text
         while self._held and not self._is_message:
             begin = self._held.removeprefix(ERASE)
@@ -97,36 +99,41 @@ class _Screen:
 
     @staticmethod
     def _may_be_held(begin: str) -> bool:
-        """Whether the rest of the line decides if it is shown."""
+        """Whether the beginning of a line leaves open if the line is shown."""
         if "\n" in begin or "\r" in begin:
             return False
         return begin.startswith(WRITTEN) or any(each.startswith(begin) for each in (ERASE, MESSAGE, WRITTEN))
 
     def end(self, failed: bool) -> str:
-        """The error message of a program that failed."""
+        """Returns the error message if the program failed. Shows the rest of the text otherwise."""
         held, self._held = self._held, ""
         if not failed or not self._is_message:
             self._write(held)
-        return held.removeprefix(ERASE).removeprefix(MESSAGE).strip() if self._is_message else ""
+        return self._named(held.removeprefix(ERASE).removeprefix(MESSAGE).strip()) if self._is_message else ""
+
+    def _named(self, text: str) -> str:
+        for file, name in self._names.items():
+            text = text.replace(file, name)
+        return text
 
     def _write(self, text: str) -> None:
         if self._show and text:
-            sys.stderr.write(text)
+            sys.stderr.write(self._named(text))
             sys.stderr.flush()
 
 
 def _stderr_pair(terminal: bool) -> tuple[int, int]:
-    """Both ends of the program's stderr. On a terminal it is one too, so that it draws bars."""
+    """Both ends of the program's stderr: a pseudo-terminal, on which the program draws bars, or a pipe."""
     if not terminal:
         return os.pipe()
     import termios
 
     ours, theirs = os.openpty()
     mode = termios.tcgetattr(theirs)
-    mode[1] &= ~termios.OPOST  # line ends stay as they are
+    mode[1] &= ~termios.OPOST  # the terminal does not change line ends
     termios.tcsetattr(theirs, termios.TCSANOW, mode)
     if hasattr(termios, "tcsetwinsize"):
-        with contextlib.suppress(OSError, ValueError, termios.error):  # a terminal of unknown size
+        with contextlib.suppress(OSError, ValueError, termios.error):  # the size of the terminal is unknown
             termios.tcsetwinsize(theirs, termios.tcgetwinsize(sys.stderr.fileno()))
     return ours, theirs
 
@@ -135,7 +142,7 @@ def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 65536)
     except OSError as error:
-        if error.errno == errno.EIO:  # how the end of a pseudo-terminal shows
+        if error.errno == errno.EIO:  # a pseudo-terminal ends with this error
             return b""
         raise
 
@@ -143,29 +150,34 @@ def _read(descriptor: int) -> bytes:
 class _Process:
     """The running program."""
 
-    def __init__(self, words: Sequence[str], show: bool, hidden: str | None) -> None:
-        terminal = show and sys.stderr is not None and sys.stderr.isatty()
-        self._screen = _Screen(show and sys.stderr is not None, hidden)
+    def __init__(self, words: Sequence[str], screen: _Screen, terminal: bool) -> None:
+        self._screen = screen
         self._stdout = tempfile.TemporaryFile()
         self._stderr, theirs = _stderr_pair(terminal)
-        # The program has a session of its own, so the terminal does not send it Ctrl-C; interrupt() does, once
-        # for each key press. PIPEDREAM_PARENT makes it stop if this process ends.
-        self._process = subprocess.Popen(
-            [str(PROGRAM), *words],
-            stdin=subprocess.DEVNULL,
-            stdout=self._stdout,
-            stderr=theirs,
-            env=_environment() | {"PIPEDREAM_PARENT": str(os.getpid())},
-            start_new_session=True,
-        )
-        os.close(theirs)
+        # The program has a session of its own, so the terminal does not send it Ctrl-C. interrupt() sends it, once
+        # for each key press. PIPEDREAM_PARENT makes the program stop if this process ends.
+        try:
+            self._process = subprocess.Popen(
+                [str(PROGRAM), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=self._stdout,
+                stderr=theirs,
+                env=_environment() | {"PIPEDREAM_PARENT": str(os.getpid())},
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._stderr)
+            self._stdout.close()
+            raise
+        finally:
+            os.close(theirs)
 
     def interrupt(self) -> None:
         self._screen.holds_messages = False
         self._process.send_signal(signal.SIGINT)
 
     def finish(self) -> tuple[int, bytes, str]:
-        """Exit code, what it printed, and the error message."""
+        """Waits for the program. Returns its exit code, what it printed to stdout, and its error message."""
         try:
             rest = b""
             while chunk := _read(self._stderr):
@@ -184,9 +196,9 @@ class _Process:
 
 
 class _Interrupts:
-    """Takes over Ctrl-C for as long as the block lasts, so that it stops the program and not this process.
+    """Within the block, Ctrl-C stops the program and not this process.
 
-    Only the main thread of a process can do so. In another thread Ctrl-C does what it did before.
+    Only the main thread of a process can handle signals. In another thread, the block does not change Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -210,7 +222,7 @@ class _Interrupts:
 
     def run(self, process: _Process) -> tuple[int, bytes, str]:
         self.process = process
-        for _ in range(self.count):  # those that came before it ran
+        for _ in range(self.count):  # interrupts that came before the program ran
             process.interrupt()
         try:
             return process.finish()
@@ -219,7 +231,7 @@ class _Interrupts:
 
 
 def _decoded(data: bytes) -> tuple[str, bytes]:
-    """As much of the bytes as is text, and the beginning of a character that is not whole."""
+    """The text of the bytes, and the bytes of a character at the end that is not complete."""
     for cut in range(4):
         try:
             return data[: len(data) - cut].decode(), data[len(data) - cut :]
@@ -228,14 +240,20 @@ def _decoded(data: bytes) -> tuple[str, bytes]:
     return data.decode(errors="replace"), b""
 
 
-def run(words: Sequence[str], show: bool = True, hidden: str | None = None) -> str:
+def run(
+    words: Sequence[str], show: bool = True, hidden: str | None = None, names: Mapping[str, str] | None = None
+) -> str:
     """Runs the program with these arguments, and returns what it prints.
 
-    Its progress is shown on stderr if `show` is true, except for lines about files in the folder
-    `hidden`. Raises the exception of its exit code, and KeyboardInterrupt if it was interrupted.
+    If `show` is true, its progress is shown on stderr, as _Screen says of `hidden` and `names`. Raises
+    KeyboardInterrupt if Ctrl-C stopped the program, and the exception of its exit code if it failed.
     """
+    show = show and sys.stderr is not None
+    for word in words:
+        _want_word(word)
     with _Interrupts() as interrupts:
-        code, printed, message = interrupts.run(_Process(words, show, hidden))
+        process = _Process(words, _Screen(show, hidden, names or {}), terminal=show and sys.stderr.isatty())
+        code, printed, message = interrupts.run(process)
     if interrupts.count > 0 and code != 0:
         raise KeyboardInterrupt
     if code != 0:
@@ -243,8 +261,28 @@ def run(words: Sequence[str], show: bool = True, hidden: str | None = None) -> s
     return printed.decode()
 
 
+def _want_word(word: str) -> None:
+    """Raises BadUsage if a program cannot take the text as an argument."""
+    try:
+        fits = b"\0" not in os.fsencode(word)
+    except UnicodeEncodeError:
+        fits = False
+    if not fits:
+        raise BadUsage(f"wanted text without NUL and lone surrogates, found {word!r}")
+
+
 def _failure(code: int, message: str) -> Error:
     if code < 0:
         why = " (is there too little memory?)" if -code == signal.SIGKILL else ""
         return error_of(code, f"the program was ended by signal {-code}{why}")
-    return error_of(code, message or f"the program ended with exit code {code}")
+    return error_of(code, _with_keywords(message) or f"the program ended with exit code {code}")
+
+
+def _with_keywords(message: str) -> str:
+    """The message with arguments of the functions instead of flags. Commands in quotation marks stay as they are."""
+    parts = re.split(r"('pipedream [^']*')", message)
+    for place in range(0, len(parts), 2):
+        parts[place] = re.sub(
+            r"(?<![\w-])--(?!help)([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), parts[place]
+        )
+    return "".join(parts)

@@ -1,36 +1,90 @@
-"""What the functions of this package return: fields, and tables for notebooks."""
+"""The results that the functions of this package return. Notebooks show them as tables."""
 
 from __future__ import annotations
 
 import json
-import os
 import pathlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _html
+from ._arguments import Path, kind_of, path_of
+from ._errors import BadFile, IoError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # typing has it from Python 3.11 on
 
 Json = dict[str, Any]
 
 
-def _read(file: str | os.PathLike[str]) -> Json:
-    made: Json = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
-    return made
-
-
 def number(value: float | None) -> float:
-    """JSON has no NaN: the program writes null."""
+    """A number of the program's JSON, which has null instead of NaN."""
     return float("nan") if value is None else float(value)
 
 
+def _optional(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class _Document:
-    """What the program wrote, as it wrote it (docs/formats.md)."""
+    """JSON that the program wrote (docs/formats.md)."""
 
     json: Json
 
-    def save(self, file: str | os.PathLike[str]) -> None:
+    def __post_init__(self) -> None:
+        """Subclasses check the JSON."""
+
+    def save(self, file: Path) -> None:
         """Writes the JSON to a file, for the command line."""
-        pathlib.Path(file).write_text(json.dumps(self.json, indent=2) + "\n", encoding="utf-8")
+        path = path_of(file, "file")
+        try:
+            path.write_text(json.dumps(self.json, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise IoError(f"cannot write {path}: {error.strerror}") from None
+
+
+class _File(_Document):
+    """A document that the program also reads. Raises BadFile if the JSON has another format."""
+
+    FORMAT: ClassVar[str]  # the value of "format" in the JSON
+    TYPES: ClassVar[dict[str, type]]  # the types of values that this package uses before the program checks the file
+
+    def __post_init__(self) -> None:
+        found = self.json.get("format", "no format") if isinstance(self.json, dict) else kind_of(self.json)
+        if found != self.FORMAT:
+            raise BadFile(f"wanted JSON of the format {self.FORMAT!r}, as `pipedream` writes it, found {found!r}")
+        for key, kind in self.TYPES.items():
+            if not isinstance(self.json.get(key), kind):
+                raise BadFile(f"{key!r}: wanted {kind.__name__}, found {self.json.get(key)!r}")
+
+    @classmethod
+    def load(cls, file: Path) -> Self:
+        """Reads a file that `save` wrote, or the program with `-o`."""
+        path = path_of(file, "file")
+        try:
+            return cls(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise IoError(f"cannot read {path}: {error.strerror}") from None
+        except ValueError as error:
+            raise BadFile(f"{path}: wanted JSON that `pipedream` wrote: {error}") from None
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
+
+
+class _OfSystem(_Document):
+    """A document about one training system."""
+
+    @property
+    def system(self) -> str:
+        """The training system, e.g. "pipedream" (`pipedream systems` lists them)."""
+        return str(self.json["system"])
+
+    @property
+    def config(self) -> str:
+        """The number of replicas of each stage: "7-1" is a stage on seven workers, then a stage on one."""
+        return str(self.json["config"])
 
 
 @dataclass(frozen=True)
@@ -47,20 +101,15 @@ class Layer:
 
     @property
     def seconds(self) -> float:
-        """Forward, backward and update together."""
+        """The sum of forward, backward and update."""
         return self.forward + self.backward + self.update
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Profile(_Document):
-    """How long each layer takes, and how large its tensors are."""
+class Profile(_File):
+    """The times of each layer of a model, and the sizes of its tensors."""
 
-    json: Json
-
-    @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Profile:
-        """Reads a profile that `save` or `pipedream profile -o` wrote."""
-        return cls(_read(file))
+    FORMAT = "pipedream-profile"
+    TYPES: ClassVar[dict[str, type]] = {"model": str, "batch": int, "device": str, "layers": list}
 
     @property
     def model(self) -> str:
@@ -93,7 +142,7 @@ class Profile(_Document):
 
     @property
     def seconds(self) -> float:
-        """The sum over the layers."""
+        """The sum of the layers' seconds."""
         return sum(layer.seconds for layer in self.layers)
 
     def __repr__(self) -> str:
@@ -128,42 +177,26 @@ class Stage:
 
     layers: list[str]
     workers: list[int]
-    seconds: float  # compute for one minibatch
+    seconds: float  # time of the computation for one minibatch
     weight_bytes: int
-    memory_bytes: int  # the most that one of its workers needs
+    memory_bytes: int  # the largest memory that a worker of the stage needs
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Plan(_Document):
-    """Which layers run on which workers, and what is predicted for it."""
+class Plan(_File, _OfSystem):
+    """The stages of a training: which layers run on which workers. The plan has its predicted speed."""
 
-    json: Json
-
-    @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Plan:
-        """Reads a plan that `save` or `pipedream plan -o` wrote."""
-        return cls(_read(file))
-
-    @property
-    def system(self) -> str:
-        """The training system, e.g. "pipedream" (`pipedream systems` lists them)."""
-        return str(self.json["system"])
-
-    @property
-    def config(self) -> str:
-        """The number of replicas of each stage: "7-1" is a stage on seven workers, then one on one."""
-        return str(self.json["config"])
+    FORMAT = "pipedream-plan"
+    TYPES: ClassVar[dict[str, type]] = {"model": str, "system": str, "config": str, "workers": int, "stages": list}
 
     @property
     def samples_per_second(self) -> float:
-        """As predicted."""
+        """The predicted speed."""
         return float(self.json["predicted"]["samples_per_second"])
 
     @property
     def speedup_over_data_parallel(self) -> float | None:
-        """As predicted, over data parallelism on the same workers; None if that has no plan."""
-        found = self.json["predicted"].get("speedup_over_dp")
-        return None if found is None else float(found)
+        """The predicted speedup over data parallelism on the same workers; None if there is no plan for that."""
+        return _optional(self.json["predicted"].get("speedup_over_dp"))
 
     @property
     def stages(self) -> list[Stage]:
@@ -194,23 +227,15 @@ class Plan(_Document):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Simulation(_Document):
-    """What a plan would do on a cluster."""
+class Simulation(_OfSystem):
+    """A simulated training by a plan."""
 
-    json: Json
     timeline_svg: str = ""  # the timeline as a picture
 
     @property
-    def system(self) -> str:
-        return str(self.json["system"])
-
-    @property
-    def config(self) -> str:
-        return str(self.json["config"])
-
-    @property
     def samples_per_second(self) -> float:
-        return float(self.json["samples_per_second"])
+        """The simulated speed; NaN if too few minibatches were simulated."""
+        return number(self.json["samples_per_second"])
 
     @property
     def utilisation(self) -> float:
@@ -219,7 +244,7 @@ class Simulation(_Document):
 
     @property
     def peak_memory_bytes(self) -> list[int]:
-        """Of each worker."""
+        """The largest memory that each worker uses."""
         return list(self.json["peak_memory_bytes"])
 
     def __repr__(self) -> str:
@@ -247,7 +272,7 @@ class Run:
 
     @property
     def config(self) -> str | None:
-        """None if the system has no plan for this model; `problem` says why."""
+        """As `Plan.config`; None if the system has no plan for this model. `problem` then says why."""
         found = self.json.get("config")
         return None if found is None else str(found)
 
@@ -258,21 +283,21 @@ class Run:
 
     def _speed(self, which: str) -> float | None:
         part = self.json.get(which)
-        return None if not part else float(part["samples_per_second"])
+        return None if not part else number(part["samples_per_second"])
 
     @property
     def simulated(self) -> float | None:
-        """Samples per second."""
+        """Simulated samples per second; None if the system has no plan."""
         return self._speed("simulated")
 
     @property
     def measured(self) -> float | None:
-        """Samples per second; None unless the systems were really run."""
+        """Measured samples per second; None without run=True, and if the system has no plan."""
         return self._speed("measured")
 
     @property
     def staleness(self) -> int | None:
-        """By how many updates the weights of a gradient may be old."""
+        """The largest number of updates that a gradient's weights may be old."""
         found = self.json.get("staleness")
         return None if found is None else int(found)
 
@@ -283,15 +308,12 @@ class Run:
         return f"Run({self.system} {self.config}, {_html.rate(speed)})"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(_Document):
-    """All systems side by side."""
-
-    json: Json
+    """A comparison of all systems."""
 
     @property
     def auto(self) -> str | None:
-        """What system="auto" chooses."""
+        """The system that system="auto" chooses; None if no system has a plan."""
         found = self.json.get("auto")
         return None if found is None else str(found)
 
@@ -303,7 +325,13 @@ class Comparison(_Document):
         for run in self.runs:
             if run.system == system:
                 return run
-        raise KeyError(system)
+        raise KeyError(f"{system!r}: there are {', '.join(run.system for run in self.runs)}")
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(map(repr, self.runs))})"
@@ -335,13 +363,13 @@ class Step:
     """The loss of one minibatch in training."""
 
     minibatch: int
-    samples: int  # trained so far
+    samples: int  # samples trained so far, in all minibatches
     loss: float
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the held-out samples gave after an epoch, counted from 1."""
+    """The loss and accuracy of the held-out samples after an epoch. Epochs are counted from 1."""
 
     epoch: int
     loss: float
@@ -349,35 +377,28 @@ class Evaluation:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result(_Document):
+class Result(_OfSystem):
     """A training that has ended. The model has the trained weights."""
 
-    json: Json
     plan: Plan
     history: list[Step]
     evaluations: list[Evaluation]
     timeline_svg: str  # the last part of the training as a picture
-    folder: pathlib.Path | None  # what `out` named: run, checkpoints, weights
-
-    @property
-    def system(self) -> str:
-        return str(self.json["system"])
+    folder: pathlib.Path | None  # the argument `out`
 
     @property
     def loss(self) -> float:
-        """The mean over the last minibatches."""
+        """The loss of the last minibatch."""
         return number(self.json["loss"])
 
     @property
     def held_out_loss(self) -> float | None:
-        found = self.json.get("held_out_loss")
-        return None if found is None else float(found)
+        return _optional(self.json.get("held_out_loss"))
 
     @property
     def accuracy(self) -> float | None:
         """The share of held-out predictions that are right; None if the loss has no classes."""
-        found = self.json.get("accuracy")
-        return None if found is None else float(found)
+        return _optional(self.json.get("accuracy"))
 
     @property
     def minibatches(self) -> int:
@@ -389,18 +410,16 @@ class Result(_Document):
 
     @property
     def samples_per_second(self) -> float:
-        """As measured; NaN if the training was too short to measure it."""
+        """The measured speed; NaN if the training was too short to measure it."""
         return number(self.json["samples_per_second"])
 
     @property
     def predicted_samples_per_second(self) -> float | None:
-        found = self.json.get("predicted_samples_per_second")
-        return None if found is None else float(found)
+        return _optional(self.json.get("predicted_samples_per_second"))
 
     @property
     def simulated_samples_per_second(self) -> float | None:
-        found = self.json.get("simulated_samples_per_second")
-        return None if found is None else float(found)
+        return _optional(self.json.get("simulated_samples_per_second"))
 
     def __repr__(self) -> str:
         return (

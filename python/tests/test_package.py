@@ -55,7 +55,7 @@ def test_all_names_exist():
 
 
 def show(chunks, failed, capsys, hidden=None):
-    screen = _program._Screen(show=True, hidden=hidden)
+    screen = _program._Screen(show=True, hidden=hidden, names={"/tmp/z/data.safetensors": "the data"})
     for chunk in chunks:
         screen.add(chunk)
     message = screen.end(failed)
@@ -76,3 +76,11 @@ def test_the_screen_holds_back_the_error_alone(size, capsys):
     bar = "\r\x1b[Ktraining 3 %\r\x1b[Ktraining 4 %\r\x1b[K"
     shown, message = show(cut(bar + "pipedream: bad\n"), True, capsys)
     assert (shown, message) == (bar.removesuffix("\x1b[K"), "bad")
+    shown, message = show(cut("pipedream: /tmp/z/data.safetensors: bad\n"), True, capsys)
+    assert message == "the data: bad"
+
+
+def test_messages_name_arguments_instead_of_flags():
+    assert _program._with_keywords("--learning-rate: too high, try --lr") == "learning_rate: too high, try lr"
+    quoted = "'pipedream train --resume run' goes on; a--b; --help shows it"
+    assert _program._with_keywords(quoted) == quoted

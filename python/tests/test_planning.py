@@ -18,6 +18,38 @@ def test_a_profile_has_the_layers(profile, tmp_path):
     assert "Linear" in page and page.count("<tr>") == 5
     profile.save(tmp_path / "profile.json")
     assert pipedream.Profile.load(tmp_path / "profile.json").json == profile.json
+    (tmp_path / "graph.txt").write_text("node1 -- Input0")
+    with pytest.raises(pipedream.BadFile, match="wanted JSON"):
+        pipedream.Profile.load(tmp_path / "graph.txt")
+    with pytest.raises(pipedream.IoError, match="cannot read"):
+        pipedream.Profile.load(tmp_path / "none.json")
+
+
+def test_files_of_another_kind_are_no_plan(profile, perceptron, points, tmp_path):
+    profile.save(tmp_path / "profile.json")
+    for content in ("[1]", "{}", '{"format": "pipedream-plan", "version": 1, "workers": "two"}'):
+        (tmp_path / "plan.json").write_text(content)
+        with pytest.raises(pipedream.BadFile, match="plan.json: .*wanted"):
+            pipedream.train(perceptron, points, plan=tmp_path / "plan.json")
+    with pytest.raises(pipedream.BadFile, match="format 'pipedream-plan', .* found 'pipedream-profile'"):
+        pipedream.simulate(profile, plan=tmp_path / "profile.json")
+    with pytest.raises(pipedream.BadFile, match="found 'no format'"):
+        pipedream.train(perceptron, points, plan=pipedream.Plan({}))
+    with pytest.raises(pipedream.BadUsage, match="plan: wanted a Plan or its file, found a Profile"):
+        pipedream.train(perceptron, points, plan=profile)
+    with pytest.raises(pipedream.BadFile, match="^the profile:"):
+        pipedream.plan(pipedream.Profile(profile.json | {"layers": []}))
+
+
+def test_a_document_that_cannot_be_written_is_named(profile, tmp_path):
+    with pytest.raises(pipedream.IoError, match="cannot write .*none/x.json: No such file"):
+        profile.save(tmp_path / "none" / "x.json")
+    with pytest.raises(pipedream.IoError, match="Is a directory"):
+        profile.save(tmp_path)
+    with pytest.raises(pipedream.BadUsage, match="file: wanted a path"):
+        profile.save(None)
+    with pytest.raises(pipedream.BadUsage, match="svg: wanted a path"):
+        pipedream.simulate(profile, svg=3)
 
 
 def test_inputs_alone_are_enough_to_profile(perceptron):
@@ -46,6 +78,11 @@ def test_a_simulation_has_a_timeline(profile):
     assert "<svg" in simulation._repr_html_()
 
 
+def test_one_minibatch_has_no_speed(profile):
+    assert "too short to measure" in pipedream.simulate(profile, minibatches=1)._repr_html_()
+    assert "too short to measure" in repr(pipedream.compare(profile, minibatches=1))
+
+
 def test_a_comparison_has_all_systems(profile):
     comparison = pipedream.compare(profile, workers=2)
     systems = [run.system for run in comparison.runs]
@@ -55,7 +92,8 @@ def test_a_comparison_has_all_systems(profile):
     assert comparison["dp-bsp"].measured is None
     assert comparison["dp-bsp"].staleness == 0
     assert comparison._repr_html_().count("<tr>") == len(systems) + 1
-    with pytest.raises(KeyError):
+    assert [run.system for run in comparison] == systems and len(comparison) == len(systems)
+    with pytest.raises(KeyError, match="there are pipedream, "):
         comparison["none"]
 
 

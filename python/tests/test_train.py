@@ -158,6 +158,16 @@ def test_held_out_samples_are_those_given(perceptron, points, quick):
     assert result.accuracy < 0.2
 
 
+def test_a_share_of_the_samples_is_held_out(perceptron, points, quick):
+    assert pipedream.train(perceptron, points, held_out=0.5, **quick).minibatches == 25
+    everything = pipedream.train(perceptron, points, held_out=0, **quick)
+    assert (everything.minibatches, everything.held_out_loss) == (50, None)
+    few = (points[0][:6], points[1][:6])
+    with pytest.raises(pipedream.CannotMeet, match="held_out 0 holds none out"):
+        pipedream.train(perceptron, few, **quick)
+    assert pipedream.train(perceptron, few, held_out=0, **quick).samples == 6
+
+
 def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points, quick):
     out = tmp_path / "first"
     first = pipedream.train(perceptron, points, out=out, epochs=1, **quick)
@@ -174,6 +184,13 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
     assert not torch.equal(perceptron.state_dict()["0.weight"], weights["0.weight"])
     with pytest.raises(pipedream.BadUsage, match="found 3 tensors"):
         pipedream.train(perceptron, (*points, points[0]), out=out, overwrite=True, **quick)
+    with pytest.raises(pipedream.BadUsage, match="no option epochz"):
+        pipedream.train(perceptron, points, out=out, overwrite=True, epochz=3, **quick)
+    other = torch.nn.Linear(3, 4)
+    before = other.weight.clone()
+    with pytest.raises(pipedream.BadUsage, match="of another model"):
+        pipedream.resume(out, other, epochs=9, progress=False)
+    assert torch.equal(other.weight, before)
     assert (out / "run" / "weights.safetensors").exists()  # a mistake costs nothing
     pipedream.train(perceptron, points, out=out, overwrite=True, **quick)
     with pytest.raises(pipedream.BadUsage):
@@ -185,6 +202,38 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     with pytest.raises(pipedream.BadUsage, match="not of a training"):
         pipedream.train(perceptron, points, out=tmp_path / "mine", overwrite=True, **quick)
+
+
+def test_a_folder_of_a_training_that_failed_is_used_again(tmp_path, perceptron, points, quick):
+    out = tmp_path / "run"
+    with pytest.raises(pipedream.CannotMeet, match="memory"):
+        pipedream.train(perceptron, points, out=out, memory="1KiB", **quick)
+    (out / "inputs").mkdir(parents=True, exist_ok=True)
+    (out / "inputs" / "data.safetensors").write_text("of a process that was killed")
+    (out / "run").mkdir(exist_ok=True)
+    (out / "run" / ".lock").write_text("1")
+    pipedream.train(perceptron, points, out=out, **quick)
+    (out / "run" / "config.json").unlink()
+    with pytest.raises(pipedream.BadUsage, match="holds a training"):  # its checkpoints are worth something
+        pipedream.train(perceptron, points, out=out, **quick)
+
+
+def test_files_of_others_stay(tmp_path, perceptron, points, quick):
+    mine = tmp_path / "project" / "inputs" / "photo.jpg"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("words")
+    with pytest.raises(pipedream.BadUsage, match="not of a training, such as inputs/photo.jpg"):
+        pipedream.train(perceptron, points, out=tmp_path / "project", overwrite=True, **quick)
+    assert mine.exists()
+
+
+def test_a_folder_that_was_moved_goes_on(tmp_path, perceptron, points, quick):
+    held_out = (points[0][:20], points[1][:20])
+    pipedream.train(perceptron, points, held_out=held_out, out=tmp_path / "old", **quick)
+    (tmp_path / "old").rename(tmp_path / "new")
+    for epochs in (2, 3):
+        result = pipedream.resume(tmp_path / "new", perceptron, epochs=epochs, progress=False)
+        assert result.minibatches == 50 * epochs
 
 
 def test_a_file_with_another_model_is_noticed(tmp_path, perceptron, points, quick):
@@ -205,6 +254,8 @@ def test_a_plan_is_trained_as_it_is(perceptron, points, quick):
     plan = pipedream.plan(profile, workers=2, system="pipedream", straight=True)
     result = pipedream.train(perceptron, points, plan=plan, **quick)
     assert (result.system, result.plan.config) == ("pipedream", "1-1")
+    with pytest.raises(pipedream.BadUsage, match="the plan is for 'pipedream'"):
+        pipedream.train(perceptron, points, plan=plan, system="dapple", **quick)
     three = pipedream.plan(profile, workers=3, system="dp-bsp")
     assert three != plan
     assert pipedream.simulate(profile, plan=three).config == "3"
@@ -238,6 +289,19 @@ def test_modules_keep_their_mode(points, quick):
     assert torch.equal(model[1].running_mean, before)
 
 
+class Unsized(Dataset):
+    def __getitem__(self, i):
+        return torch.zeros(2), 0
+
+
+class Empty(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return ()
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -249,9 +313,16 @@ def test_modules_keep_their_mode(points, quick):
         (lambda x, y: (x[:1], y[:1]), "at least two samples"),
         (lambda x, y: None, "wants data"),
         (lambda x, y: DataLoader(TensorDataset(x, y)), "give its .dataset"),
-        (lambda x, y: (x.to(torch.complex64), y), "cannot be read"),
+        (lambda x, y: (x.to(torch.complex64), y), "wanted one of the types float64, .* found torch.complex64"),
         (lambda x, y: [1, 2, 3], "list of numbers"),
         (lambda x, y: {"input": x}, "wants a target"),
+        (lambda x, y: {}, "at least one tensor, found none"),
+        (lambda x, y: (x.to("meta"), y), "on the meta device"),
+        (lambda x, y: (x.to_sparse(), y), "found the layout torch.sparse_coo; .to_dense"),
+        (lambda x, y: (torch.nested.nested_tensor([x[0], x[0, :1]]), y[:2]), "found a nested tensor"),
+        (lambda x, y: (x.numpy().astype(object), y), r"data\[0\]: wanted a tensor, .* found a ndarray"),
+        (lambda x, y: Unsized(), "has no len"),
+        (lambda x, y: Empty(), "wanted a tensor in each sample, found none"),
     ],
 )
 def test_wrong_data_is_refused_with_a_reason(data, message, perceptron, points):
@@ -268,10 +339,66 @@ def test_wrong_kinds_of_arguments_are_named(perceptron, points):
         pipedream.train(torch.nn.Linear, points)
     with pytest.raises(pipedream.BadUsage, match="found a Sequential"):
         pipedream.resume(perceptron, "out")
-    with pytest.raises(pipedream.BadUsage, match="found a number"):
-        pipedream.train(perceptron, points, held_out=0.2)
+    with pytest.raises(pipedream.BadUsage, match="batch: wanted a whole number from 1, found '8'"):
+        pipedream.train(perceptron, points, batch="8")
+    with pytest.raises(pipedream.BadUsage, match="workers: wanted a whole number from 1, found 0"):
+        pipedream.train(perceptron, points, workers=0)
+    with pytest.raises(pipedream.BadUsage, match="seed: wanted a value, found True"):
+        pipedream.train(perceptron, points, seed=True)
+    with pytest.raises(pipedream.BadUsage, match="lone surrogates"):
+        pipedream.train(perceptron, points, link="\0")
+    with pytest.raises(pipedream.BadUsage, match="held_out: wanted a number from 0 to 0.9, found '2'"):
+        pipedream.train(perceptron, points, held_out=2, progress=False)
+    with pytest.raises(pipedream.BadUsage, match="json= is no option"):
+        pipedream.train(perceptron, points, json=True)
     with pytest.raises(pipedream.CannotMeet, match="requires_grad is False for all of them"):
         pipedream.train(perceptron.requires_grad_(False), points, progress=False)
+
+
+@pytest.mark.parametrize("wrong", [3, True, int, [1], b"b", "", "a\0b", "\ud800", object()])
+def test_what_is_no_path_is_named(wrong, perceptron, points):
+    calls = [
+        lambda: pipedream.train(perceptron, points, out=wrong),
+        lambda: pipedream.train(perceptron, points, plan=wrong),
+        lambda: pipedream.resume(wrong),
+        lambda: pipedream.Plan.load(wrong),
+        lambda: pipedream.train(wrong, points),
+    ]
+    for call in calls:
+        with pytest.raises(pipedream.BadUsage, match="wanted"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", ["x", 3, torch.nn.Linear, [1], {}, pathlib.Path("net.pt2")])
+def test_only_a_module_gets_weights(wrong, tmp_path):
+    with pytest.raises(pipedream.BadUsage, match="model: wanted the torch.nn.Module that gets the weights"):
+        pipedream.resume(tmp_path, wrong)
+
+
+def test_folders_that_cannot_be_used_are_named(tmp_path, perceptron, points):
+    file = tmp_path / "file"
+    file.write_text("words")
+    with pytest.raises(pipedream.BadUsage, match="wanted a folder, found the file"):
+        pipedream.train(perceptron, points, out=file)
+    for out in (file / "below", tmp_path / ("long" * 100), "/proc/none"):
+        with pytest.raises(pipedream.IoError, match="cannot use the folder"):
+            pipedream.train(perceptron, points, out=out)
+        with pytest.raises(pipedream.BadUsage, match="holds no training"):
+            pipedream.resume(out)
+    with pytest.raises(pipedream.BadUsage, match="holds no training"):
+        pipedream.resume(file)
+
+
+def test_tensors_of_all_strides_are_data(perceptron, points, quick):
+    x, y = points
+    trained = []
+    for data in [(x, y), (x.T.contiguous().T, y), (x.clone().requires_grad_() * 1, y), (x, y.flip(0).flip(0))]:
+        model = torch.nn.Linear(2, 4)
+        model.load_state_dict({"weight": torch.ones(4, 2), "bias": torch.zeros(4)})
+        pipedream.train(model, data, system="dp-bsp", **quick)
+        trained.append(model.weight)
+    for other in trained[1:]:
+        assert torch.equal(trained[0], other)
 
 
 def test_a_training_may_be_too_short_to_measure(perceptron, points, quick):
@@ -297,33 +424,25 @@ class Ragged(Dataset):
 
 
 def test_samples_of_other_shapes_are_named(perceptron):
-    with pytest.raises(pipedream.BadUsage, match="sample 7, input: wanted torch.float32 .2. as in sample 0"):
+    with pytest.raises(pipedream.BadUsage, match="sample 7, 0: wanted torch.float32 .2. as in sample 0"):
         pipedream.train(perceptron, Ragged(), progress=False)
 
 
 def test_errors_of_the_program_are_exceptions(capfd, perceptron, points, quick, tmp_path):
-    with pytest.raises(pipedream.BadUsage, match="did you mean '--workers'") as caught:
+    with pytest.raises(pipedream.BadUsage, match="did you mean 'workers'") as caught:
         pipedream.train(perceptron, points, workerz=3)
     assert caught.value.exit_code == 2
     assert "workers" not in capfd.readouterr().err  # it is not shown besides
     with pytest.raises(pipedream.CannotMeet, match="memory") as caught:
         pipedream.train(perceptron, points, memory="1KiB", **quick)
     assert caught.value.exit_code == 78
+    with pytest.raises(pipedream.CannotMeet, match="(?s)  the data: the tensor 'target' has numbers of the type Float"):
+        pipedream.train(perceptron, (points[0], points[1].float()), **quick)
     (tmp_path / "net.pt2").write_bytes(b"not a zip")
     with pytest.raises(pipedream.BadFile):
         pipedream.train(tmp_path / "net.pt2", progress=False)
     with pytest.raises(pipedream.IoError):
         pipedream.train(tmp_path / "none.pt2", progress=False)
-
-
-class Complex(torch.nn.Module):
-    def forward(self, x):
-        return torch.linalg.svd(x)[1]
-
-
-def test_operators_that_are_not_supported_are_named():
-    with pytest.raises(pipedream.CannotMeet, match="linalg_svd"):
-        pipedream.train(Complex(), (torch.randn(8, 4, 4), torch.randint(4, (8,))), progress=False)
 
 
 def test_a_built_in_network_is_trained_by_its_name():

@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/network_flags.h"
 #include "cli/spelling.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -48,6 +49,13 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   }
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !chosen.empty()) {
+    try {  // says which flag was meant
+      (void)model_options(chosen.front()->remaining(), {}, flag_names(*chosen.front()));
+    } catch (const BadUsage& unknown) {
+      return report(kUsage, unknown.what());
+    }
+  }
   return report(kUsage, std::string(error.what()) + " ('pipedream " + command +
                             "--help' shows what there is)");
 }

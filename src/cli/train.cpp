@@ -74,6 +74,10 @@ class TrainCommand {
   [[nodiscard]] checkpoint::Manifest settings() const;
   [[nodiscard]] bool has_nothing_left() const;
   [[nodiscard]] runtime::Computing computing_for_planning() const;
+  // Refers to `plan`.
+  [[nodiscard]] train::PreparationCase preparation_case(
+      const train::PlanRequest& plan,
+      std::function<void(double, const std::string&)> progress) const;
   void prepare();
   void choose_length();
   void choose_checkpoints(const plan::Predicted& predicted);
@@ -85,6 +89,7 @@ class TrainCommand {
   [[nodiscard]] std::optional<train::Metrics> open_metrics() const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
+  void show_dry_run() const;
   void show(const report::TrainingRun& run) const;
   void show_comparison(const std::vector<report::TrainingRun>& runs) const;
   void say(const std::string& line) const {
@@ -133,11 +138,12 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   check_weights();
   check_workers();
   check_checkpoint_flags(flags);
-  if (speaks()) claim_outputs();
-  data_ = train::open_data(flags.data, network_, flags.seed);
+  if (speaks() && !flags.dry_run) claim_outputs();
+  data_ = train::open_data(flags.data, network_, flags.seed, flags.held_out);
+  if (data_.held_out == nullptr) request_.evaluate = false;
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
   prepare_resuming();
-  if (speaks()) check_space();
+  if (speaks() && !flags.dry_run) check_space();
 }
 
 void TrainCommand::prepare_resuming() {
@@ -268,6 +274,12 @@ void TrainCommand::check_link() const {
         "it out");
 }
 
+train::PreparationCase TrainCommand::preparation_case(
+    const train::PlanRequest& plan,
+    std::function<void(double, const std::string&)> progress) const {
+  return {network_, *data_.training, plan, request_, workers(), computing_, std::move(progress)};
+}
+
 void TrainCommand::prepare() {
   check_link();
   for (const std::string& note : entry_.notes) say(note);
@@ -284,13 +296,13 @@ void TrainCommand::prepare() {
   PhaseProgress progress;
   bool told = false;
   const train::PlanRequest plan = plan_request_of(flags_);
-  const train::PreparationCase of{
-      network_, plan, request_, workers(), computing_, [&](double share, const std::string& phase) {
+  const train::PreparationCase of =
+      preparation_case(plan, [&](double share, const std::string& phase) {
         if (!std::exchange(told, true))
           log_info("profiling " + entry_.name + " for about " +
                    brief_number(flags_.profile_seconds) + " s");
         progress.bar("profiling " + entry_.name + ", " + phase, kQuietPhase).show(share, "");
-      }};
+      });
   preparation_ = world_ ? train::prepare_together(of, *world_) : train::prepare(of);
   progress.end();
   if (!flags_.plan.empty()) tell_notes();  // only now it is known that the plan can be used
@@ -484,7 +496,23 @@ void TrainCommand::show_comparison(const std::vector<report::TrainingRun>& runs)
     std::cout << with_flags(report::training_comparison_table(runs, refused, automatic));
 }
 
+// What a training would begin with.
+void TrainCommand::show_dry_run() const {
+  if (!speaks()) return;
+  const std::int64_t held_out = data_.held_out == nullptr ? 0 : data_.held_out->samples();
+  std::cout << entry_.name << ": "
+            << counted(model::parameter_count(network_), "parameter", "parameters")
+            << "; samples to train on: " << data_.training->samples() << ", held out: " << held_out
+            << "; samples of a minibatch: " << network_.batch << "; nothing was trained\n";
+}
+
 bool TrainCommand::run() {
+  if (flags_.dry_run) {
+    check_link();
+    train::check_preparation(preparation_case(plan_request_of(flags_), {}));
+    show_dry_run();
+    return true;
+  }
   if (has_nothing_left()) {
     if (!flags_.weights_file.empty())
       throw CannotMeet("--export: " + flags_.out +

@@ -15,6 +15,7 @@
 #include "core/text.h"
 #include "imported/entry.h"
 #include "systems/choice.h"
+#include "train/data_name.h"
 #include "transport/mpi.h"
 
 namespace pipedream::cli {
@@ -104,16 +105,15 @@ template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
   if (is_path(name) || (name == "model" && imported::is_file_name(text)))
     return change(text).string();
-  const auto colon =
-      name == "data" ? text.find(':') : text.npos;  // "idx:DIR" has a path behind the colon
-  if (colon == text.npos) return text;
-  const std::string kind = text.substr(0, colon + 1);
-  if (kind != "safetensors:" && kind != "npy:")
-    return kind + change(text.substr(colon + 1)).string();
-  std::string files;  // these kinds have several
-  for (const std::string& file : split(text.substr(colon + 1), ','))
-    files += (files.empty() ? "" : ",") + change(file).string();
-  return kind + files;
+  return name == "data" ? train::with_files(text, change) : text;
+}
+
+// Whether the value `given` of the setting `name` is the file of the value `own`, which somebody
+// has moved.
+bool is_moved(const std::string& name, const std::string& given, const std::string& own) {
+  if (name == "data") return train::was_moved(own, given);
+  return name == "model" && imported::is_file_name(own) &&
+         train::was_moved("file:" + own, "file:" + given);
 }
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {
@@ -221,7 +221,7 @@ bool Configuration::repeats(const CLI::Option& option) const {
   const Setting* own = find(name);
   if (own == nullptr) return false;
   const std::string given = with_path(name, value_text(option), absolute_path);
-  return mean_the_same(given, own->text) ||
+  return mean_the_same(given, own->text) || is_moved(name, given, own->text) ||
          (is_path(name) && have_the_same_content(given, own->text));
 }
 

@@ -5,6 +5,7 @@
 #include "cli/flags.h"
 #include "core/error.h"
 #include "runtime/job.h"
+#include "train/data_set.h"
 #include "train/request.h"
 
 namespace pipedream::cli {
@@ -29,6 +30,11 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option("--data", flags->data,
                      "synthetic, idx:DIR (MNIST's files), text:FILE, safetensors:FILE or "
                      "npy:FILE,FILE [synthetic]");
+  command
+      .add_option("--held-out", flags->held_out,
+                  "The share of the samples, the last ones, to evaluate with, where the data has "
+                  "no others for it; 0: none [0.1; idx: 0.2]")
+      ->check(range<double>(0, train::kMostHeldOut, "a number"));
 }
 
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -156,6 +162,8 @@ void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags
   command.get_option("--cluster")->excludes("--link");
   command.add_flag("--no-evaluation", flags->no_evaluation,
                    "Do not look at held-out data after each epoch");
+  command.add_flag("--dry-run", flags->dry_run,
+                   "Check flags, model and data; train nothing, and write nothing");
   add_weight_flags(command, flags);
   add_result_flags(command, flags);
   command.get_option("--batch")->description(

@@ -27,6 +27,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string precision;  // empty: the one in the plan or profile
   std::uint64_t seed = 0;
   std::string data;
+  std::optional<double> held_out;  // the share of the samples
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
   // Only for training with every system, and only if neither `minibatches` nor `epochs` is given:
@@ -52,6 +53,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::vector<std::string> fresh;
   std::string weights_file;
   bool as_json = false;
+  bool dry_run = false;
   bool schedule_is_given = false;  // on the command line, not by a configuration
   // The two fields below are set when a configuration file is combined with flags
   // (cli/train_configuration.h).

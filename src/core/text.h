@@ -18,15 +18,22 @@ namespace pipedream {
 
 // Returns the parts, separated by commas: "a, b, c". `text` converts each part to a string.
 template <class Parts, class Text = std::identity>
-[[nodiscard]] std::string joined(const Parts& parts, Text text = {}) {
+[[nodiscard]] std::string joined(const Parts& parts, Text text = {},
+                                 std::string_view separator = ", ") {
   std::string all;
   bool first = true;
   for (const auto& part : parts) {
-    if (!first) all += ", ";
+    if (!first) all += separator;
     all += std::invoke(text, part);
     first = false;
   }
   return all;
+}
+
+// Returns the sizes of a tensor as in "[3, 4]".
+template <class Sizes>
+[[nodiscard]] std::string shape_text(const Sizes& sizes) {
+  return "[" + joined(sizes, [](std::int64_t size) { return std::to_string(size); }) + "]";
 }
 
 // Returns the parts of `text` between separators: one more than there are separators.

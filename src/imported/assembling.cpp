@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "imported/bounds.h"
 #include "imported/layer.h"
 #include "imported/operators.h"
 #include "imported/schema.h"
@@ -23,6 +24,10 @@ using model::Wire;
 using pt2::Call;
 using pt2::Input;
 using pt2::TensorId;
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 48;  // of one tensor
+// Layers and inputs that losses add.
+constexpr const char* kLossNames[] = {"loss", "loss.classes_last", "loss.shift", "target"};
 
 bool depends_on_samples(const Call& call) {
   return std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& each) {
@@ -63,10 +68,22 @@ class Assembling {
   // Chooses how the layer finds the number of samples. May add a user's input to `taken`.
   std::optional<SampleCount> sample_count(const LayerCalls& layer, std::vector<TensorId>& taken);
   [[nodiscard]] model::TensorType type_of(TensorId tensor) const;
-  [[nodiscard]] std::int64_t bound_of(const Input& input) const;
+  // Refuses an output whose first dimension does not count the samples.
+  void want_samples_first(const Wire& output) const;
+  // Returns `name`, or another name if an input or a layer of the loss has it.
+  [[nodiscard]] std::string unique_layer_name(std::string name) const;
+  [[nodiscard]] const Input& buffer_named(const std::string& name) const {
+    return *std::find_if(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
+      return input.kind == Input::Kind::kBuffer && input.name == name;
+    });
+  }
   [[nodiscard]] const Input* input_of(TensorId tensor) const {
     const auto found = inputs_.find(tensor);
     return found == inputs_.end() ? nullptr : found->second;
+  }
+  [[noreturn]] void refuse_content_of(const pt2::NewBuffer& buffer) const {
+    refuse("the buffer '" + printable(buffer.buffer) +
+           "' gets the content of an input or of another buffer: let forward() compute it");
   }
   [[noreturn]] void refuse(const std::string& what) const {
     throw CannotMeet(parts_.archive->path().string() + ": " + what);
@@ -79,9 +96,9 @@ class Assembling {
   std::map<TensorId, const Input*> inputs_;
   std::map<TensorId, std::size_t> owner_;   // of stored tensors: the first layer that uses them
   std::set<TensorId> shared_;               // tensors of the file that several layers use
-  std::map<TensorId, std::size_t> maker_;   // of all others: the layer that makes them
+  std::map<TensorId, std::size_t> maker_;   // of results: the only layer that makes them
   std::set<TensorId> outputs_;              // made by one layer and used by others, or by the loss
-  std::map<TensorId, OutputPlace> places_;  // of everything that layers can take
+  std::map<TensorId, OutputPlace> places_;  // the graph output that holds each tensor
 };
 
 std::vector<TensorId> Assembling::needs_of(const LayerCalls& layer) const {
@@ -116,6 +133,9 @@ void Assembling::find_outputs() {
   for (const LayerCalls& layer : parts_.layers)
     for (const TensorId tensor : needs_of(layer))
       if (maker_.contains(tensor)) outputs_.insert(tensor);
+  for (const pt2::NewBuffer& each : program_.new_buffers)
+    if (const auto maker = maker_.find(each.tensor); maker != maker_.end())
+      owner_.emplace(buffer_named(each.buffer).tensor, maker->second);
   const TensorId last = program_.outputs.front();
   if (!maker_.contains(last)) refuse("the model's output does not depend on trained parameters");
   outputs_.insert(last);
@@ -125,7 +145,15 @@ model::TensorType Assembling::type_of(TensorId tensor) const {
   const pt2::Tensor& of = program_.tensors[tensor.index()];
   model::TensorType type{{}, to_torch(of.type)};
   try {
-    for (const pt2::Size& size : of.sizes) type.shape.push_back(size.at(batch_));
+    std::int64_t elements = 1;
+    for (const pt2::Size& size : of.sizes) {
+      type.shape.push_back(size.at(batch_));
+      if (type.shape.back() < 0) throw BadValue("it is below 0");
+      if (__builtin_mul_overflow(elements, std::max<std::int64_t>(type.shape.back(), 1),
+                                 &elements) ||
+          elements > kMostElements)
+        throw BadValue("it is too large");
+    }
   } catch (const BadValue& error) {
     refuse("`batch` " + std::to_string(batch_) + " gives the tensor '" + printable(of.name) +
            "' no size: " + error.what());
@@ -133,40 +161,21 @@ model::TensorType Assembling::type_of(TensorId tensor) const {
   return type;
 }
 
-// Whole numbers that an embedding looks up are below its number of rows. Nothing is known of
-// others: then 1 is returned.
-std::int64_t Assembling::bound_of(const Input& input) const {
-  const pt2::Type type = program_.tensors[input.tensor.index()].type;
-  if (pt2::is_real(type)) return 0;
-  if (type == pt2::Type::kBool) return 2;
-  std::set<TensorId> same{input.tensor};  // the input, or a part of it, in other shapes or types
-  std::int64_t bound = 0;
-  for (const Call& call : program_.calls) {
-    const auto reads = reads_of(call);
-    if (std::none_of(reads.begin(), reads.end(), [&](TensorId t) { return same.contains(t); }))
-      continue;
-    const std::string name = plain_name(call.op);
-    if (name == "embedding" || name == "embedding_bag") {
-      const std::int64_t rows = program_.tensors[reads.front().index()].sizes.front().at(batch_);
-      bound = bound == 0 ? rows : std::min(bound, rows);
-    } else if (!viewed_by(call).empty() || name == "clone" || name == "_to_copy" || name == "cat") {
-      for (const TensorId made : makes_of(call)) same.insert(made);
-    }
-  }
-  return std::max<std::int64_t>(bound, 1);
-}
-
 void Assembling::add_inputs() {
   std::set<TensorId> used;
   for (const LayerCalls& layer : parts_.layers)
     for (const TensorId tensor : needs_of(layer)) used.insert(tensor);
-  // One input is there in any case: layers may need it to count samples.
+  // The first input is always added: layers may read the number of samples from it.
   bool is_first = true;
   for (const Input& input : program_.inputs) {
     if (input.kind != Input::Kind::kUser || (!used.contains(input.tensor) && !is_first)) continue;
     is_first = false;
+    const model::TensorType type = type_of(input.tensor);
+    if (std::count(type.shape.begin(), type.shape.end(), 0) > 0)
+      refuse("the input '" + printable(input.name) + "' has the shape " + shape_text(type.shape) +
+             ", which holds nothing");
     places_[input.tensor] = {
-        net_.assembly().add_input(input.name, type_of(input.tensor), bound_of(input)), 0};
+        net_.assembly().add_input(input.name, type, bound_of(program_, input, batch_)), 0};
   }
 }
 
@@ -206,6 +215,7 @@ class Assembling::OneLayer {
 
   void add() {
     for (const TensorId tensor : all_.needs_of(layer_)) add_need(tensor);
+    keep_written();
     if (number_ == 0) keep_unused();
     blueprint_->samples = all_.sample_count(layer_, taken_);
     for (const std::size_t call : layer_.calls)
@@ -230,10 +240,12 @@ class Assembling::OneLayer {
   void add_need(TensorId tensor);
   // Adds a tensor to the state that the layer keeps without training it.
   void keep(const Input& input, std::optional<std::size_t> slot);
+  // Keeps buffers whose new content this layer makes, and whose old content nobody reads.
+  void keep_written();
   // The first layer keeps what no layer uses, so that files of weights are complete.
   void keep_unused();
   void add_outputs();
-  // Gives the parameters that later layers use, too, to them.
+  // Makes each parameter that later layers use an output of this layer.
   void share_parameters();
   void renew_buffers();
   // Lets a tensor leave its slot after its last use.
@@ -258,14 +270,17 @@ void Assembling::OneLayer::add_need(TensorId tensor) {
     return;
   }
   const bool is_owner = all_.owner_.at(tensor) == number_;
-  const bool is_written = all_.parts_.safe.is_written[tensor.index()];
+  const bool is_changed = all_.parts_.safe.uses[tensor.index()] != BufferUse::kUnchanged;
   if (all_.parts_.is_trained[tensor.index()] && !is_owner) {
     taken_.push_back(tensor);
   } else if (all_.parts_.is_trained[tensor.index()]) {
     blueprint_->parameters.push_back({*input, slot_of(tensor)});
     spec_.parameters.push_back(spec_of(*input));
-  } else if (is_owner && (input->is_in_state_dict || is_written)) {
+  } else if (is_owner && (input->is_in_state_dict || is_changed)) {
     keep(*input, slot_of(tensor));
+  } else if (input->is_in_state_dict) {
+    blueprint_->copies.push_back({*input, slot_of(tensor)});
+    spec_.copies.push_back(spec_of(*input));
   } else {
     blueprint_->constants.push_back({*input, slot_of(tensor)});
   }
@@ -273,8 +288,22 @@ void Assembling::OneLayer::add_need(TensorId tensor) {
 
 void Assembling::OneLayer::keep(const Input& input, std::optional<std::size_t> slot) {
   blueprint_->buffers.push_back({input, slot});
-  blueprint_->is_written.push_back(all_.parts_.safe.is_written[input.tensor.index()]);
+  blueprint_->uses.push_back(all_.parts_.safe.uses[input.tensor.index()]);
   spec_.buffers.push_back(spec_of(input));
+}
+
+void Assembling::OneLayer::keep_written() {
+  for (const pt2::NewBuffer& each : all_.program_.new_buffers) {
+    const Input& buffer = all_.buffer_named(each.buffer);
+    const auto owner = all_.owner_.find(buffer.tensor);
+    const auto is_this = [&](const Blueprint::FromFile& kept) {
+      return kept.input.name == buffer.name;
+    };
+    const auto& kept = blueprint_->buffers;
+    if (owner != all_.owner_.end() && owner->second == number_ &&
+        std::none_of(kept.begin(), kept.end(), is_this))
+      keep(buffer, std::nullopt);
+  }
 }
 
 void Assembling::OneLayer::keep_unused() {
@@ -290,6 +319,7 @@ void Assembling::OneLayer::add_outputs() {
       if (!all_.outputs_.contains(tensor)) continue;
       made_.push_back(tensor);
       blueprint_->outputs.push_back(slot_of(tensor));
+      blueprint_->output_types.push_back(all_.program_.tensors[tensor.index()]);
       outputs_.push_back({all_.program_.tensors[tensor.index()].name, all_.type_of(tensor)});
     }
 }
@@ -307,8 +337,10 @@ void Assembling::OneLayer::share_parameters() {
 void Assembling::OneLayer::renew_buffers() {
   for (const pt2::NewBuffer& each : all_.program_.new_buffers)
     for (std::size_t b = 0; b < blueprint_->buffers.size(); ++b)
-      if (blueprint_->buffers[b].input.name == each.buffer)
+      if (blueprint_->buffers[b].input.name == each.buffer) {
+        if (!slots_.contains(each.tensor)) all_.refuse_content_of(each);
         blueprint_->renewed.emplace_back(b, slot_of(each.tensor));
+      }
 }
 
 void Assembling::OneLayer::free_early() {
@@ -334,8 +366,8 @@ void Assembling::OneLayer::put_into_network() {
                                                                                 at::Device device) {
     return make_imported_layer(blueprint, device);
   };
-  const LayerId id = all_.net_.assembly().add_layer(layer_.name, layer_.kind, "", outputs_, places,
-                                                    std::move(spec_));
+  const LayerId id = all_.net_.assembly().add_layer(
+      all_.unique_layer_name(layer_.name), layer_.kind, "", outputs_, places, std::move(spec_));
   for (std::size_t i = 0; i < made_.size(); ++i) all_.places_[made_[i]] = {id, i};
 }
 
@@ -372,11 +404,38 @@ std::vector<Wire> Assembling::add_plain(
   return wires;
 }
 
+void Assembling::want_samples_first(const Wire& output) const {
+  const TensorId last = program_.outputs.front();
+  const auto& sizes = program_.tensors[last.index()].sizes;
+  const bool counts = !sizes.empty() && sizes.front().at(batch_) == batch_ &&
+                      (program_.symbol.empty() || sizes.front().at(batch_ + 1) == batch_ + 1);
+  if (counts) return;
+  refuse("the model returns " + shape_text(output.type.shape) + " for " + std::to_string(batch_) +
+         " samples: the first dimension must count the samples, or let the model return its loss "
+         "and choose the `loss` none");
+}
+
+std::string Assembling::unique_layer_name(std::string name) const {
+  const auto is_taken = [&] {
+    return std::find(std::begin(kLossNames), std::end(kLossNames), name) != std::end(kLossNames) ||
+           std::any_of(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
+             return input.kind == Input::Kind::kUser && input.name == name;
+           });
+  };
+  while (is_taken()) name += "_module";
+  return name;
+}
+
 Wire Assembling::add_cross_entropy(const Wire& scores) {
+  want_samples_first(scores);
   model::Shape shape = scores.type.shape;
   if (shape.size() < 2)
     refuse("the loss cross-entropy wants scores [N, classes, …] from the model");
   const std::int64_t classes = shape[1];
+  if (classes < 2)
+    refuse(
+        "the loss cross-entropy wants scores of at least two classes, and the model returns one "
+        "score: return two, or return the loss and choose the `loss` none");
   shape.erase(shape.begin() + 1);
   Wire last = scores;
   if (shape.size() > 1) {
@@ -397,8 +456,12 @@ Wire Assembling::add_language_model(const Wire& scores) {
     refuse(
         "the loss language-model wants scores [N, T, words] from the model, and words [N, T] as "
         "its input");
+  if (!places_.contains(words->tensor)) refuse("the model does not read its words");
   const OutputPlace place = places_.at(words->tensor);
   const model::TensorType type = type_of(words->tensor);
+  if (type.shape[1] < 2)
+    refuse("the loss language-model wants at least two words in a row, and found " +
+           std::to_string(type.shape[1]));
   model::Shape shape = scores.type.shape;
   --shape[1];
   const auto shifted = add_plain(
@@ -412,6 +475,7 @@ Wire Assembling::add_language_model(const Wire& scores) {
 }
 
 Wire Assembling::add_mse(const Wire& output) {
+  want_samples_first(output);
   const Wire target = net_.input("target", output.type.shape, output.type.type);
   return add_plain(
       "loss", "MSE", {output, target}, {{"loss", {{}, output.type.type}}},
@@ -420,6 +484,12 @@ Wire Assembling::add_mse(const Wire& output) {
 
 Wire Assembling::add_loss(Loss loss) {
   const TensorId last = program_.outputs.front();
+  if (loss == Loss::kCrossEntropy || loss == Loss::kMse)
+    for (const Input& input : program_.inputs)
+      if (input.kind == Input::Kind::kUser && input.name == "target")
+        refuse(
+            "forward() has an argument 'target', as the loss calls what it compares with: rename "
+            "it, or let the model return its loss and choose the `loss` none");
   const OutputPlace place = places_.at(last);
   const Wire output{place.layer, type_of(last), place.output};
   if (!at::isFloatingType(output.type.type)) refuse("the model's output has no real numbers");

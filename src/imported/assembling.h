@@ -9,7 +9,7 @@
 
 namespace pipedream::imported {
 
-// What a model is made of (Model). The references must outlive the call alone.
+// The members of a Model that assemble() reads, during the call only.
 struct Parts {
   const std::string& name;
   std::shared_ptr<const pt2::Archive> archive;

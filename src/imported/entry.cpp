@@ -12,8 +12,8 @@ model::NetworkEntry entry_of(const std::filesystem::path& file) {
   constexpr std::int64_t kBatch = 32;
   const auto model = std::make_shared<const Model>(file);
   std::vector<std::string> losses{to_text(model->default_loss())};
-  for (const Loss loss : {Loss::kCrossEntropy, Loss::kMse, Loss::kLanguageModel, Loss::kNone})
-    if (loss != model->default_loss()) losses.push_back(to_text(loss));
+  for (const std::string& loss : loss_names())
+    if (loss != losses.front()) losses.push_back(loss);
   model::NetworkEntry entry;
   entry.name = model->name();
   entry.about = "a PyTorch model from " + file.string();

@@ -30,9 +30,9 @@ void rename(Call& call, TensorId from, TensorId to) {
 }
 
 // Groups of tensors that may share memory.
-class Memory {
+class AliasGroups {
  public:
-  explicit Memory(std::size_t tensors) : parent_(tensors) {
+  explicit AliasGroups(std::size_t tensors) : parent_(tensors) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
   }
   void join(TensorId a, TensorId b) { parent_[root(a.index())] = root(b.index()); }
@@ -59,7 +59,7 @@ class Safety {
     make_functional();
     remove_unused();
     SafeProgram safe;
-    safe.is_written = written_buffers();
+    safe.uses = buffer_uses();
     safe.together = regions();
     safe.program = std::move(program_);
     return safe;
@@ -71,7 +71,7 @@ class Safety {
   void take_out_copies_of_buffers();
   void copy_written_inputs();
   void make_functional();
-  [[nodiscard]] std::vector<bool> written_buffers() const;
+  [[nodiscard]] std::vector<BufferUse> buffer_uses() const;
   [[nodiscard]] std::vector<Together> regions() const;
   // Replaces `from` by `to` in all calls from number `call` on, and among the outputs.
   void rename_from(std::size_t call, TensorId from, TensorId to);
@@ -83,9 +83,9 @@ class Safety {
     return input != nullptr && input->kind == Input::Kind::kBuffer;
   }
   // Which groups of tensors share memory after all calls.
-  [[nodiscard]] Memory memory() const;
+  [[nodiscard]] AliasGroups groups_after_all() const;
   // The groups that some call writes into.
-  [[nodiscard]] std::set<std::size_t> written_groups(Memory& shared) const;
+  [[nodiscard]] std::set<std::size_t> written_groups(AliasGroups& shared) const;
 
   pt2::Program program_;
   const std::vector<TensorId>& same_;
@@ -144,7 +144,10 @@ void Safety::remove_unused() {
 // does. Such a call becomes an entry of new_buffers, so that it does not join all calls between. If
 // the new content is the buffer itself, which was written in place, nothing needs to be done.
 void Safety::take_out_copies_of_buffers() {
-  Memory shared = memory();
+  AliasGroups shared = groups_after_all();
+  std::map<std::size_t, std::size_t> last_write;  // by group: the last call that writes into it
+  for (std::size_t c = 0; c < program_.calls.size(); ++c)
+    for (const TensorId tensor : writes_of(program_.calls[c])) last_write[shared.group(tensor)] = c;
   std::vector<Call> kept;
   const auto last = last_uses();
   for (std::size_t c = 0; c < program_.calls.size(); ++c) {
@@ -157,8 +160,9 @@ void Safety::take_out_copies_of_buffers() {
       const auto makes = makes_of(call);
       const bool is_last =
           std::all_of(makes.begin(), makes.end(), [&](TensorId t) { return last[t.index()] <= c; });
-      if (into != nullptr && from != nullptr && is_buffer(*into) && is_last &&
-          last[into->index()] == c) {
+      // The tensor that is copied must keep its content until the end of the program.
+      const bool stays = from != nullptr && last_write[shared.group(*from)] <= c;
+      if (into != nullptr && stays && is_buffer(*into) && is_last && last[into->index()] == c) {
         if (shared.group(*into) != shared.group(*from))
           program_.new_buffers.push_back({*from, input_of(*into)->name});
         continue;
@@ -171,7 +175,7 @@ void Safety::take_out_copies_of_buffers() {
 
 // A user's input that is written into is copied first.
 void Safety::copy_written_inputs() {
-  Memory shared = memory();
+  AliasGroups shared = groups_after_all();
   const auto written = written_groups(shared);
   for (const Input& input : program_.inputs) {
     if (!written.contains(shared.group(input.tensor))) continue;
@@ -191,15 +195,15 @@ void Safety::copy_written_inputs() {
   }
 }
 
-Memory Safety::memory() const {
-  Memory shared(program_.tensors.size());
+AliasGroups Safety::groups_after_all() const {
+  AliasGroups shared(program_.tensors.size());
   for (const Call& call : program_.calls)
     for (const TensorId viewed : viewed_by(call))
       for (const TensorId made : makes_of(call)) shared.join(made, viewed);
   return shared;
 }
 
-std::set<std::size_t> Safety::written_groups(Memory& shared) const {
+std::set<std::size_t> Safety::written_groups(AliasGroups& shared) const {
   std::set<std::size_t> groups;
   for (const Call& call : program_.calls)
     for (const TensorId tensor : writes_of(call)) groups.insert(shared.group(tensor));
@@ -207,7 +211,7 @@ std::set<std::size_t> Safety::written_groups(Memory& shared) const {
 }
 
 void Safety::make_functional() {
-  Memory shared(program_.tensors.size());
+  AliasGroups shared(program_.tensors.size());
   std::map<std::size_t, std::vector<TensorId>> members;  // of groups, from the tensors seen so far
   for (const Input& input : program_.inputs) members[input.tensor.index()] = {input.tensor};
   const auto join = [&](TensorId made, TensorId viewed) {
@@ -242,23 +246,33 @@ void Safety::make_functional() {
   }
 }
 
-std::vector<bool> Safety::written_buffers() const {
-  std::vector<bool> written(program_.tensors.size(), false);
-  Memory shared = memory();
-  const auto groups = written_groups(shared);
+std::vector<BufferUse> Safety::buffer_uses() const {
+  std::vector<BufferUse> uses(program_.tensors.size(), BufferUse::kUnchanged);
+  AliasGroups shared = groups_after_all();
+  const auto written = written_groups(shared);
+  std::map<std::size_t, int> calls;  // by group: how many calls read or make a tensor of it
+  for (const Call& call : program_.calls) {
+    std::set<std::size_t> touched;
+    for (const auto& tensors : {reads_of(call), makes_of(call)})
+      for (const TensorId tensor : tensors) touched.insert(shared.group(tensor));
+    for (const std::size_t group : touched) ++calls[group];
+  }
   std::set<std::string> renewed;
   for (const pt2::NewBuffer& each : program_.new_buffers) renewed.insert(each.buffer);
-  for (const Input& input : program_.inputs)
-    if (input.kind == Input::Kind::kBuffer &&
-        (groups.contains(shared.group(input.tensor)) || renewed.contains(input.name)))
-      written[input.tensor.index()] = true;
-  return written;
+  for (const Input& input : program_.inputs) {
+    if (input.kind != Input::Kind::kBuffer) continue;
+    const std::size_t group = shared.group(input.tensor);
+    if (!written.contains(group) && !renewed.contains(input.name)) continue;
+    const int others = calls[group] - (written.contains(group) ? 1 : 0);
+    uses[input.tensor.index()] = others > 0 ? BufferUse::kState : BufferUse::kChanged;
+  }
+  return uses;
 }
 
 // All calls that use memory which some call writes into stay together, from the one that makes it
 // to the last that uses it.
 std::vector<Together> Safety::regions() const {
-  Memory shared = memory();
+  AliasGroups shared = groups_after_all();
   std::map<std::string, TensorId> renewed;
   for (const pt2::NewBuffer& each : program_.new_buffers) renewed.emplace(each.buffer, each.tensor);
   std::vector<TensorId> changed;  // buffers that get new content after the calls

@@ -31,6 +31,21 @@ TEST(MakeSafe, ReplacesWritesWhereNoOtherNameIsUsedLater) {
   EXPECT_TRUE(safe.together.empty());
 }
 
+// torch.export leaves out p = 0.5, the default of bernoulli_. The operator that replaces it has
+// none.
+TEST(MakeSafe, GivesTheReplacementTheDefaultsOfTheOriginal) {
+  ProgramMaker make;
+  const TensorId x = make.input("x");
+  const TensorId y = make.call("sin", {{"self", x}});
+  const TensorId drawn = make.call("bernoulli_", {{"self", y}}, "float");
+  const SafeProgram safe = make_safe(make.build(drawn), make.different(), "net");
+  const pt2::Call& call = safe.program.calls.at(1);
+  EXPECT_EQ(call.op + "." + call.overload, "aten::bernoulli.p");
+  ASSERT_EQ(call.arguments.size(), 2U);
+  EXPECT_EQ(call.arguments[1].name, "p");
+  EXPECT_EQ(std::get<double>(call.arguments[1].value), 0.5);
+}
+
 TEST(MakeSafe, KeepsCallsTogetherIfAViewIsWritten) {
   ProgramMaker make;
   const TensorId x = make.input("x");
@@ -74,9 +89,38 @@ TEST(MakeSafe, TurnsACopyAtTheEndIntoANewBuffer) {
   const SafeProgram safe = make_safe(make.build(z), make.different(), "net");
   ASSERT_EQ(safe.program.new_buffers.size(), 1U);
   EXPECT_EQ(safe.program.new_buffers[0].buffer, "mean");
-  EXPECT_TRUE(safe.is_written[mean.index()]);
+  EXPECT_EQ(safe.uses[mean.index()], BufferUse::kState);
   ASSERT_EQ(safe.together.size(), 1U);
   EXPECT_EQ(safe.together[0].last, 0U) << "calls after the new content need not be with it";
+}
+
+TEST(MakeSafe, LeavesACopyWhereItIsIfWhatIsCopiedChangesLater) {
+  ProgramMaker make;
+  const TensorId x = make.input("x");
+  const TensorId mean = make.buffer("mean");
+  const TensorId next = make.call("sin", {{"self", x}});
+  (void)make.call("copy_", {{"self", mean}, {"src", next}});
+  (void)make.call("add_", {{"self", next}, {"other", x}}, "Tensor");
+  const TensorId z = make.call("cos", {{"self", next}});
+  const SafeProgram safe = make_safe(make.build(z), make.different(), "net");
+  EXPECT_TRUE(safe.program.new_buffers.empty());
+  EXPECT_EQ(safe.program.calls[1].op, "aten::copy_");
+}
+
+TEST(MakeSafe, TellsBuffersThatAreReadFromThoseThatOnlyChange) {
+  ProgramMaker make;
+  const TensorId x = make.input("x");
+  const TensorId count = make.buffer("count");
+  const TensorId scale = make.buffer("scale");
+  const TensorId table = make.buffer("table");
+  (void)make.call("add_", {{"self", count}, {"other", Size(1)}}, "Tensor");
+  (void)make.call("mul_", {{"self", scale}, {"other", x}}, "Tensor");
+  const TensorId y = make.call("mul", {{"self", x}, {"other", scale}}, "Tensor");
+  const TensorId z = make.call("mul", {{"self", y}, {"other", table}}, "Tensor");
+  const SafeProgram safe = make_safe(make.build(z), make.different(), "net");
+  EXPECT_EQ(safe.uses[count.index()], BufferUse::kChanged);
+  EXPECT_EQ(safe.uses[scale.index()], BufferUse::kState);
+  EXPECT_EQ(safe.uses[table.index()], BufferUse::kUnchanged);
 }
 
 TEST(MakeSafe, RefusesWritesIntoParameters) {

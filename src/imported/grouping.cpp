@@ -87,7 +87,7 @@ void Grouping::find_repeated() {
   // much computation.
   std::vector<bool> is_costly = is_trained_;
   for (std::size_t t = 0; t < is_costly.size(); ++t)
-    if (safe_.is_written[t]) is_costly[t] = true;
+    if (safe_.uses[t] != BufferUse::kUnchanged) is_costly[t] = true;
   is_repeated_.assign(program_.calls.size(), false);
   for (std::size_t c = 0; c < program_.calls.size(); ++c) {
     const auto reads = reads_of(call(c));
@@ -111,7 +111,8 @@ bool Grouping::begins_layer(std::size_t number, const Group& group) const {
       std::none_of(group.begin(), group.end(),
                    [&](std::size_t other) { return is_heavy(call(other).op); }))
     return false;
-  // Counts what the module's code so far, since its last submodule, hands on.
+  // Counts results of this module's calls since its last submodule that this call or later ones
+  // read.
   std::int64_t crossing = 0;
   for (std::size_t other = number; other-- > 0;) {
     if (is_repeated_[other]) continue;
@@ -175,7 +176,7 @@ void Grouping::add_repeated() {
 }
 
 std::string Grouping::path_of(const Group& group) const {
-  // The innermost module that all its own calls are in: that of the first, if they are of one.
+  // The module of the group's first call that is not repeated.
   for (const std::size_t number : group)
     if (!is_repeated_[number]) return path_of_call(call(number));
   return "";

@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 
 #include "core/error.h"
+#include "core/text.h"
+#include "model/buffer_history.h"
 #include "model/out_of_memory.h"
 
 namespace pipedream::imported {
@@ -21,6 +23,7 @@ class ImportedLayer final : public model::Layer {
     };
     load(blueprint_->parameters, parameters_);
     load(blueprint_->buffers, buffers_);
+    load(blueprint_->copies, copies_);
     load(blueprint_->constants, constants_);
     for (at::Tensor& parameter : parameters_) parameter.set_requires_grad(true);
   }
@@ -28,17 +31,26 @@ class ImportedLayer final : public model::Layer {
   model::Tensors forward(const model::Tensors& inputs, const model::Pass& pass) override;
   const model::Tensors& parameters() const override { return parameters_; }
   const model::Tensors& buffers() const override { return buffers_; }
+  const model::Tensors& copies() const override { return copies_; }
 
  private:
-  void fill(const model::Tensors& inputs, const model::Pass& pass, Slots& slots) const;
+  void fill(const model::Tensors& inputs, const model::Tensors& buffers, Slots& slots) const;
+  // The buffers that this pass reads and may write into.
+  [[nodiscard]] model::Tensors buffers_for(const model::Pass& pass);
+  // Gives the buffers the content that the pass has computed.
+  void renew(const model::Tensors& written, const Slots& slots);
   [[nodiscard]] std::int64_t samples_in(const model::Tensors& inputs) const;
   void run_steps(std::int64_t samples, Surroundings& surroundings, Slots& slots) const;
+  // Throws CannotMeet if an output has another shape than in the export.
+  void check_outputs(std::int64_t samples, const Slots& slots) const;
 
   std::shared_ptr<const Blueprint> blueprint_;
   at::Device device_;
   model::Tensors parameters_;
   model::Tensors buffers_;
+  model::Tensors copies_;
   model::Tensors constants_;
+  model::BufferHistory history_;
 };
 
 // The tensor as a message between stages would bring it. Layers that are on one stage get it in the
@@ -50,19 +62,46 @@ at::Tensor dense(const at::Tensor& tensor) {
 // Whether this pass may change buffers.
 bool updates(const model::Pass& pass) { return pass.training && pass.update_statistics; }
 
-void ImportedLayer::fill(const model::Tensors& inputs, const model::Pass& pass,
+model::Tensors ImportedLayer::buffers_for(const model::Pass& pass) {
+  model::Tensors state;  // the buffers of kState
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (blueprint_->uses[i] == BufferUse::kState) state.push_back(buffers_[i]);
+  if (updates(pass)) history_.note(pass, state);
+  // Autograd may keep a buffer of kState for the backward, before which later items change it. So
+  // the steps get copies.
+  const model::Tensors copies = history_.take(pass, state);
+  model::Tensors given;
+  std::size_t next = 0;  // index into `copies`
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (blueprint_->uses[i] == BufferUse::kState)
+      given.push_back(copies[next++]);
+    else if (blueprint_->uses[i] == BufferUse::kChanged && !updates(pass))
+      given.push_back(buffers_[i].clone());
+    else
+      given.push_back(buffers_[i]);
+  }
+  return given;
+}
+
+void ImportedLayer::fill(const model::Tensors& inputs, const model::Tensors& buffers,
                          Slots& slots) const {
   const Blueprint& of = *blueprint_;
   for (std::size_t i = 0; i < of.inputs.size(); ++i) slots[of.inputs[i]] = inputs[i];
-  const auto put = [&](const std::vector<Blueprint::FromFile>& list, std::size_t i,
-                       const at::Tensor& tensor) {
-    if (list[i].slot) slots[*list[i].slot] = tensor;
+  const auto put = [&](const std::vector<Blueprint::FromFile>& list, const model::Tensors& from) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i].slot) slots[*list[i].slot] = from[i];
   };
-  for (std::size_t i = 0; i < parameters_.size(); ++i) put(of.parameters, i, parameters_[i]);
-  for (std::size_t i = 0; i < constants_.size(); ++i) put(of.constants, i, constants_[i]);
-  // What must not change is given as a copy.
+  put(of.parameters, parameters_);
+  put(of.buffers, buffers);
+  put(of.copies, copies_);
+  put(of.constants, constants_);
+}
+
+void ImportedLayer::renew(const model::Tensors& written, const Slots& slots) {
+  const at::NoGradGuard no_gradient;
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    put(of.buffers, i, of.is_written[i] && !updates(pass) ? buffers_[i].clone() : buffers_[i]);
+    if (blueprint_->uses[i] == BufferUse::kState) buffers_[i].copy_(written[i]);
+  for (const auto& [buffer, slot] : blueprint_->renewed) buffers_[buffer].copy_(slots[slot]);
 }
 
 std::int64_t ImportedLayer::samples_in(const model::Tensors& inputs) const {
@@ -78,22 +117,43 @@ void ImportedLayer::run_steps(std::int64_t samples, Surroundings& surroundings,
       step.run(slots, samples, surroundings);
     } catch (const c10::Error& error) {
       if (model::is_out_of_memory(error)) throw;
-      throw Error("layer '" + blueprint_->name + "': " + step.name() + ": " +
-                  error.what_without_backtrace());
+      throw CannotMeet("an operator of the model failed: layer '" + blueprint_->name +
+                       "': " + step.name() + ": " + error.what_without_backtrace() +
+                       "; check in Python that the model can run on such inputs");
     }
     for (const std::size_t slot : step.last_uses) slots[slot].reset();
   }
 }
 
+void ImportedLayer::check_outputs(std::int64_t samples, const Slots& slots) const {
+  for (std::size_t o = 0; o < blueprint_->outputs.size(); ++o) {
+    const pt2::Tensor& wanted = blueprint_->output_types[o];
+    const at::Tensor& found = slots[blueprint_->outputs[o]];
+    bool is_alike =
+        found.defined() && found.dim() == static_cast<std::int64_t>(wanted.sizes.size());
+    for (std::size_t d = 0; is_alike && d < wanted.sizes.size(); ++d) {
+      const pt2::Size& size = wanted.sizes[d];
+      if (size.is_number() || blueprint_->samples)
+        is_alike = found.size(static_cast<std::int64_t>(d)) == size.at(samples);
+    }
+    if (!is_alike)
+      throw CannotMeet("the model does not keep the shapes of its export: layer '" +
+                       blueprint_->name + "' makes '" + printable(wanted.name) + "' of " +
+                       std::to_string(wanted.sizes.size()) + " dimensions there, and here " +
+                       (found.defined() ? shape_text(found.sizes()) : "nothing") +
+                       "; does forward() decide by the number of samples, as squeeze() does?");
+  }
+}
+
 model::Tensors ImportedLayer::forward(const model::Tensors& inputs, const model::Pass& pass) {
   Slots slots(blueprint_->slots);
-  fill(inputs, pass, slots);
+  const model::Tensors buffers = buffers_for(pass);
+  fill(inputs, buffers, slots);
+  const std::int64_t samples = samples_in(inputs);
   Surroundings surroundings{pass, device_};
-  run_steps(samples_in(inputs), surroundings, slots);
-  if (updates(pass)) {
-    const at::NoGradGuard no_gradient;
-    for (const auto& [buffer, slot] : blueprint_->renewed) buffers_[buffer].copy_(slots[slot]);
-  }
+  run_steps(samples, surroundings, slots);
+  check_outputs(samples, slots);
+  if (updates(pass)) renew(buffers, slots);
   model::Tensors outputs;
   for (const std::size_t slot : blueprint_->outputs) outputs.push_back(dense(slots[slot]));
   for (const std::size_t parameter : blueprint_->shared) outputs.push_back(parameters_[parameter]);

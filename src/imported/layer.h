@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "imported/functional.h"
 #include "imported/step.h"
 #include "model/layer.h"
 #include "pt2/archive.h"
@@ -36,12 +37,14 @@ struct Blueprint {
   };
   std::vector<FromFile> parameters;
   std::vector<FromFile> buffers;
-  std::vector<bool> is_written;  // for each of `buffers`: whether a step or `renewed` changes it
-  std::vector<FromFile> constants;
+  std::vector<BufferUse> uses;      // for each of `buffers`
+  std::vector<FromFile> copies;     // of buffers that other layers own (model::LayerSpec::copies)
+  std::vector<FromFile> constants;  // tensors that are in no state dict
 
   // Slots of the results.
   std::vector<std::size_t> outputs;
-  std::vector<std::size_t> shared;  // indices of the parameters that other layers use too
+  std::vector<pt2::Tensor> output_types;  // parallel to `outputs`
+  std::vector<std::size_t> shared;        // indices of the parameters that other layers use too
   // Buffers that get new content after the last step: index of the buffer, and the slot.
   std::vector<std::pair<std::size_t, std::size_t>> renewed;
   std::optional<SampleCount> samples;  // none if no step depends on the number of samples

@@ -25,8 +25,8 @@ constexpr std::pair<const char*, Loss> kLosses[] = {{"cross-entropy", Loss::kCro
                                                     {"language-model", Loss::kLanguageModel},
                                                     {"none", Loss::kNone}};
 
-// For each tensor of the program, the one that stands for it: itself, or the first used of all
-// names of one stored weight.
+// For each tensor of the program, the tensor that replaces it: for a parameter, the first used
+// parameter with the same stored tensor; for any other, the tensor itself.
 std::vector<TensorId> same_tensors(const pt2::Archive& archive,
                                    std::map<std::string, std::string>& second_names) {
   const pt2::Program& program = archive.program();
@@ -35,20 +35,18 @@ std::vector<TensorId> same_tensors(const pt2::Archive& archive,
     for (const TensorId tensor : reads_of(call)) is_used[tensor.index()] = true;
   std::vector<TensorId> same;
   for (std::size_t t = 0; t < program.tensors.size(); ++t) same.push_back(id_at<TensorId>(t));
-  const auto is_better = [&](const Input& a, const Input& b) {
-    return is_used[a.tensor.index()] && !is_used[b.tensor.index()];
-  };
-  for (const Input& input : program.inputs) {
-    if (input.kind != Input::Kind::kParameter) continue;
-    const Input* best = &input;
-    for (const Input& other : program.inputs) {
-      if (other.kind != Input::Kind::kParameter ||
-          !(archive.stored(other) == archive.stored(input)))
-        continue;
-      if (is_better(other, *best) || (!is_better(*best, other) && &other < best)) best = &other;
+  std::map<pt2::StoredTensor, std::vector<const Input*>> names;  // of each stored parameter
+  for (const Input& input : program.inputs)
+    if (input.kind == Input::Kind::kParameter) names[archive.stored(input)].push_back(&input);
+  for (const auto& [stored, inputs] : names) {
+    const auto used = std::find_if(inputs.begin(), inputs.end(), [&](const Input* input) {
+      return is_used[input->tensor.index()];
+    });
+    const Input& best = used == inputs.end() ? *inputs.front() : **used;
+    for (const Input* input : inputs) {
+      same[input->tensor.index()] = best.tensor;
+      if (input != &best) second_names.emplace(input->name, best.name);
     }
-    same[input.tensor.index()] = best->tensor;
-    if (best != &input) second_names.emplace(input.name, best->name);
   }
   return same;
 }
@@ -58,16 +56,24 @@ std::string module_text(const pt2::Call& call) {
   return call.modules.back().path;
 }
 
+// What a call has that cannot be given to its operator; empty if it has nothing of the kind.
+std::string odd_argument(const pt2::Call& call) {
+  for (const pt2::NamedArgument& each : call.arguments)
+    if (const auto* odd = std::get_if<pt2::Unsupported>(&each.value))
+      return odd->kind.starts_with("as_sym")
+                 ? " with a number that forward computes, as .item() does,"
+                 : " with an argument of the kind " + printable(odd->kind);
+  return "";
+}
+
 // Throws CannotMeet with all operators that cannot be called, each with the modules that have it.
 void want_known_operators(const pt2::Program& program, const std::string& file) {
   std::map<std::string, std::set<std::string>> modules;  // by operator
   for (const pt2::Call& call : program.calls) {
-    const bool has_odd = std::any_of(call.arguments.begin(), call.arguments.end(),
-                                     [](const pt2::NamedArgument& each) {
-                                       return std::holds_alternative<pt2::Unsupported>(each.value);
-                                     });
-    if (is_allowed(call.op) && is_computable(call) && find_operator(call) && !has_odd) continue;
-    modules[call.op + (call.overload.empty() ? "" : "." + call.overload)].insert(module_text(call));
+    const std::string odd = odd_argument(call);
+    if (is_allowed(call.op) && is_computable(call) && find_operator(call) && odd.empty()) continue;
+    const std::string op = call.op + (call.overload.empty() ? "" : "." + call.overload);
+    modules[printable(op, 200) + odd].insert(module_text(call));
   }
   if (modules.empty()) return;
   constexpr std::size_t kShown = 3;
@@ -76,21 +82,43 @@ void want_known_operators(const pt2::Program& program, const std::string& file) 
     std::vector<std::string> shown(paths.begin(), paths.end());
     const std::size_t more = shown.size() > kShown ? shown.size() - kShown : 0;
     shown.resize(shown.size() - more);
-    lines += "\n  " + printable(op, 200) + " in " + joined(shown) +
+    lines += "\n  " + op + " in " + joined(shown) +
              (more > 0 ? " and " + std::to_string(more) + " more" : "");
   }
-  throw CannotMeet(file + ": the model calls operators that are not supported:" + lines);
+  throw CannotMeet(file + ": these operators are not supported:" + lines);
+}
+
+// torch.export of torch 2.10 gives the final states of an LSTM four dimensions instead of three,
+// and with them wrong shapes to all that is computed from them. Throws CannotMeet if something is.
+void want_right_states(const pt2::Program& program, const std::string& file) {
+  std::set<TensorId> used(program.outputs.begin(), program.outputs.end());
+  for (const pt2::Call& call : program.calls)
+    for (const TensorId tensor : reads_of(call)) used.insert(tensor);
+  for (const pt2::Call& call : program.calls) {
+    if (call.op != "aten::lstm") continue;
+    const auto made = makes_of(call);
+    for (std::size_t i = 1; i < made.size(); ++i)
+      if (used.contains(made[i]) && program.tensors[made[i].index()].sizes.size() > 3)
+        throw CannotMeet(
+            file + ": torch.export wrote wrong shapes for the final states of the LSTM '" +
+            module_text(call) +
+            "': use its output instead, such as output[:, -1], or let pipedream.train of the "
+            "Python package export the model");
+  }
 }
 
 }  // namespace
 
-Loss loss_named(const std::string& name) {
+std::vector<std::string> loss_names() {
   std::vector<std::string> names;
-  for (const auto& [text, loss] : kLosses) {
+  for (const auto& [text, loss] : kLosses) names.emplace_back(text);
+  return names;
+}
+
+Loss loss_named(const std::string& name) {
+  for (const auto& [text, loss] : kLosses)
     if (name == text) return loss;
-    names.emplace_back(text);
-  }
-  throw BadUsage("there is no loss '" + printable(name) + "'" + suggestion(name, names));
+  throw BadUsage("there is no loss '" + printable(name) + "'" + suggestion(name, loss_names()));
 }
 
 std::string to_text(Loss loss) {
@@ -107,6 +135,7 @@ Model::Model(const std::filesystem::path& file, Kernels kernels)
   const auto same = same_tensors(*archive_, second_names_);
   safe_ = make_safe(archive_->program(), same, file.string());
   want_known_operators(safe_.program, file.string());
+  want_right_states(safe_.program, file.string());
   is_trained_.assign(safe_.program.tensors.size(), false);
   for (const Input& input : safe_.program.inputs) {
     if (input.kind != Input::Kind::kParameter) continue;

@@ -83,6 +83,33 @@ std::vector<TensorId> viewed_by(const Call& call) {
   return annotated(call, [](const c10::AliasInfo&) { return true; });
 }
 
+namespace {
+
+// A default value of a schema as an argument of a call; nullopt for kinds that no operator needs.
+std::optional<pt2::Argument> as_argument(const c10::IValue& value) {
+  if (value.isDouble()) return value.toDouble();
+  if (value.isInt()) return pt2::Size(value.toInt());
+  if (value.isBool()) return value.toBool();
+  return std::nullopt;
+}
+
+// Gives the call all that `wanted` requires and `had` has a default for. torch.export leaves out
+// arguments that have their default value.
+bool complete(Call& call, const c10::FunctionSchema& wanted, const c10::FunctionSchema& had) {
+  for (const c10::Argument& argument : wanted.arguments()) {
+    if (argument.default_value() || argument_of(call, argument.name()) != nullptr) continue;
+    const auto place = had.argumentIndexWithName(argument.name());
+    const auto value = place ? had.arguments()[static_cast<std::size_t>(*place)].default_value()
+                             : std::optional<c10::IValue>();
+    const auto given = value ? as_argument(*value) : std::nullopt;
+    if (!given) return false;
+    call.arguments.push_back({argument.name(), *given});
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<Call> out_of_place(const Call& call) {
   if (!call.op.ends_with('_') || call.op.ends_with("__")) return std::nullopt;
   Call other = call;
@@ -99,6 +126,7 @@ std::optional<Call> out_of_place(const Call& call) {
     if (std::none_of(arguments.begin(), arguments.end(),
                      [&](const c10::Argument& argument) { return argument.name() == each.name; }))
       return std::nullopt;
+  if (!complete(other, found->schema(), before->schema())) return std::nullopt;
   return other;
 }
 

@@ -93,7 +93,8 @@ void attention(const OperatorHandle& op, Stack& stack, Surroundings& surrounding
     scores = mask.scalar_type() == at::kBool ? scores.masked_fill(mask.logical_not(), never)
                                              : scores + mask;
   }
-  stack = {at::matmul(model::dropout(scores.softmax(-1), p, pass), value)};
+  // As libtorch's own attention does, gives 0 to a query that may look at no key.
+  stack = {at::matmul(model::dropout(at::_safe_softmax(scores, -1), p, pass), value)};
 }
 
 // batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn),
@@ -120,6 +121,13 @@ void functional_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings&
 // (imported/layer.cpp), so that this view of it needs a copy.
 void view(const OperatorHandle&, Stack& stack, Surroundings&) {
   stack = {stack[0].toTensor().reshape(stack[1].toIntVector())};
+}
+
+// copy(Tensor self, Tensor src, bool non_blocking): what copy_ writes into `self`. libtorch has no
+// gradient for it.
+void copy(const OperatorHandle&, Stack& stack, Surroundings&) {
+  const at::Tensor self = stack[0].toTensor();
+  stack = {stack[1].toTensor().to(self.scalar_type()).expand_as(self)};
 }
 
 // conv2d(input, weight, bias, stride, padding, dilation, groups)
@@ -178,6 +186,16 @@ Stack run_layers(at::Tensor x, const Recurrent& of, Surroundings& surroundings, 
   return results;
 }
 
+// Throws c10::Error unless the numbers of states and weights are those of the layers.
+void want_complete(const Recurrent& of, std::size_t states) {
+  const std::size_t each = (of.bidirectional ? 2 : 1) * (of.has_biases ? 4 : 2);
+  TORCH_CHECK(of.layers > 0 && of.layers < 1'000'000, "it has ", of.layers, " layers");
+  const auto layers = static_cast<std::size_t>(of.layers);
+  TORCH_CHECK(of.states.size() == states, "wanted ", states, " states, found ", of.states.size());
+  TORCH_CHECK(of.weights.size() % layers == 0 && of.weights.size() / layers >= each, "wanted ",
+              each, " weights for each of ", layers, " layers, found ", of.weights.size());
+}
+
 // lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 Recurrent recurrent_of(const Stack& stack, std::vector<at::Tensor> states) {
   return {.states = std::move(states),
@@ -191,6 +209,7 @@ Recurrent recurrent_of(const Stack& stack, std::vector<at::Tensor> states) {
 
 void lstm_of_libtorch(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
   const Recurrent of = recurrent_of(stack, stack[1].toTensorVector());
+  want_complete(of, 2);
   const bool trains = surroundings.pass.training;
   stack = run_layers(stack[0].toTensor(), of, surroundings,
                      [&](const at::Tensor& x, const auto& states, const auto& weights) {
@@ -202,6 +221,7 @@ void lstm_of_libtorch(const OperatorHandle&, Stack& stack, Surroundings& surroun
 
 void lstm(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
   const Recurrent of = recurrent_of(stack, stack[1].toTensorVector());
+  want_complete(of, 2);
   const model::LstmOptions options{of.has_biases, of.bidirectional, surroundings.pass.training};
   const auto turned = [&](const at::Tensor& x) { return of.batch_first ? x : x.transpose(0, 1); };
   stack = run_layers(turned(stack[0].toTensor()), of, surroundings,
@@ -217,6 +237,7 @@ void lstm(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
 template <auto kOperator>
 void with_one_state(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
   const Recurrent of = recurrent_of(stack, {stack[1].toTensor()});
+  want_complete(of, 1);
   const bool trains = surroundings.pass.training;
   stack = run_layers(stack[0].toTensor(), of, surroundings,
                      [&](const at::Tensor& x, const auto& states, const auto& weights) {
@@ -290,11 +311,18 @@ void randint_like(const OperatorHandle& op, Stack& stack, Surroundings& surround
   stack = {(drawn * (high - low) + low).floor().to(options.dtype())};
 }
 
-// bernoulli(self, generator), whose elements are probabilities, and bernoulli.p(self, p, generator)
+// bernoulli(self, generator), whose elements are probabilities; bernoulli.p(self, p, generator),
+// and bernoulli_.float with the same arguments. Models draw such numbers to drop something in
+// training: stochastic depth drops whole blocks, and divides by the probability. In evaluation the
+// result is therefore the probability itself.
 void bernoulli(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
   const at::Tensor self = stack[0].toTensor();
+  const bool has_p = !op.schema().overload_name().empty();
+  if (!surroundings.pass.training) {
+    stack = {has_p ? at::full_like(self, stack[1].toDouble()) : self};
+    return;
+  }
   const at::Tensor drawn = uniform(self.sizes(), surroundings);
-  const bool has_p = op.schema().overload_name() == "p";
   stack = {(has_p ? drawn.lt(stack[1].toDouble()) : drawn.lt(self)).to(self.dtype())};
 }
 
@@ -314,6 +342,45 @@ void normal_around(const OperatorHandle&, Stack& stack, Surroundings& surroundin
   stack = {(normal(self.sizes(), surroundings) * deviation + mean).to(self.dtype())};
 }
 
+// exponential(self, lambd, generator). 1 - u is never 0.
+void exponential(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
+  const at::Tensor self = stack[0].toTensor();
+  const at::Tensor drawn = uniform(self.sizes(), surroundings);
+  stack = {((1 - drawn).log() / -stack[1].toDouble()).to(self.dtype())};
+}
+
+// alpha_dropout(Tensor input, float p, bool train), and feature_alpha_dropout, which drops whole
+// channels. What is dropped becomes the least value of SELU, and all is scaled so that mean and
+// variance stay.
+void alpha_dropout(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
+  constexpr double kLeast = 1.7580993408473766;
+  const at::Tensor x = stack[0].toTensor();
+  const double p = stack[1].toDouble();
+  const bool is_on = stack[2].toBool() && surroundings.pass.training && p > 0;
+  const bool drops_channels = op.schema().name() == "aten::feature_alpha_dropout";
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  for (std::size_t d = 2; drops_channels && d < shape.size(); ++d) shape[d] = 1;
+  const at::Tensor drawn = uniform(shape, surroundings);
+  if (!is_on || p == 1) {
+    stack = {is_on ? x * 0 : x};
+    return;
+  }
+  const double scale = 1 / std::sqrt((kLeast * kLeast * p + 1) * (1 - p));
+  const at::Tensor kept = drawn.ge(p).to(x.dtype());
+  stack = {x * (kept * scale) + ((kept - 1) * (kLeast * scale) + kLeast * scale * p)};
+}
+
+// rrelu(Tensor self, Scalar lower, Scalar upper, bool training, Generator)
+void rrelu(const OperatorHandle&, Stack& stack, Surroundings& surroundings) {
+  const at::Tensor x = stack[0].toTensor();
+  const double lower = stack[1].toScalar().toDouble();
+  const double upper = stack[2].toScalar().toDouble();
+  const at::Tensor drawn = uniform(x.sizes(), surroundings).to(x.dtype());
+  const bool is_on = stack[3].toBool() && surroundings.pass.training;
+  stack = {is_on ? at::where(x > 0, x, x * (drawn * (upper - lower) + lower))
+                 : at::leaky_relu(x, (lower + upper) / 2)};
+}
+
 struct Replacement {
   Special compute = nullptr;
   const char* mode = nullptr;  // the argument that says whether the export was in training mode
@@ -326,12 +393,16 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"dropout", {dropout, "train", true}},
       {"feature_dropout", {feature_dropout, "train", true}},
       {"native_dropout", {native_dropout, "train", true}},
+      {"alpha_dropout", {alpha_dropout, "train", true}},
+      {"feature_alpha_dropout", {alpha_dropout, "train", true}},
+      {"rrelu", {rrelu, "training", true}},
       {"scaled_dot_product_attention", {attention, nullptr, true}},
       {"batch_norm", {batch_norm, "training", false}},
       {"native_batch_norm", {batch_norm, "training", false}},
       {"_native_batch_norm_legit", {batch_norm, "training", false}},
       {"_native_batch_norm_legit_functional", {functional_batch_norm, "training", false}},
       {"instance_norm", {batch_norm, "use_input_stats", false}},
+      {"copy", {copy, nullptr, false}},
       {"view", {view, nullptr, false}},
       {"_unsafe_view", {view, nullptr, false}},
       {"conv2d", {convolution, nullptr, false}},
@@ -349,6 +420,8 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"randint_like.low_dtype", {randint_like, nullptr, true}},
       {"bernoulli", {bernoulli, nullptr, true}},
       {"bernoulli.p", {bernoulli, nullptr, true}},
+      {"bernoulli.float", {bernoulli, nullptr, true}},
+      {"exponential", {exponential, nullptr, true}},
       {"uniform", {uniform_between, nullptr, true}},
       {"normal_functional", {normal_around, nullptr, true}}};
   const auto found =
@@ -367,11 +440,26 @@ Special special_for(const pt2::Call& call, Kernels kernels) {
 }
 
 bool is_computable(const pt2::Call& call) {
-  static const std::set<std::string> random{
-      "dropout",   "feature_dropout",   "native_dropout", "rand",         "randn",
-      "rand_like", "randn_like",        "randint",        "randint_like", "bernoulli",
-      "uniform",   "normal_functional", "lstm",           "gru",          "rnn_tanh",
-      "rnn_relu"};
+  static const std::set<std::string> random{"alpha_dropout",
+                                            "bernoulli",
+                                            "dropout",
+                                            "exponential",
+                                            "feature_alpha_dropout",
+                                            "feature_dropout",
+                                            "gru",
+                                            "lstm",
+                                            "native_dropout",
+                                            "normal_functional",
+                                            "rand",
+                                            "rand_like",
+                                            "randint",
+                                            "randint_like",
+                                            "randn",
+                                            "randn_like",
+                                            "rnn_relu",
+                                            "rnn_tanh",
+                                            "rrelu",
+                                            "uniform"};
   return !random.contains(plain_name(call.op)) || special_for(call) != nullptr;
 }
 

@@ -14,7 +14,7 @@ namespace pipedream::imported {
 
 // What a call is told about the forward pass that it is part of.
 struct Surroundings {
-  model::Pass pass;  // `random.draw` counts on with each call that draws
+  model::Pass pass;  // each call that draws random numbers increments `random.draw`
   at::Device device{at::kCPU};
 };
 

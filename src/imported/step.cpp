@@ -2,13 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/jit_type.h>
 
 #include "core/check.h"
 #include "core/error.h"
 #include "core/match.h"
 #include "imported/schema.h"
+#include "model/precision.h"
 
 namespace pipedream::imported {
 namespace {
@@ -86,24 +86,6 @@ IValue list_of(const From& from) {
   return list;
 }
 
-// Switches autocast off while it lives.
-class WithoutAutocast {
- public:
-  explicit WithoutAutocast(at::DeviceType device)
-      : device_(device), was_on_(at::autocast::is_autocast_enabled(device)) {
-    if (was_on_) at::autocast::set_autocast_enabled(device_, false);
-  }
-  ~WithoutAutocast() {
-    if (was_on_) at::autocast::set_autocast_enabled(device_, true);
-  }
-  WithoutAutocast(const WithoutAutocast&) = delete;
-  WithoutAutocast& operator=(const WithoutAutocast&) = delete;
-
- private:
-  at::DeviceType device_;
-  bool was_on_;
-};
-
 }  // namespace
 
 at::ScalarType to_torch(pt2::Type type) {
@@ -145,7 +127,7 @@ Step::Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const 
       op_(*find_operator(call)),
       special_(special_for(call, kernels)),
       without_gradient_(call.without_gradient),
-      without_autocast_(call.without_autocast) {
+      autocast_(call.autocast) {
   const auto& wanted = op_.schema().arguments();
   for (const c10::Argument& argument : wanted)
     arguments_.push_back(maker_of(argument, argument_of(call, argument.name()), slot_of));
@@ -199,6 +181,17 @@ Step::Maker Step::maker_of(const c10::Argument& wanted, const pt2::Argument* giv
     throw BadFile(file_ + ": the argument '" + wanted.name() + "' of " + name_ + " is " + what +
                   ", and wanted is " + type->str());
   };
+  // libtorch takes these as whole numbers, and does not check them.
+  const bool is_none = std::holds_alternative<pt2::None>(*given);
+  if (type->kind() == TypeKind::ScalarTypeType && !is_none &&
+      !std::holds_alternative<pt2::Type>(*given))
+    return refuse("no type");
+  if (type->kind() == TypeKind::LayoutType && !is_none &&
+      !std::holds_alternative<pt2::Layout>(*given))
+    return refuse("no layout");
+  if (type->kind() == TypeKind::MemoryFormatType && !is_none &&
+      !std::holds_alternative<pt2::MemoryFormat>(*given))
+    return refuse("no memory format");
   const bool is_list = type->kind() == TypeKind::ListType;
   const c10::TypePtr element = is_list ? type->containedType(0) : type;
   return std::visit(
@@ -309,8 +302,10 @@ void Step::run(Slots& slots, std::int64_t samples, Surroundings& surroundings) c
   for (const Maker& make : arguments_) stack.push_back(make(slots, samples, surroundings.device));
   std::optional<at::NoGradGuard> no_gradient;
   if (without_gradient_) no_gradient.emplace();
-  std::optional<WithoutAutocast> no_autocast;
-  if (without_autocast_) no_autocast.emplace(surroundings.device.type());
+  std::optional<model::Autocast> autocast;
+  if (autocast_)
+    autocast.emplace(surroundings.device.type(), autocast_->on,
+                     autocast_->type ? std::optional(to_torch(*autocast_->type)) : std::nullopt);
   compute(stack, surroundings);
   PD_CHECK(stack.size() >= results_.size());
   for (std::size_t i = 0; i < results_.size(); ++i) {

@@ -26,7 +26,7 @@ class Step {
   // there. Throws what libtorch throws.
   void run(Slots& slots, std::int64_t samples, Surroundings& surroundings) const;
 
-  // After this step these slots are not needed any more. To be set once the whole layer is known.
+  // Slots whose tensors no later step reads. Set once all steps of the layer are made.
   std::vector<std::size_t> last_uses;
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -49,7 +49,7 @@ class Step {
   Special special_;
   bool writes_first_ = false;  // whether the operator writes into its first argument
   bool without_gradient_ = false;
-  bool without_autocast_ = false;
+  std::optional<pt2::Autocast> autocast_;
   std::vector<Maker> arguments_;  // in the order of the schema
   // For each result, its slots: one for a tensor, several for a list, none if it is not used.
   std::vector<std::vector<std::size_t>> results_;

@@ -20,8 +20,6 @@ using library::refuse;
 using library::Source;
 using library::text_of;
 
-constexpr std::int64_t kMostSamplesOfBatch = std::int64_t{1} << 40;
-
 }  // namespace
 
 struct Builder::Impl {
@@ -244,10 +242,7 @@ Network Builder::build(const Value& loss, std::int64_t batch) const {
   (void)impl_->node_of(loss, "the loss");
   const Source of_loss = Impl::source_of(loss);
   impl_->check_whole(of_loss);
-  if (batch < 1 || batch > kMostSamplesOfBatch)
-    throw BadUsage("a minibatch of the network '" + impl_->name + "' must have 1 to " +
-                   std::to_string(kMostSamplesOfBatch) + " samples, found " +
-                   std::to_string(batch));
+  library::check_batch(impl_->name, batch);
   // One per layer of the graph, null for input layers.
   std::vector<std::shared_ptr<const library::Blueprint>> blueprints;
   model::Assembly assembly(impl_->name, batch);

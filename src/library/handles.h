@@ -45,6 +45,9 @@ struct World::Impl {
 
 namespace library {
 
+// Throws BadUsage if minibatches of the network cannot have `batch` samples.
+void check_batch(const std::string& network, std::int64_t batch);
+
 // Returns the MPI of `world`. Null if `world` is null, or if it is one process without MPI.
 [[nodiscard]] transport::MpiWorld* mpi_of(World* world);
 

@@ -6,6 +6,7 @@
 #include <ATen/autocast_mode.h>
 
 #include "library/seeded.h"
+#include "model/buffer_history.h"
 #include "model/out_of_memory.h"
 #include "runtime/failure.h"
 
@@ -13,14 +14,14 @@ namespace pipedream::library {
 namespace {
 
 // Protects buffers (running averages) from changes. While this object lives, the buffers point to
-// copies; its destructor points them back to the originals. Saving the values and copying them back
-// would not do: autograd would report that a tensor it had saved was modified in place.
+// `others`; its destructor points them back to the originals. Saving the values and copying them
+// back would not do: autograd would report that a tensor it had saved was modified in place.
 class KeptBuffers {
  public:
-  explicit KeptBuffers(const model::Tensors& buffers) : buffers_(buffers) {
-    for (const at::Tensor& buffer : buffers_) {
-      originals_.push_back(buffer.detach());
-      buffer.set_data(buffer.detach().clone());
+  KeptBuffers(const model::Tensors& buffers, const model::Tensors& others) : buffers_(buffers) {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      originals_.push_back(buffers_[i].detach());
+      buffers_[i].set_data(others[i]);
     }
   }
   ~KeptBuffers() {
@@ -63,6 +64,7 @@ class ModuleLayer final : public model::Layer {
   detail::Computation computation_;
   model::Tensors parameters_;
   model::Tensors buffers_;
+  model::BufferHistory history_;
 };
 
 // Whether `tensor` has the type that was found in the trial runs. Under autocast a layer that
@@ -76,7 +78,10 @@ bool is_of(const at::Tensor& tensor, at::ScalarType type) {
 
 Tensors ModuleLayer::compute(const Tensors& arguments, const model::Pass& pass) {
   std::optional<KeptBuffers> kept;
-  if (pass.training && !pass.update_statistics) kept.emplace(buffers_);
+  if (pass.training && !pass.update_statistics)
+    kept.emplace(buffers_, history_.take(pass, buffers_));
+  else if (pass.training)
+    history_.note(pass, buffers_);
   if (!blueprint_->draws) return computation_.forward(arguments);
   Tensors results;
   const at::Device device = arguments.front().device();

@@ -55,8 +55,7 @@ torch::Tensor copy_of(const torch::Tensor& tensor) {
 
 Network Network::load(const std::filesystem::path& file, std::int64_t batch,
                       const std::string& loss) {
-  if (batch < 1 || batch > (std::int64_t{1} << 40))
-    throw BadUsage("Network::load: wanted at least one sample, found " + std::to_string(batch));
+  library::check_batch(file.stem().string(), batch);
   const model::NetworkEntry entry = imported::entry_of(file);
   std::map<std::string, std::string> options;
   if (!loss.empty()) options["loss"] = loss;
@@ -133,4 +132,12 @@ void save_weights(const std::filesystem::path& file, const Weights& weights) {
 Weights load_weights(const std::filesystem::path& file) { return model::read_weights(file); }
 
 }  // namespace v1
+
+void library::check_batch(const std::string& network, std::int64_t batch) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (batch < 1 || batch > kMost)
+    throw BadUsage("a minibatch of the network '" + network + "' must have 1 to " +
+                   std::to_string(kMost) + " samples, found " + std::to_string(batch));
+}
+
 }  // namespace pipedream

@@ -23,6 +23,9 @@ struct Pass {
   // False when recomputation repeats a forward: running averages (as of batch norm) must not be
   // updated a second time.
   bool update_statistics = true;
+  // True if the stage recomputes: a second forward of the same item follows before its backward,
+  // with `update_statistics` false.
+  bool is_repeated = false;
   // Key of the layer's random numbers in this pass (docs/glossary.md: random key). A layer that
   // draws several times increments `draw`. Layers of the zoo never use a global generator; those of
   // the library's users do, and it is then seeded from this key.
@@ -46,6 +49,12 @@ class Layer {
 
   // State without gradients (running averages), in the order of LayerSpec::buffers.
   [[nodiscard]] virtual const Tensors& buffers() const = 0;
+
+  // Copies of other layers' buffers, in the order of LayerSpec::copies.
+  [[nodiscard]] virtual const Tensors& copies() const {
+    static const Tensors none;
+    return none;
+  }
 };
 
 // How a parameter or buffer is initialised.
@@ -70,6 +79,9 @@ struct LayerSpec {
   std::vector<std::string> outputs;  // names, in the order in which forward() returns them
   std::vector<TensorSpec> parameters;
   std::vector<TensorSpec> buffers;
+  // Buffers of other layers that this layer reads, and that no layer changes. The layer has copies
+  // of its own, which get the same content when weights are loaded. They are not saved.
+  std::vector<TensorSpec> copies;
   // Builds the layer around tensors that match `parameters` and `buffers` above.
   std::function<std::unique_ptr<Layer>(Tensors parameters, Tensors buffers)> make;
   // Used instead of `make` unless empty, for layers that initialise their own tensors. The tensors

@@ -18,7 +18,7 @@ struct NetworkEntry {
   std::vector<OptionSpec> options;
   std::int64_t batch = 1;  // samples per minibatch if the user does not say
   std::function<Network(const Options& options, std::int64_t batch)> make;
-  // How a configuration names the network; empty: by `name`. An imported one is named by its file.
+  // An imported network's file, which configurations have as `model`. Empty for the zoo's networks.
   std::string file{};
   std::vector<std::string> notes{};  // what a user should know before training, a line each
 };

@@ -16,25 +16,27 @@ std::string to_text(Precision precision) {
   return precision == Precision::kBfloat16 ? "bf16" : "fp32";
 }
 
-ComputeIn::ComputeIn(Precision precision, at::DeviceType device)
-    : changes_(precision == Precision::kBfloat16), device_(device) {
-  if (!changes_) return;
-  was_enabled_ = at::autocast::is_autocast_enabled(device);
-  kept_casts_ = at::autocast::is_autocast_cache_enabled();
-  type_before_ = at::autocast::get_autocast_dtype(device);
-  at::autocast::set_autocast_dtype(device, at::kBFloat16);
-  at::autocast::set_autocast_enabled(device, true);
+Autocast::Autocast(at::DeviceType device, bool on, std::optional<at::ScalarType> type)
+    : device_(device),
+      was_on_(at::autocast::is_autocast_enabled(device)),
+      kept_casts_(at::autocast::is_autocast_cache_enabled()),
+      type_before_(at::autocast::get_autocast_dtype(device)) {
+  at::autocast::set_autocast_dtype(device, type.value_or(type_before_));
+  at::autocast::set_autocast_enabled(device, on);
   // libtorch's cache of weights cast to bfloat16 is one for all threads of the process. Another
   // worker could clear it, so chance would decide whether a weight that is used twice is cast once
   // or twice.
   at::autocast::set_autocast_cache_enabled(false);
 }
 
-ComputeIn::~ComputeIn() {
-  if (!changes_) return;
+Autocast::~Autocast() {
   at::autocast::set_autocast_cache_enabled(kept_casts_);
-  at::autocast::set_autocast_enabled(device_, was_enabled_);
+  at::autocast::set_autocast_enabled(device_, was_on_);
   at::autocast::set_autocast_dtype(device_, type_before_);
+}
+
+ComputeIn::ComputeIn(Precision precision, at::DeviceType device) {
+  if (precision == Precision::kBfloat16) autocast_.emplace(device, true, at::kBFloat16);
 }
 
 at::Tensor laid_out(const at::Tensor& tensor, Precision precision) {

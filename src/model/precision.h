@@ -1,6 +1,7 @@
 // The type of the numbers that a network computes with (docs/gpu.md, Precision).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,22 +19,31 @@ enum class Precision { kFloat, kBfloat16 };
 [[nodiscard]] Precision precision_named(const std::string& name);
 [[nodiscard]] std::string to_text(Precision precision);
 
+// While this lives, libtorch's autocast of the calling thread is on or off for devices of the kind
+// `device`. `type` is the type that it casts to; nullopt leaves that as it is. The destructor
+// restores the thread's settings.
+class Autocast {
+ public:
+  Autocast(at::DeviceType device, bool on, std::optional<at::ScalarType> type);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  at::DeviceType device_;
+  bool was_on_;
+  bool kept_casts_;
+  at::ScalarType type_before_;
+};
+
 // While this lives, the calling thread computes in `precision` on devices of the kind `device`.
 // kFloat changes nothing.
 class ComputeIn {
  public:
   ComputeIn(Precision precision, at::DeviceType device);
-  ~ComputeIn();
-  ComputeIn(const ComputeIn&) = delete;
-  ComputeIn& operator=(const ComputeIn&) = delete;
 
  private:
-  bool changes_;
-  at::DeviceType device_;
-  // The thread's settings of autocast before, which the destructor restores.
-  bool was_enabled_ = false;
-  bool kept_casts_ = true;
-  at::ScalarType type_before_ = at::kFloat;
+  std::optional<Autocast> autocast_;
 };
 
 // Returns `tensor` in the memory layout of `precision`: with kBfloat16, tensors of four dimensions

@@ -30,9 +30,11 @@ Pass WholeModel::pass(LayerId layer, std::int64_t minibatch, bool training) cons
 
 Values WholeModel::sample_inputs(std::int64_t minibatch) const {
   Values values;
-  for (const InputSpec& input : network_.inputs)
-    values[network_.graph.layer(input.layer).outputs[0]] =
-        laid_out(sample_input(input, seed_, minibatch).to(device_), precision_);
+  for (const InputSpec& input : network_.inputs) {
+    const at::Tensor made =
+        make_input_ ? make_input_(input, minibatch) : sample_input(input, seed_, minibatch);
+    values[network_.graph.layer(input.layer).outputs[0]] = laid_out(made.to(device_), precision_);
+  }
   return values;
 }
 

@@ -2,6 +2,7 @@
 // pipelines are compared with.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +14,10 @@
 namespace pipedream::model {
 
 using Values = std::map<ValueId, at::Tensor>;
+
+// Returns the values of an input for all samples of a minibatch, on the CPU. Called from several
+// threads at once.
+using MakeInput = std::function<at::Tensor(const InputSpec& input, std::int64_t minibatch)>;
 
 // Owns the layers and their weights. Used from one thread. The network must outlive it.
 class WholeModel {
@@ -29,7 +34,10 @@ class WholeModel {
   // The argument `pass` for running `layer` on `minibatch`.
   [[nodiscard]] Pass pass(LayerId layer, std::int64_t minibatch, bool training = true) const;
 
-  // Made-up inputs for `minibatch`, on the model's device (model/sample_inputs.h).
+  // From now on sample_inputs() takes its inputs from `make`.
+  void take_inputs_from(MakeInput make) { make_input_ = std::move(make); }
+  // Inputs for `minibatch`, on the model's device: made-up ones (model/sample_inputs.h), unless
+  // take_inputs_from() has named others.
   [[nodiscard]] Values sample_inputs(std::int64_t minibatch) const;
 
   // Runs all layers in order. Returns all values of the graph, `inputs` included. `minibatch`
@@ -46,6 +54,7 @@ class WholeModel {
   at::Device device_;
   Precision precision_;
   std::uint64_t seed_;
+  MakeInput make_input_;                        // empty: made-up inputs
   std::vector<std::unique_ptr<Layer>> layers_;  // by layer; null for input layers
 };
 

@@ -55,6 +55,7 @@ void Company::run(const model::Network& network, const ProfileOptions& options,
     const model::MemoryMeter meter(ledger, options.device);
     model::use_threads(options.threads);
     WholeModel model(network, options.device, options.seed, options.precision);
+    if (options.make_input) model.take_inputs_from(options.make_input);
     const Update update = options.make_update ? options.make_update() : Update();
     const Values inputs = model.sample_inputs(0);
     for (std::int64_t pass = 0; !over_; ++pass) {

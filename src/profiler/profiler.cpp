@@ -272,6 +272,7 @@ std::vector<Bytes> sizes_of(const std::vector<LayerMemory>& memory, const model:
 profile::Profile profile_on(const model::Network& network, const ProfileOptions& options) {
   options.progress(0, "making the weights");
   WholeModel model(network, options.device, options.seed, options.precision);
+  if (options.make_input) model.take_inputs_from(options.make_input);
   const Update update = options.make_update ? options.make_update() : Update();
   if (update) prepare_updates(model, update);
   const Measured measured = measure_in_company(model, update, options);

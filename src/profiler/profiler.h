@@ -10,7 +10,7 @@
 #include <c10/core/Device.h>
 
 #include "model/network.h"
-#include "model/precision.h"
+#include "model/whole_model.h"
 #include "profile/profile.h"
 #include "profiler/update.h"
 
@@ -29,6 +29,9 @@ struct ProfileOptions {
   // "measuring memory", and `share` (0 … 1) is the part of the phase that is done.
   std::function<void(double share, const std::string& phase)> progress = [](double,
                                                                             const std::string&) {};
+  // Makes the inputs of a minibatch. If empty, they are made up (model/sample_inputs.h), and a
+  // network that computes with some values only, such as shares from 0 to 1, may fail.
+  model::MakeInput make_input;
   // Makes the optimiser step that is timed as the layers' updates. If empty, these times are 0. The
   // profiler does not restore weights, so a step should do its usual work but hardly change them:
   // then the last pass still measures the same network. Called once for each of the `workers`

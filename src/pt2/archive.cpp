@@ -1,5 +1,7 @@
 #include "pt2/archive.h"
 
+#include <algorithm>
+
 #include "core/check.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -10,6 +12,7 @@ namespace {
 constexpr const char* kProgram = "models/model.json";
 constexpr const char* kWeights = "data/weights/";
 constexpr const char* kConstants = "data/constants/";
+constexpr std::uint64_t kMostRepeated = std::uint64_t{1} << 30;  // bytes, of all tensors together
 
 }  // namespace
 
@@ -67,8 +70,10 @@ const StoredTensor& Archive::stored(const Input& input) const {
   throw BadFile(path_.string() + ": the tensor '" + printable(input.name, 200) + "' is missing");
 }
 
-// Before anything is allocated, every tensor is compared with the program and with its entry.
+// Before anything is allocated, every tensor is compared with the program and with its entry. A
+// tensor that repeats elements (a stride of 0) takes more memory than the file has bytes.
 void Archive::check_tensors() const {
+  std::uint64_t repeated = 0;
   for (const Input& input : program_.inputs) {
     if (input.kind == Input::Kind::kUser) continue;
     const StoredTensor& tensor = stored(input);
@@ -82,6 +87,9 @@ void Archive::check_tensors() const {
     try {
       if (bytes_needed(tensor) > found->second.content.size())
         throw BadFile(who + "is larger than its content");
+      const std::uint64_t bytes = bytes_when_dense(tensor);
+      repeated += bytes - std::min<std::uint64_t>(bytes, found->second.content.size());
+      if (repeated > kMostRepeated) throw BadValue("its elements are repeated too often");
     } catch (const BadValue& error) {
       throw BadFile(who + "cannot be: " + error.what());
     }

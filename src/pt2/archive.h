@@ -23,10 +23,10 @@ class Archive {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const Program& program() const { return program_; }
 
-  // A tensor of the file. Requires that the program has such an input, which is no user's input.
+  // The stored tensor of a parameter, buffer or constant. Requires that `input` is no user input.
   [[nodiscard]] const StoredTensor& stored(const Input& input) const;
-  // The memory that the tensor's elements are in: StoredTensor says where. At least as long as it
-  // must be for that. Throws BadFile if the bytes are not those that were written.
+  // The bytes of the entry that holds the tensor, at least bytes_needed() of them. StoredTensor has
+  // the offset and strides of the elements. Throws BadFile if the entry's checksum is wrong.
   [[nodiscard]] std::string_view bytes_of(const Input& input) const;
 
  private:

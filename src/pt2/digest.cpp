@@ -72,7 +72,10 @@ class Writer {
     write(call.arguments);
     write(call.results);
     write(call.without_gradient);
-    write(call.without_autocast);
+    write(call.autocast.has_value());
+    if (!call.autocast) return;
+    write(call.autocast->on);
+    write(call.autocast->type.value_or(Type::kFloat));
   }
   void write(const NewBuffer& buffer) {
     write(buffer.tensor);

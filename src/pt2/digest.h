@@ -1,4 +1,4 @@
-// A digest of a program, by which a training that goes on knows its model again.
+// A digest of a program. A resumed training compares it with the checkpoint's digest.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ std::vector<Module> parse_modules(const std::string& text) {
 // How calls inside a region of the model are made.
 struct Region {
   bool without_gradient = false;
-  bool without_autocast = false;
+  std::optional<Autocast> autocast;
 };
 
 // Reads one program.
@@ -100,7 +100,8 @@ class ProgramReader {
   void add_outputs(const Node& signature, const Names& names);
   void add_calls(const Node& graph, Names& names, const Region& region);
   void add_call(const Node& node, Names& names, const Region& region);
-  // A call that runs another graph where something is switched off. Returns whether it is one.
+  // Adds the calls of a region of torch.no_grad() or torch.autocast, which is a graph of its own.
+  // Returns false if `target` is no such region.
   bool add_region(const Node& node, const std::string& target, Names& names, Region region);
   void inline_graph(const Node& node, const Node& graph, const std::vector<Node>& arguments,
                     Names& names, const Region& region);
@@ -148,8 +149,11 @@ TensorId ProgramReader::add_tensor(const Node& named, const Names& names) {
     throw CannotMeet(file_ + ": the tensor '" + printable(name) +
                      "' is sparse, and only dense tensors are supported");
   Tensor tensor{.name = name, .type = parse_type(meta->at("dtype")), .sizes = {}};
-  for (const Node& size : meta->at("sizes").elements())
+  for (const Node& size : meta->at("sizes").elements()) {
     tensor.sizes.push_back(parse_size(size, hints_));
+    if (tensor.sizes.back().is_number() && tensor.sizes.back().at(0) < 0)
+      size.fail("wanted a size of 0 or more");
+  }
   program_.tensors.push_back(std::move(tensor));
   return id_at<TensorId>(program_.tensors.size() - 1);
 }
@@ -261,26 +265,32 @@ void ProgramReader::inline_graph(const Node& node, const Node& graph,
   }
 }
 
+// Reads torch.autocast(device, type, on): the region applies to whatever device runs the model.
+Autocast autocast_of(const std::vector<Node>& arguments) {
+  Autocast autocast{.on = arguments[2].at("arg").at("as_bool").boolean(), .type = {}};
+  const auto [kind, value] = chosen(arguments[1].at("arg"));
+  if (kind == "as_none") return autocast;
+  if (kind != "as_scalar_type") arguments[1].fail("wanted the type of an autocast");
+  autocast.type = parse_type(value);
+  if (autocast.type != Type::kHalf && autocast.type != Type::kBFloat16 &&
+      autocast.type != Type::kFloat)
+    arguments[1].fail("autocast to this type is not possible");
+  return autocast;
+}
+
 bool ProgramReader::add_region(const Node& node, const std::string& target, Names& names,
                                Region region) {
   const std::string prefix = "torch.ops.higher_order.wrap_with_";
   if (!target.starts_with(prefix)) return false;
   const auto arguments = node.at("inputs").elements();
-  const auto flag = [&](std::size_t i) {
-    if (i >= arguments.size()) node.fail("an argument is missing");
-    return arguments[i].at("arg").at("as_bool").boolean();
-  };
-  std::size_t graph = 0;  // which argument it is
-  if (target == prefix + "set_grad_enabled") {
-    region.without_gradient = !flag(0);
-    graph = 1;
-  } else if (target == prefix + "autocast" && !flag(2)) {
-    region.without_autocast = true;
-    graph = 4;
-  } else {
-    return false;
-  }
+  const bool is_autocast = target == prefix + "autocast";
+  if (!is_autocast && target != prefix + "set_grad_enabled") return false;
+  const std::size_t graph = is_autocast ? 4 : 1;  // which argument it is
   if (graph >= arguments.size()) node.fail("an argument is missing");
+  if (is_autocast)
+    region.autocast = autocast_of(arguments);
+  else
+    region.without_gradient = !arguments[0].at("arg").at("as_bool").boolean();
   const Node inner = arguments[graph].at("arg").at("as_graph").at("graph");
   inline_graph(node, inner,
                {arguments.begin() + static_cast<std::ptrdiff_t>(graph) + 1, arguments.end()}, names,
@@ -294,7 +304,7 @@ void ProgramReader::add_call(const Node& node, Names& names, const Region& regio
   Call call;
   set_target(target, call);
   call.without_gradient = region.without_gradient;
-  call.without_autocast = region.without_autocast;
+  call.autocast = region.autocast;
   for (const Node& each : node.at("inputs").elements())
     call.arguments.push_back({each.at("name").text(), argument(each.at("arg"), names)});
   bool has_others = false;
@@ -391,6 +401,8 @@ void ProgramReader::choose_symbol() {
   if (!first) throw CannotMeet(file_ + ": the model has no input");
   if (first->is_number()) {
     program_.samples = first->at(0);
+    if (program_.samples < 1)
+      throw BadFile(file_ + ": the inputs have " + std::to_string(program_.samples) + " samples");
     return;
   }
   program_.symbol = *first->symbols().begin();
@@ -441,7 +453,6 @@ Program ProgramReader::read() {
   const Node module = root_.at("graph_module");
   const Node graph = module.at("graph");
   const Node signature = module.at("signature");
-  if (const auto version = root_.find("torch_version")) program_.torch_version = version->text();
   try {
     Names names = names_of(graph);
     for (const Node& spec : signature.at("input_specs").elements()) add_input(spec, names);
@@ -516,6 +527,13 @@ std::map<std::string, StoredTensor> parse_stored_tensors(std::string_view conten
     stored.emplace(name, std::move(tensor));
   }
   return stored;
+}
+
+std::uint64_t bytes_when_dense(const StoredTensor& tensor) {
+  auto bytes = static_cast<std::int64_t>(element_size(tensor.type));
+  for (const std::int64_t size : tensor.sizes)
+    if (__builtin_mul_overflow(bytes, size, &bytes)) throw BadValue("a tensor is too large");
+  return static_cast<std::uint64_t>(bytes);
 }
 
 std::uint64_t bytes_needed(const StoredTensor& tensor) {

@@ -3,6 +3,7 @@
 // stranger can be fuzzed.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -52,7 +53,7 @@ struct None {
   friend bool operator==(const None&, const None&) = default;
 };
 struct Device {};  // the device of the export; a training chooses its own
-struct Layout {};  // strided: no other is accepted
+struct Layout {};  // strided, whatever the file says
 // An argument of a kind that is not supported, such as a custom object.
 struct Unsupported {
   std::string kind;
@@ -79,15 +80,22 @@ struct Module {
   friend bool operator==(const Module&, const Module&) = default;
 };
 
+// A region of torch.autocast.
+struct Autocast {
+  bool on = true;            // false: torch.autocast(enabled=False)
+  std::optional<Type> type;  // nullopt: the default of the device
+  friend bool operator==(const Autocast&, const Autocast&) = default;
+};
+
 // A call of an operator, such as aten::linear.
 struct Call {
   std::string op;        // "aten::add"
   std::string overload;  // "Tensor"; empty for the default one
   std::vector<NamedArgument> arguments;
   std::vector<Result> results;
-  std::vector<Module> modules;    // from the whole model to the innermost
-  bool without_gradient = false;  // called under torch.no_grad()
-  bool without_autocast = false;  // called where autocast is switched off
+  std::vector<Module> modules;       // from the whole model to the innermost
+  bool without_gradient = false;     // called under torch.no_grad()
+  std::optional<Autocast> autocast;  // of the region of torch.autocast around the call, if any
 };
 
 // A tensor that a program begins with.
@@ -117,9 +125,8 @@ struct Program {
   std::string symbol;
   std::int64_t samples = 0;               // of the example that the program was exported with
   std::int64_t most_samples = INT64_MAX;  // the largest number that the export allows
-  // Sizes besides the number of samples that were exported as free. They have the example's value.
+  // Symbols of other sizes that the export left open. They are replaced by the example's values.
   std::vector<std::string> fixed_sizes;
-  std::string torch_version;
 };
 
 // Reads the text of models/model.json. `file` is only used in messages. Throws BadFile, with the
@@ -135,14 +142,18 @@ struct StoredTensor {
   std::vector<std::int64_t> strides;
   std::int64_t offset = 0;  // of the first element, in elements
   bool needs_gradient = false;
-  // Whether it is the same memory as another tensor: weights that are tied.
-  friend bool operator==(const StoredTensor&, const StoredTensor&) = default;
+  // Two stored tensors are equal if they are the same memory, as tied weights are.
+  friend auto operator<=>(const StoredTensor&, const StoredTensor&) = default;
 };
 
 // Reads the text of a list of stored tensors: their names in the model, and where they are. Throws
 // BadFile; CannotMeet for tensors that are stored as Python objects.
 [[nodiscard]] std::map<std::string, StoredTensor> parse_stored_tensors(std::string_view content,
                                                                        const std::string& file);
+
+// The number of bytes of all elements, where a repeated element counts each time. Throws BadValue
+// if that is too large to count.
+[[nodiscard]] std::uint64_t bytes_when_dense(const StoredTensor& tensor);
 
 // The number of bytes that an entry must have to hold the tensor. Throws BadValue if that is too
 // large to count.

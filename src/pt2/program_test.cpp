@@ -72,6 +72,47 @@ TEST(Program, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(refusal(R"("layout": 7})", R"("layout": 1})").find("sparse"), std::string::npos);
   EXPECT_NE(refusal(R"("dtype": 7)", R"("dtype": 29)").find("29"), std::string::npos);
+  EXPECT_NE(refusal(R"("sizes": [{"as_int": 2}, {"as_int": 3})",
+                    R"("sizes": [{"as_int": -2}, {"as_int": 3})")
+                .find("wanted a size of 0 or more"),
+            std::string::npos);
+}
+
+// The small program, with relu in a region of torch.autocast.
+std::string program_with_autocast(const std::string& type) {
+  const std::string relu = R"({"target": "torch.ops.aten.relu.default",
+     "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "view"}}, "kind": 1}],
+     "outputs": [{"as_tensor": {"name": "relu"}}], "metadata": {}})";
+  const std::string inner = R"({"target": "torch.ops.aten.relu.default",
+     "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "arg"}}, "kind": 1}],
+     "outputs": [{"as_tensor": {"name": "inside"}}], "metadata": {}})";
+  const std::string meta = R"({"dtype": 13, "sizes": [{"as_int": 2}, {"as_int": 2}], "layout": 7})";
+  const auto argument = [](const std::string& value) {
+    return R"({"name": "", "arg": )" + value + R"(, "kind": 1})";
+  };
+  return replaced(
+      small_program(), relu,
+      R"({"target": "torch.ops.higher_order.wrap_with_autocast", "inputs": [)" +
+          argument(R"({"as_string": "cpu"})") + ", " + argument(type) + ", " +
+          argument(R"({"as_bool": true})") + ", " + argument(R"({"as_bool": true})") + ", " +
+          argument(R"({"as_graph": {"name": "submod_1", "graph": {
+              "inputs": [{"as_tensor": {"name": "arg"}}],
+              "outputs": [{"as_tensor": {"name": "inside"}}], "nodes": [)" +
+                   inner + R"(], "tensor_values": {"arg": )" + meta + R"(, "inside": )" + meta +
+                   R"(}, "sym_int_values": {}, "sym_bool_values": {}}}})") +
+          ", " + argument(R"({"as_tensor": {"name": "view"}})") +
+          R"(], "outputs": [{"as_tensor": {"name": "relu"}}], "metadata": {}})");
+}
+
+TEST(Program, CallsInARegionOfAutocastHaveItsType) {
+  const Program program = parse_program(program_with_autocast(R"({"as_scalar_type": 13})"), "net");
+  ASSERT_EQ(program.calls.size(), 3U);
+  EXPECT_FALSE(program.calls[1].autocast);
+  EXPECT_EQ(program.calls[2].autocast, (Autocast{.on = true, .type = Type::kBFloat16}));
+  EXPECT_EQ(parse_program(program_with_autocast(R"({"as_none": true})"), "net").calls[2].autocast,
+            (Autocast{.on = true, .type = {}}));
+  EXPECT_THROW((void)parse_program(program_with_autocast(R"({"as_scalar_type": 5})"), "net"),
+               BadFile);
 }
 
 TEST(Program, SizesThatDependOnTheDataAreRefused) {
@@ -141,6 +182,26 @@ TEST_F(ArchiveFile, IsRefusedIfATensorIsDamagedMissingOrTooShort) {
   EXPECT_NE(refusal_of(make_zip({{"a/data.pkl", ""}})).find("torch.export.save"),
             std::string::npos);
   EXPECT_NE(refusal_of("").find("too short"), std::string::npos);
+}
+
+TEST_F(ArchiveFile, IsRefusedIfItsElementsAreRepeatedWithoutBound) {
+  const std::string weights = R"("sizes": [{"as_int": 2}, {"as_int": 3}])";
+  const std::string huge = R"("sizes": [{"as_int": 900000000000}, {"as_int": 3}])";
+  const auto path = folder_.path() / "net.pt2";
+  const std::string program =
+      replaced(small_program(), R"("p_w": {"dtype": 7, "sizes": [{"as_int": 2})",
+               R"("p_w": {"dtype": 7, "sizes": [{"as_int": 900000000000})");
+  const std::string stored =
+      replaced(replaced(small_weights(), weights, huge), R"("strides": [{"as_int": 3})",
+               R"("strides": [{"as_int": 0})");
+  write_file_atomically(
+      path, make_zip({{"net/models/model.json", program},
+                      {"net/data/weights/model_weights_config.json", stored},
+                      {"net/data/constants/model_constants_config.json", R"({"config": {}})"},
+                      {"net/data/weights/weight_0", std::string(24, 'w')},
+                      {"net/data/weights/weight_1", std::string(8, 'b')}}));
+  EXPECT_NE(test::message_of<BadFile>([&] { Archive archive(path); }).find("repeated too often"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ Directory find_directory(const FileBytes& file) {
                            file.number(end64 + 32, 8)));
 }
 
-// Where an entry is. Numbers of entries in large files are in an extra field, in this order.
+// Where an entry's bytes are. In large files these numbers are in an extra field (ZIP64), in the
+// order of the members below.
 struct Place {
   std::uint64_t size = 0;
   std::uint64_t stored = 0;  // bytes in the file; equal to `size` if the entry is not compressed

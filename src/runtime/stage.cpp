@@ -160,6 +160,7 @@ void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
     const model::Pass pass{
         .training = mode.training,
         .update_statistics = mode.update_statistics,
+        .is_repeated = mode.is_repeated,
         .random = {.seed = options_.seed,
                    .layer = order_[i].value,
                    .minibatch = first_ + item.minibatch,
@@ -201,7 +202,7 @@ Values Stage::forward(const schedule::Item& item, WeightVersion weights, const V
   // some operations (oneDNN's LSTM) choose other kernels, so the recomputation would give different
   // bits.
   add_leaves(inputs, names, kept);
-  run_layers(item, {}, names);
+  run_layers(item, {.is_repeated = recomputes_}, names);
   if (recomputes_) {
     kept = {};
     kept.inputs = inputs;
@@ -330,6 +331,16 @@ std::map<std::string, at::Tensor> Stage::buffers() const {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const auto& specs = network_.spec(order_[i]).buffers;
     for (std::size_t b = 0; b < specs.size(); ++b) named[specs[b].name] = layers_[i]->buffers()[b];
+  }
+  return named;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Stage::copies() const {
+  std::vector<std::pair<std::string, at::Tensor>> named;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const auto& specs = network_.spec(order_[i]).copies;
+    for (std::size_t c = 0; c < specs.size(); ++c)
+      named.emplace_back(specs[c].name, layers_[i]->copies()[c]);
   }
   return named;
 }

@@ -86,6 +86,8 @@ class Stage {
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   // The layers' state that takes no gradients, such as running averages, by name.
   [[nodiscard]] std::map<std::string, at::Tensor> buffers() const;
+  // The layers' copies of other layers' buffers (LayerSpec::copies), with the buffers' names.
+  [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> copies() const;
   [[nodiscard]] const std::vector<LayerId>& layers() const { return order_; }
   // The largest number of items that were in flight at once.
   [[nodiscard]] std::size_t peak_items() const { return peak_items_; }
@@ -99,6 +101,7 @@ class Stage {
   struct Mode {
     bool training = true;
     bool update_statistics = true;
+    bool is_repeated = false;
   };
   // What the stage keeps of an item in flight.
   struct InFlight {

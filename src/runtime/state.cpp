@@ -106,6 +106,8 @@ void load_weights(Worker& worker, const FindTensor& find) {
       if (const auto found = find(names[i])) copy_into(weights[i], found, names[i]);
     for (const auto& [name, buffer] : stage.buffers())
       if (const auto found = find(name)) copy_into(buffer, found, name);
+    for (const auto& [name, copy] : stage.copies())
+      if (const auto found = find(name)) copy_into(copy, found, name);
   }
 }
 
@@ -120,6 +122,7 @@ void load_state(Worker& worker, const schedule::Rules& rules, const FindTensor& 
       std::optional<at::Tensor> saved = find(of_replica(replica.replica, name));
       copy_into(buffer, saved ? saved : find(name), name);
     }
+    for (const auto& [name, copy] : stage.copies()) copy_into(copy, find(name), name);
     worker.begin_averaging(rules);
     if (worker.servers() != nullptr) {
       const std::vector<std::string> kinds = worker.servers()->state_names();

@@ -14,11 +14,13 @@ namespace pipedream::train {
 
 namespace {
 
+using HeldOut = std::optional<double>;
+
 // A kind of data, what its name is followed by, and how it is opened.
 struct DataKind {
   const char* name;
   const char* argument;
-  Data (*open)(const std::string& argument, const model::Network& network);
+  Data (*open)(const std::string& argument, const model::Network& network, HeldOut held_out);
 };
 
 std::vector<std::filesystem::path> files_in(const std::string& list) {
@@ -26,7 +28,7 @@ std::vector<std::filesystem::path> files_in(const std::string& list) {
   return {names.begin(), names.end()};
 }
 
-// As many samples of another data set as whole minibatches have.
+// The samples of another data set that fill whole minibatches. A short last one is left out.
 class WholeMinibatches final : public DataSet {
  public:
   WholeMinibatches(std::unique_ptr<const DataSet> of, std::int64_t batch)
@@ -49,18 +51,27 @@ class WholeMinibatches final : public DataSet {
 
 constexpr DataKind kDataKinds[] = {
     {"idx", "DIR",
-     [](const std::string& path, const model::Network& n) { return open_idx(path, n); }},
-    {"text", "FILE",
-     [](const std::string& path, const model::Network& n) { return open_text(path, n); }},
-    {"safetensors", "FILE",
-     [](const std::string& list, const model::Network& n) {
-       return open_safetensors(files_in(list), n);
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_idx(path, n, share);
      }},
-    {"npy", "FILE,FILE",
-     [](const std::string& list, const model::Network& n) { return open_npy(files_in(list), n); }}};
+    {"text", "FILE",
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_text(path, n, share.value_or(kHeldOutShare));
+     }},
+    {"safetensors", "FILE",
+     [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_safetensors(files_in(list), n, share);
+     }},
+    {"npy", "FILE,FILE", [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_npy(files_in(list), n, share.value_or(kHeldOutShare));
+     }}};
 
-Data open_any(const std::string& spec, const model::Network& network, std::uint64_t seed) {
-  if (spec.empty() || spec == "synthetic") return open_synthetic(network, seed);
+Data open_any(const std::string& spec, const model::Network& network, std::uint64_t seed,
+              HeldOut held_out) {
+  if (spec.empty() || spec == "synthetic") {
+    want_no_share(held_out, "made-up data");
+    return open_synthetic(network, seed);
+  }
   const std::size_t colon = spec.find(':');
   const std::string kind = spec.substr(0, colon);
   const std::string path = colon == std::string::npos ? "" : spec.substr(colon + 1);
@@ -72,18 +83,35 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
       throw BadUsage("the data set '" + kind + "' needs a " +
                      (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
                      kind + ":" + known.argument);
-    return known.open(path, network);
+    return known.open(path, network, held_out);
   }
   throw BadUsage("there is no data set '" + printable(spec) + "'" + suggestion(kind, names));
 }
 
 }  // namespace
 
-Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed) {
-  Data data = open_any(spec, network, seed);
+std::int64_t held_out_of(std::int64_t all, double share) {
+  const auto count = static_cast<std::int64_t>(static_cast<double>(all) * share);
+  if (share > 0 && count == 0)
+    throw CannotMeet("the data has " + counted(all, "sample", "samples") + ", and the share " +
+                     brief_number(share) +
+                     " of them, which is less than one, would be held out: `held_out` 0 holds "
+                     "none out");
+  return count;
+}
+
+void want_no_share(std::optional<double> held_out, const std::string& data) {
+  if (held_out.value_or(0) > 0)
+    throw BadUsage("`held_out`: " + data + " has held-out samples of its own");
+}
+
+Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed,
+               std::optional<double> held_out) {
+  Data data = open_any(spec, network, seed, held_out);
+  if (held_out && *held_out == 0) data.held_out.reset();
   if (!network.has_fixed_batch) return data;
-  data.training = std::make_unique<WholeMinibatches>(std::move(data.training), network.batch);
-  data.held_out = std::make_unique<WholeMinibatches>(std::move(data.held_out), network.batch);
+  for (auto* set : {&data.training, &data.held_out})
+    if (*set != nullptr) *set = std::make_unique<WholeMinibatches>(std::move(*set), network.batch);
   return data;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,27 +28,37 @@ class DataSet {
                                         std::span<const std::int64_t> samples) const = 0;
 };
 
-// Of files that have no held-out samples of their own, the last tenth is held out.
-inline constexpr std::size_t kHeldOutPart = 10;
+// The share of the samples that is held out, the last ones, if a file has no held-out samples of
+// its own and the user names no share.
+inline constexpr double kHeldOutShare = 0.1;
+inline constexpr double kMostHeldOut = 0.9;  // the largest share that a user may name
+
+// How many of `all` samples, or characters, are held out. Throws CannotMeet if `share` is not 0,
+// but makes less than one.
+[[nodiscard]] std::int64_t held_out_of(std::int64_t all, double share);
+// Throws BadUsage if a share was named. For data that has held-out samples of its own.
+void want_no_share(std::optional<double> held_out, const std::string& data);
 
 // The two data sets of a training run. Each has at least one sample.
 struct Data {
   std::unique_ptr<const DataSet> training;  // never null
-  // For evaluation; never trained on. Null only if a user of the C++ library holds nothing out.
+  // For evaluation; never trained on. Null if the user holds nothing out.
   std::unique_ptr<const DataSet> held_out;
   // How samples were prepared, for whoever uses the trained weights elsewhere: normalisation,
   // resizing, the table of tokens.
   std::map<std::string, std::string> facts{};
 };
 
-// Opens the data that `spec` names for `network`; neither data set is null:
+// Opens the data that `spec` names for `network`:
 //   "synthetic" or ""  generated from `seed` (train/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (train/idx.h)
 //   "text:FILE"        characters for language models (train/text.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (train/tensor_files.h)
-// Throws BadUsage, suggesting the nearest name, for any other `spec`; CannotMeet if the data does
-// not fit the network; IoError or BadFile if a file cannot be read or its content is wrong.
+// `held_out` is the share that is held out; 0 for none. Throws BadUsage, suggesting the nearest
+// name, for any other `spec`, and for a share of data that has held-out samples of its own;
+// CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
+// its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,
-                             std::uint64_t seed);
+                             std::uint64_t seed, std::optional<double> held_out = std::nullopt);
 
 }  // namespace pipedream::train

@@ -32,6 +32,22 @@ TEST(DataSet, AnUnknownSpecIsAnsweredWithTheNearest) {
             "there is no data set 'sintetic' (did you mean 'synthetic'?)");
 }
 
+TEST(DataSet, HoldsNothingOutIfTheShareIsZero) {
+  const auto network = small_network("mlp");
+  EXPECT_EQ(open_data("", network, 1, 0.0).held_out, nullptr);
+  EXPECT_NE(message_of<BadUsage>([&] { (void)open_data("", network, 1, 0.3); }).find("`held_out`"),
+            std::string::npos)
+      << "made-up data has held-out samples of its own";
+}
+
+TEST(DataSet, AShareOfFewSamplesMayBeNone) {
+  EXPECT_EQ(held_out_of(10, 0.1), 1);
+  EXPECT_EQ(held_out_of(19, 0.1), 1);
+  EXPECT_EQ(held_out_of(9, 0), 0);
+  EXPECT_NE(message_of<CannotMeet>([] { (void)held_out_of(9, 0.1); }).find("`held_out` 0"),
+            std::string::npos);
+}
+
 TEST(DataSet, FilesNeedTheirPath) {
   EXPECT_EQ(refused_spec("idx"), "the data set 'idx' needs a folder: write idx:DIR");
   EXPECT_EQ(refused_spec("text:"), "the data set 'text' needs a file: write text:FILE");

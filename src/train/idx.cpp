@@ -120,6 +120,7 @@ void check_values(const Images& images, const model::InputSpec& values, const fs
 }
 
 void check_labels(const Images& images, const model::InputSpec& labels, const fs::path& folder) {
+  if (images.count() == 0) return;
   const std::int64_t highest = images.labels.max().item<std::int64_t>();
   if (highest >= labels.bound)
     throw CannotMeet("the network tells " + std::to_string(labels.bound) +
@@ -133,28 +134,27 @@ struct Sets {
   Images held_out;
 };
 
-// The first 80 % of the only set to train on, and the others to hold out.
-Sets split(const Images& images, const fs::path& folder) {
-  const std::int64_t count = images.count();
-  const auto training = static_cast<std::int64_t>(static_cast<double>(count) * kIdxTrainingPart);
-  if (training == 0)
-    throw CannotMeet(folder.string() +
-                     " has a single image, which cannot be split into images to "
-                     "train on and images to hold out: add more");
+// Divides the only set into images to train on and images to hold out.
+Sets split(const Images& images, const fs::path& folder, double held_out_share) {
+  const std::int64_t held_out = held_out_of(images.count(), held_out_share);
+  const std::int64_t training = images.count() - held_out;
   log_info(folder.string() + " has one set of images: " + std::to_string(training) +
-           " are trained on, the other " + std::to_string(count - training) + " are held out");
-  return {images.part(0, training), images.part(training, count - training)};
+           " are trained on, the other " + std::to_string(held_out) + " are held out");
+  return {images.part(0, training), images.part(training, held_out)};
 }
 
-Sets read_sets(const fs::path& folder) {
+Sets read_sets(const fs::path& folder, std::optional<double> held_out_share) {
   const auto training = read_set(folder, "train");
   const auto held_out = read_set(folder, "t10k");
-  if (training && held_out) return {*training, *held_out};
+  if (training && held_out) {
+    want_no_share(held_out_share, folder.string());
+    return {*training, *held_out};
+  }
   if (!training && !held_out)
     throw IoError(folder.string() +
                   ": there is neither a train-images-idx3-ubyte[.gz] nor a "
                   "t10k-images-idx3-ubyte[.gz]");
-  return split(training ? *training : *held_out, folder);
+  return split(training ? *training : *held_out, folder, held_out_share.value_or(kIdxHeldOutShare));
 }
 
 std::map<std::string, std::string> facts_of(const Images& images, const Classification& task) {
@@ -175,13 +175,14 @@ std::map<std::string, std::string> facts_of(const Images& images, const Classifi
 
 }  // namespace
 
-Data open_idx(const fs::path& folder, const model::Network& network) {
+Data open_idx(const fs::path& folder, const model::Network& network,
+              std::optional<double> held_out_share) {
   const auto task = task_of(network);
   if (!task || !std::holds_alternative<Classification>(*task))
     throw CannotMeet("images with labels are for classifiers; '" + network.name + "' reads " +
                      inputs_text(network) + ": choose other data, or another network");
   const auto& classification = std::get<Classification>(*task);
-  const Sets sets = read_sets(folder);
+  const Sets sets = read_sets(folder, held_out_share);
   for (const Images& images : {sets.training, sets.held_out}) {
     check_values(images, classification.values, folder);
     check_labels(images, classification.labels, folder);

@@ -48,9 +48,6 @@ class Faults {
 // Compares the tensor of the file with that of the network.
 void check_tensor(const model::TensorSpec& wanted, const model::WeightsReader::Entry& found,
                   Faults& faults) {
-  const auto shape_text = [](at::IntArrayRef shape) {
-    return "[" + joined(shape, [](std::int64_t size) { return std::to_string(size); }) + "]";
-  };
   if (found.shape != wanted.shape)
     faults.add("of another shape", wanted.name + " is " + shape_text(found.shape) + ", wanted " +
                                        shape_text(wanted.shape));

@@ -76,6 +76,16 @@ void want_same_machine(const PreparationCase& of, const profile::Profile& profil
     refuse("in " + profile.precision, "in " + of.training.computing.precision);
 }
 
+// Returns the inputs of a minibatch of `data`, which begins again at its end.
+model::MakeInput inputs_of(const DataSet& data, std::int64_t batch) {
+  return [&data, batch](const model::InputSpec& input, std::int64_t minibatch) {
+    std::vector<std::int64_t> samples(static_cast<std::size_t>(batch));
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      samples[i] = (minibatch * batch + static_cast<std::int64_t>(i)) % data.samples();
+    return data.load(input, samples);
+  };
+}
+
 profile::Profile profile_for(const PreparationCase& of) {
   if (!of.plan.profile.empty()) {
     profile::Profile profile = profile::read_profile(of.plan.profile, of.network.batch);
@@ -90,6 +100,7 @@ profile::Profile profile_for(const PreparationCase& of) {
                                .seed = of.training.seed,
                                .budget = std::chrono::duration<double>(of.plan.profile_seconds),
                                .progress = of.progress,
+                               .make_input = inputs_of(of.data, of.network.batch),
                                .workers = of.workers.here},
                               of.training.optimiser);
 }
@@ -243,6 +254,13 @@ Preparation prepare(const PreparationCase& of) {
   preparation.plans.push_back(prepared(of, *preparation.profile, cluster, decision.planned));
   preparation.choice = std::move(decision.choice);
   return preparation;
+}
+
+void check_preparation(const PreparationCase& of) {
+  if (of.plan.plan.empty())
+    rehearse(of, cluster_for(of));
+  else
+    (void)given_plan(of);
 }
 
 Preparation prepare_together(const PreparationCase& of, transport::MpiWorld& world) {

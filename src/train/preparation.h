@@ -12,6 +12,7 @@
 #include "report/training_table.h"
 #include "systems/choice.h"
 #include "systems/simulation.h"
+#include "train/data_set.h"
 #include "train/request.h"
 #include "transport/mpi.h"
 
@@ -59,6 +60,7 @@ struct Preparation {
 
 struct PreparationCase {
   const model::Network& network;
+  const DataSet& data;  // the samples to train on, with which the network is profiled
   const PlanRequest& plan;
   const Request& training;
   Workers workers;
@@ -72,6 +74,10 @@ struct PreparationCase {
 // or new profile. Throws BadUsage for wishes that make no sense, and CannotMeet if there is no
 // plan. A refusal that does not depend on the profile is thrown before the network is profiled.
 [[nodiscard]] Preparation prepare(const PreparationCase& of);
+
+// Throws what prepare() would throw for reasons that no measured profile can change. Measures
+// nothing.
+void check_preparation(const PreparationCase& of);
 
 // prepare() for the processes of a world, which must all call it. The first process prepares; the
 // others get only its plans, without simulations. If the first process throws, all throw the same.

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
+#include "train/data_name.h"
 
 namespace pipedream::train {
 namespace {
@@ -100,8 +101,9 @@ std::vector<std::string> changed_settings(const Manifest& before, const Manifest
       for (const std::string& line : differences(before.model_facts, now.model_facts, ""))
         changed.push_back("the model's " + line);
   }
-  compare("data", before.data, now.data);
-  if (before.data == now.data && before.data_samples != now.data_samples)
+  const bool same_data = before.data == now.data || was_moved(before.data, now.data);
+  if (!same_data) compare("data", before.data, now.data);
+  if (same_data && before.data_samples != now.data_samples)
     changed.push_back("`data` has " + std::to_string(now.data_samples) + " samples now and had " +
                       std::to_string(before.data_samples));
   compare("seed", std::to_string(before.seed), std::to_string(now.seed));

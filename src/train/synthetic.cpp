@@ -170,7 +170,8 @@ class Captions final : public Synthetic {
 };
 
 // Made-up samples for any other inputs. Samples of one topic are alike in all inputs, so that a
-// target can be learnt from the others.
+// target can be learnt from the others. Real numbers are from 0 to 1, so that they may also be
+// shares, as binary cross-entropy wants them.
 class Anything final : public Synthetic {
  public:
   Anything(const model::Network& network, Split part, std::uint64_t seed) : Synthetic(part, seed) {
@@ -189,6 +190,7 @@ class Anything final : public Synthetic {
     if (const auto pattern = patterns_.find(input.name); pattern != patterns_.end())
       return stacked<float>(input, samples, [&](std::int64_t sample, auto out) {
         pattern->second.draw(sample % kTopics, key(kNoiseStream, sample), out);
+        for (float& value : out) value = std::clamp(kMiddle + kContrast * value, 0.0F, 1.0F);
       });
     const auto sentences = sentences_.find(input.name);
     return stacked<std::int64_t>(input, samples, [&](std::int64_t sample, auto out) {
@@ -201,6 +203,9 @@ class Anything final : public Synthetic {
 
  private:
   static constexpr std::int64_t kTopics = 16;
+  // Prototypes draw numbers around 0, with a standard deviation of about 1.
+  static constexpr float kMiddle = 0.5F;
+  static constexpr float kContrast = 0.2F;
 
   std::map<std::string, Prototypes> patterns_;  // of inputs of real numbers, by name
   std::map<std::string, Sentences> sentences_;  // of inputs of words, by name

@@ -66,9 +66,9 @@ at::Tensor TensorSet::load(const model::InputSpec& input,
     std::memcpy(to, column.data + static_cast<std::size_t>(first_ + sample) * bytes, bytes);
     to += bytes;
   }
-  const at::Tensor values = stacked.to(input.type);
-  if (input.bound > 1) want_below_bound(input, column, samples, values);
-  return values;
+  // Before the conversion, which may turn a number that is too large into a small one.
+  if (input.bound > 1) want_below_bound(input, column, samples, stacked);
+  return stacked.to(input.type);
 }
 
 void TensorSet::want_below_bound(const model::InputSpec& input, const Column& column,
@@ -84,13 +84,6 @@ void TensorSet::want_below_bound(const model::InputSpec& input, const Column& co
                 "; wanted whole numbers from 0 to " + std::to_string(input.bound - 1));
 }
 
-std::string shape_text(const model::Shape& shape, bool counts_samples) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i == 0 ? "" : ", ") + (i == 0 && counts_samples ? "N" : std::to_string(shape[i]));
-  return text + "]";
-}
-
 // Whether numbers of the type `found` may be given where `wanted` is taken.
 bool converts(at::ScalarType found, at::ScalarType wanted) {
   if (at::isFloatingType(wanted)) return at::isFloatingType(found) || found == at::kByte;
@@ -102,10 +95,12 @@ std::string fault_of(const model::InputSpec& input, const Column& column) {
   model::Shape wanted = input.shape;
   model::Shape found = column.shape;
   if (found.empty()) return column.name + " has no dimension of samples";
+  if (wanted.empty()) return "the network's input '" + input.name + "' has none for samples";
   wanted[0] = found[0] = 0;
   if (wanted != found)
-    return column.name + " has the shape " + shape_text(column.shape, false) +
-           ", and the network's input '" + input.name + "' is " + shape_text(input.shape, true);
+    return column.name + " has the shape " + shape_text(column.shape) +
+           ", and the network's input '" + input.name + "' has " + shape_text(input.shape) +
+           " for a minibatch of " + std::to_string(input.shape[0]);
   if (!converts(column.type, input.type))
     return column.name + " has numbers of the type " + c10::toString(column.type) +
            ", and the network's input '" + input.name + "' wants " + c10::toString(input.type);
@@ -155,12 +150,8 @@ Columns columns_of(const std::filesystem::path& path) {
   return columns;
 }
 
-Data divided(const Columns& columns, std::int64_t samples) {
-  const std::int64_t held_out = samples / static_cast<std::int64_t>(kHeldOutPart);
-  if (held_out == 0)
-    throw CannotMeet("the data has " + counted(samples, "sample", "samples") +
-                     ", and a tenth of them is held out: wanted are at least " +
-                     std::to_string(kHeldOutPart));
+Data divided(const Columns& columns, std::int64_t samples, double share) {
+  const std::int64_t held_out = held_out_of(samples, share);
   return {std::make_unique<TensorSet>(columns, 0, samples - held_out),
           std::make_unique<TensorSet>(columns, samples - held_out, held_out)};
 }
@@ -168,19 +159,21 @@ Data divided(const Columns& columns, std::int64_t samples) {
 }  // namespace
 
 Data open_safetensors(const std::vector<std::filesystem::path>& files,
-                      const model::Network& network) {
+                      const model::Network& network, std::optional<double> held_out_share) {
   if (files.size() > 2)
     throw BadUsage("safetensors: wanted one file, or two of which the second is held out");
   const Columns training = columns_of(files.front());
   const std::int64_t samples = checked_samples(training, network);
-  if (files.size() == 1) return divided(training, samples);
+  if (files.size() == 1) return divided(training, samples, held_out_share.value_or(kHeldOutShare));
+  want_no_share(held_out_share, files.front().string());
   const Columns held_out = columns_of(files[1]);
   const std::int64_t others = checked_samples(held_out, network);
   return {std::make_unique<TensorSet>(training, 0, samples),
           std::make_unique<TensorSet>(held_out, 0, others)};
 }
 
-Data open_npy(const std::vector<std::filesystem::path>& files, const model::Network& network) {
+Data open_npy(const std::vector<std::filesystem::path>& files, const model::Network& network,
+              double held_out_share) {
   if (files.size() != network.inputs.size())
     throw CannotMeet("npy: '" + network.name + "' reads " + inputs_text(network) + ", so " +
                      counted(static_cast<std::int64_t>(network.inputs.size()), "file", "files") +
@@ -193,7 +186,7 @@ Data open_npy(const std::vector<std::filesystem::path>& files, const model::Netw
                     Column{file, files[i].string(), model::safetensors_type(head.type), head.shape,
                            file->content().data() + head.size});
   }
-  return divided(columns, checked_samples(columns, network));
+  return divided(columns, checked_samples(columns, network), held_out_share);
 }
 
 }  // namespace pipedream::train

@@ -9,16 +9,18 @@
 
 namespace pipedream::train {
 
-// "safetensors:FILE" has one tensor for each input of the network, under the input's name. With a
-// second file, that one is held out; else the last tenth of the samples is. Files are read through
-// memory, so they may be larger than it. Throws IoError or BadFile for a file that cannot be read,
-// and CannotMeet, with a list of all that does not fit the network.
+// "safetensors:FILE" has one tensor for each input of the network, under the input's name. A second
+// file is held out. Without one, the last samples are: `held_out_share`, or a tenth. Files are
+// memory-mapped, so they may be larger than the machine's memory. Throws IoError or BadFile for a
+// file that cannot be read, CannotMeet, with a list of all that does not fit the network, and
+// BadUsage if a share is to be held out and there is a second file.
 [[nodiscard]] Data open_safetensors(const std::vector<std::filesystem::path>& files,
-                                    const model::Network& network);
+                                    const model::Network& network,
+                                    std::optional<double> held_out_share);
 
 // "npy:FILE,FILE": one file of numpy.save for each input of the network, in the order in which the
-// network takes them, the target last. The last tenth of the samples is held out.
+// network takes them, the target last. The last samples are held out.
 [[nodiscard]] Data open_npy(const std::vector<std::filesystem::path>& files,
-                            const model::Network& network);
+                            const model::Network& network, double held_out_share);
 
 }  // namespace pipedream::train

@@ -74,27 +74,31 @@ void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, const s
                      std::to_string(alphabet.count()) + " or more");
 }
 
-void check_length(std::size_t held_out, const LanguageModel& task, const std::string& file) {
+// `part` names the characters of the file that are trained on, or those that are held out.
+void check_length(std::size_t characters, const std::string& part, const LanguageModel& task) {
   const std::int64_t window = task.tokens.shape[1];
-  if (static_cast<std::int64_t>(held_out) <= window)
-    throw CannotMeet("the last tenth of " + file + " has " + std::to_string(held_out) +
+  if (static_cast<std::int64_t>(characters) <= window)
+    throw CannotMeet(part + " has " + std::to_string(characters) +
                      " characters, one sample of the network takes " + std::to_string(window) +
-                     " and its next one: choose a longer file, or shorter samples");
+                     " and its next one: choose a longer file, shorter samples or another share "
+                     "to hold out");
 }
 
 }  // namespace
 
-Data open_text(const std::filesystem::path& file, const model::Network& network) {
+Data open_text(const std::filesystem::path& file, const model::Network& network,
+               double held_out_share) {
   const auto task = task_of(network);
   if (!task || !std::holds_alternative<LanguageModel>(*task))
     throw CannotMeet("text is for language models; '" + network.name + "' reads " +
                      inputs_text(network) + ": choose other data, or another network");
   const auto& language = std::get<LanguageModel>(*task);
   const std::string text = read_file(file);
-  const std::size_t held_out = text.size() / kHeldOutPart;
+  const auto held_out = static_cast<std::size_t>(static_cast<double>(text.size()) * held_out_share);
   const Alphabet alphabet = alphabet_of(text);
   check_alphabet(alphabet, language, file.string());
-  check_length(held_out, language, file.string());
+  if (held_out_share > 0) check_length(held_out, "the held-out end of " + file.string(), language);
+  check_length(text.size() - held_out, "the part of " + file.string() + " to train on", language);
   const Tokens tokens = tokens_of(text, alphabet);
   const auto end = tokens.end() - static_cast<std::ptrdiff_t>(held_out);
   return {std::make_unique<TextSet>(Tokens(tokens.begin(), end), language),

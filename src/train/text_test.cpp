@@ -57,9 +57,21 @@ TEST_F(Text, RefusesAFileTooShortForASample) {
   const auto path = file(std::string(80, 'a'));
   (void)open_text(path, windows_of(7));
   EXPECT_EQ(message_of<CannotMeet>([&] { (void)open_text(path, windows_of(8)); }),
-            "the last tenth of " + path.string() +
+            "the held-out end of " + path.string() +
                 " has 8 characters, one sample of the network takes 8 and its next one: choose a "
-                "longer file, or shorter samples");
+                "longer file, shorter samples or another share to hold out");
+}
+
+TEST_F(Text, HoldsOutAsMuchAsItIsTold) {
+  const auto path = file(std::string(100, 'a'));
+  const Data data = open_text(path, windows_of(4), 0.5);
+  EXPECT_EQ(data.training->samples(), 12);
+  EXPECT_EQ(data.held_out->samples(), 12);
+  EXPECT_EQ(open_text(path, windows_of(4), 0).training->samples(), 24);
+  EXPECT_NE(message_of<CannotMeet>([&] {
+              (void)open_text(path, windows_of(20), 0.85);
+            }).find("to train on has 15 characters"),
+            std::string::npos);
 }
 
 TEST_F(Text, IsForLanguageModels) {

@@ -1,0 +1,47 @@
+#include "train/data_name.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace pipedream::train {
+namespace {
+
+// Kinds whose names have several files, separated by commas.
+bool has_list(const std::string& kind) { return kind == "safetensors:" || kind == "npy:"; }
+
+}  // namespace
+
+std::vector<std::filesystem::path> files_of_data(const std::string& name) {
+  std::vector<std::filesystem::path> files;
+  (void)with_files(name, [&](const std::filesystem::path& file) {
+    files.push_back(file);
+    return file;
+  });
+  return files;
+}
+
+std::string with_files(
+    const std::string& name,
+    const std::function<std::filesystem::path(const std::filesystem::path&)>& change) {
+  const auto colon = name.find(':');
+  if (colon == name.npos) return name;
+  const std::string kind = name.substr(0, colon + 1);
+  const std::string rest = name.substr(colon + 1);
+  if (!has_list(kind)) return kind + change(rest).string();
+  return kind +
+         joined(
+             split(rest, ','), [&](const std::string& file) { return change(file).string(); }, ",");
+}
+
+bool was_moved(const std::string& before, const std::string& now) {
+  const auto plain = [](const std::filesystem::path& file) { return file.filename(); };
+  if (before == now || with_files(before, plain) != with_files(now, plain)) return false;
+  const auto files = files_of_data(before);
+  return std::none_of(files.begin(), files.end(), [](const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  });
+}
+
+}  // namespace pipedream::train

@@ -1,0 +1,31 @@
+#include "train/data_name.h"
+
+#include <gtest/gtest.h>
+
+#include "core/file.h"
+#include "core/testing.h"
+
+namespace pipedream::train {
+namespace {
+
+TEST(DataName, HasTheFilesBehindItsColon) {
+  using Files = std::vector<std::filesystem::path>;
+  EXPECT_EQ(files_of_data("safetensors:a,b/c"), (Files{"a", "b/c"}));
+  EXPECT_EQ(files_of_data("text:a,b"), Files{"a,b"});
+  EXPECT_EQ(files_of_data("synthetic"), Files{});
+  const auto in_there = [](const std::filesystem::path& file) { return "there" / file; };
+  EXPECT_EQ(with_files("npy:a,b", in_there), "npy:there/a,there/b");
+}
+
+TEST(DataName, IsThatOfMovedFilesOnlyIfTheOldOnesAreGone) {
+  const test::TemporaryFolder folder;
+  const std::string old = "text:" + (folder.path() / "words").string();
+  EXPECT_TRUE(was_moved(old, "text:/elsewhere/words"));
+  EXPECT_FALSE(was_moved(old, "text:/elsewhere/others"));
+  EXPECT_FALSE(was_moved(old, "idx:/elsewhere/words"));
+  write_file_atomically(folder.path() / "words", "here");
+  EXPECT_FALSE(was_moved(old, "text:/elsewhere/words"));
+}
+
+}  // namespace
+}  // namespace pipedream::train
