@@ -206,7 +206,7 @@ TEST(CommandLine, PlanAsJsonHasTheKeysOfItsFormat) {
   };
   using Names = std::vector<std::string>;  // sorted, as nlohmann::json sorts keys
   EXPECT_EQ(keys(json),
-            (Names{"config", "format", "gap", "microbatches", "model", "planner_seconds",
+            (Names{"batch", "config", "format", "gap", "microbatches", "model", "planner_seconds",
                    "predicted", "stages", "system", "version", "workers"}));
   EXPECT_EQ(keys(json.at("predicted")),
             (Names{"bytes_per_minibatch", "drain_seconds", "samples_per_second",

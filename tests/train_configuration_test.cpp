@@ -66,6 +66,14 @@ TEST(TrainConfiguration, APlanThatWasMadeForSomethingElseIsKeptWithoutItsPredict
     EXPECT_TRUE(json.at("predicted_samples_per_second").is_null()) << flag;
     EXPECT_TRUE(json.at("simulated_samples_per_second").is_null()) << flag;
   }
+  const Answer named = call(
+      "train --model mlp --inputs 20 --hidden 16 --batch 8 --json --minibatches 3 --workers 2 "
+      "--plan " +
+      out + "/plan.json");
+  EXPECT_NE(named.err.find("was made for minibatches of 16 samples, and these have 8"),
+            std::string::npos)
+      << named.err;
+  EXPECT_TRUE(json_of(named).at("predicted_samples_per_second").is_null());
   const Answer same =
       call(again + "--batch 16 --hidden 16 --optimiser momentum --threads 1 --workers 2");
   EXPECT_EQ(same.err.find("the plan was made"), std::string::npos) << same.err;

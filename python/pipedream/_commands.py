@@ -68,7 +68,8 @@ def train(
     loss: "cross-entropy", "mse", "language-model", or "none" if the model returns its loss.
     workers: the number of threads that train together. Without it, the plan's, or 2 without a plan.
     system: the training system; "auto" takes the fastest that fits.
-    batch: samples per minibatch. Each replica of the first stage reads minibatches of this size.
+    batch: samples per minibatch. Each replica of the first stage reads minibatches of this size. Without it, the
+        plan's, or the program's default without a plan.
     optimiser: "sgd", "momentum", "adam" or "adamw".
     held_out: samples to evaluate with, as `data`; or the share of the samples that is held out, from the end
         of the data. 0 trains on all samples. Without it, the last tenth is held out.
@@ -88,6 +89,8 @@ def train(
         options["system"] = system
     elif system not in ("auto", _plan_of(plan).system):
         raise BadUsage(f"system={system!r}: the plan is for {_plan_of(plan).system!r}; leave one of the two out")
+    if batch is None and plan is not None:
+        batch = _plan_of(plan).batch
     options |= {
         "workers": _workers_for(workers, plan),
         "batch": batch,
@@ -365,6 +368,7 @@ def _train(
     where = ["--out", str(run)] if is_new else []
     try:
         hidden = str(run) if out is None else None
+        names = {**names, f"; 'pipedream train --resume {run}' goes on": ""}  # _rescue() says how to go on in Python
         printed = _program.run(["train", "--json", *words, *where], progress, hidden, names)
     except (KeyboardInterrupt, Interrupted):
         _rescue(run, module, out, progress)

@@ -189,9 +189,15 @@ class Plan(_File, _OfSystem):
     TYPES: ClassVar[dict[str, type]] = {"model": str, "system": str, "config": str, "workers": int, "stages": list}
 
     @property
-    def samples_per_second(self) -> float:
-        """The predicted speed."""
-        return float(self.json["predicted"]["samples_per_second"])
+    def batch(self) -> int | None:
+        """Samples of the minibatches that the plan was made for; None if a file does not say it."""
+        batch = self.json.get("batch")
+        return None if batch is None else int(batch)
+
+    @property
+    def samples_per_second(self) -> float | None:
+        """The predicted speed; None for a plan that a training with other settings used."""
+        return _optional(self.json["predicted"]["samples_per_second"])
 
     @property
     def speedup_over_data_parallel(self) -> float | None:
@@ -206,7 +212,11 @@ class Plan(_File, _OfSystem):
         ]
 
     def __repr__(self) -> str:
-        return f"Plan({self.system} {self.config}, {_html.rate(self.samples_per_second)} predicted)"
+        return f"Plan({self._title()})"
+
+    def _title(self) -> str:
+        speed = "" if self.samples_per_second is None else f", {_html.rate(self.samples_per_second)} predicted"
+        return f"{self.system} {self.config}{speed}"
 
     def _repr_html_(self) -> str:
         rows = []
@@ -222,7 +232,7 @@ class Plan(_File, _OfSystem):
                     _html.size(stage.memory_bytes),
                 )
             )
-        title = f"{self.json['model']}: {self.system} {self.config}, {_html.rate(self.samples_per_second)} predicted"
+        title = f"{self.json['model']}: {self._title()}"
         return _html.table(("stage", "layers", "workers", "compute", "weights", "memory"), rows, title, words=3)
 
 

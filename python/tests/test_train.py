@@ -260,6 +260,13 @@ def test_a_plan_is_trained_as_it_is(perceptron, points, quick):
     assert three != plan
     assert pipedream.simulate(profile, plan=three).config == "3"
     assert pipedream.train(perceptron, points, plan=three, **quick).plan.config == "3"
+    without_batch = {name: value for name, value in quick.items() if name != "batch"}
+    of_plan = pipedream.train(perceptron, points, plan=plan, **without_batch)
+    assert of_plan.minibatches == 45  # of 8 samples
+    other = pipedream.train(perceptron, points, plan=plan, **without_batch, batch=16)
+    assert other.minibatches == 23
+    assert other.plan.samples_per_second is None
+    assert repr(other.plan) == "Plan(pipedream 1-1)"
 
 
 class Fixed(torch.nn.Module):
@@ -445,6 +452,29 @@ def test_errors_of_the_program_are_exceptions(capfd, perceptron, points, quick, 
         pipedream.train(tmp_path / "none.pt2", progress=False)
 
 
+@pytest.mark.parametrize(
+    ("loss", "target", "hint"),
+    [
+        ("cross-entropy", lambda y: y.float(), "the loss mse is for real numbers"),
+        ("cross-entropy", lambda y: y[:, None], "squeeze.-1. removes the last dimension"),
+        ("cross-entropy", lambda y: torch.nn.functional.one_hot(y, 4), "argmax.. makes from one-hot vectors"),
+        ("mse", lambda y: torch.randn(len(y), 4, 1), "squeeze.-1. removes the last dimension"),
+    ],
+)
+def test_a_target_that_does_not_fit_gets_a_hint(loss, target, hint, perceptron, points, quick):
+    with pytest.raises(pipedream.CannotMeet, match=f"(?s)the tensor 'target' has.*; .*{hint}"):
+        pipedream.train(perceptron, (points[0], target(points[1])), loss=loss, **quick)
+
+
+def test_a_model_with_one_number_per_sample_is_for_mse(points, quick):
+    line = torch.nn.Linear(2, 1)
+    with pytest.raises(pipedream.CannotMeet, match="one number per sample: choose the loss mse"):
+        pipedream.train(line, points, **quick)
+    assert pipedream.profile(line, points[0], seconds=0.2, progress=False).layers[-1].kind == "MSE"
+    with pytest.raises(pipedream.CannotMeet, match="unsqueeze.-1. adds the last dimension"):
+        pipedream.train(line, (points[0], points[0][:, 0]), loss="mse", **quick)
+
+
 def test_a_built_in_network_is_trained_by_its_name():
     result = pipedream.train("mlp", hidden=8, minibatches=4, profile_seconds=0.2, progress=False)
     assert result.json["model"] == "mlp"
@@ -493,7 +523,8 @@ def test_ctrl_c_stops_with_the_weights_of_the_moment(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     printed, shown = process.communicate(timeout=60)
     assert printed == "interrupted True\n"
-    assert "goes on" in shown
+    assert shown.count("goes on") == 1
+    assert f"pipedream.resume('{tmp_path / 'run'}') goes on" in shown
     assert process.returncode == 0
     done = len((tmp_path / "run" / "run" / "metrics.jsonl").read_text().splitlines())
     result = pipedream.resume(tmp_path / "run", epochs=int(done / 450) + 2, progress=False)

@@ -348,7 +348,7 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
   say(idle_note(session.plan(), workers().count));
   outcome = run_session(session);
   report::TrainingRun run = session.report_of(outcome.measured, plan.simulated);
-  if (flags_.forgets_prediction) run.stage_memory.clear();
+  if (preparation_.forgets_prediction) run.stage_memory.clear();
   return run;
 }
 

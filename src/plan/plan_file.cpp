@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "cost/depths.h"
 #include "profile/device_names.h"
+#include "profile/profile.h"
 
 namespace pipedream::plan {
 namespace {
@@ -88,6 +89,7 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
             {"planner_seconds", predicted.planner_seconds}};
   if (!file.device.empty()) json["device"] = file.device;
   if (!file.precision.empty()) json["precision"] = file.precision;
+  if (file.batch) json["batch"] = *file.batch;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -175,13 +177,15 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
   root.expect_keys({"format", "version", "model", "system", "config", "workers", "stages",
-                    "microbatches", "predicted", "gap", "planner_seconds", "device", "precision"});
+                    "microbatches", "predicted", "gap", "planner_seconds", "device", "precision",
+                    "batch"});
   PlanFile read;
   read.model = root.at("model").text();
   read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
   if (const auto device = root.find("device")) read.device = profile::read_device(*device);
   if (const auto precision = root.find("precision"))
     read.precision = profile::read_precision(*precision);
+  if (const auto batch = root.find("batch")) read.batch = batch->integer(1, profile::kLargestBatch);
   read.plan.system = root.at("system").text();
   read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
   const std::vector<Node> stages = root.at("stages").elements();

@@ -39,6 +39,8 @@ struct PlanFile {
   int workers = 0;          // workers of the cluster that the plan was made for
   std::string device{};     // device that the plan is for, "cpu" or "cuda"; empty if not known
   std::string precision{};  // precision that the plan is for, such as "fp32"; empty if not known
+  // Samples of the minibatches that the prediction is for; nullopt if not known.
+  std::optional<std::int64_t> batch{};
   Plan plan;
   Predicted predicted;
 };

@@ -61,6 +61,7 @@ PlanFile any_plan(const graph::Graph& graph) {
   file.workers = any_of_range(1, any_of_range(0, 2) == 0 ? 6 : 1'000'001);
   if (any_of_range(0, 2) == 1) file.device = any_of_range(0, 2) == 1 ? "cuda" : "cpu";
   if (any_of_range(0, 2) == 1) file.precision = any_of_range(0, 2) == 1 ? "bf16" : "fp32";
+  if (any_of_range(0, 2) == 1) file.batch = any_of_range(1, 1 << any_of_range(1, 31));
   file.plan.system = any_text();
   file.plan.microbatches = any_of_range(1, 1 << any_of_range(1, 21));
   for (const LayerId layer : graph.order()) {

@@ -14,6 +14,7 @@ namespace pipedream::plan {
   if (a.workers != b.workers) return "workers";
   if (a.device != b.device) return "device: " + a.device + " / " + b.device;
   if (a.precision != b.precision) return "precision: " + a.precision + " / " + b.precision;
+  if (a.batch != b.batch) return "batch";
   if (a.plan.system != b.plan.system) return "system: " + a.plan.system + " / " + b.plan.system;
   if (a.plan.microbatches != b.plan.microbatches) return "microbatches";
   if (a.plan.stages.size() != b.plan.stages.size()) return "number of stages";

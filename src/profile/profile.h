@@ -14,6 +14,9 @@
 
 namespace pipedream::profile {
 
+// The largest number of samples of a minibatch that files may have.
+inline constexpr std::int64_t kLargestBatch = std::int64_t{1} << 30;
+
 // The cost of one layer for one minibatch.
 struct LayerCost {
   Nanos forward{0};

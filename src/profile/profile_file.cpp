@@ -217,7 +217,7 @@ Profile parse_profile_json(std::string_view content, const std::string& file) {
                     "workers", "passes", "input_seconds", "whole_seconds", "layers", "edges"});
   Profile profile;
   profile.model = root.at("model").text();
-  if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, 1 << 30);
+  if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, kLargestBatch);
   if (const auto device = root.find("device")) profile.device = read_device(*device);
   if (const auto precision = root.find("precision")) profile.precision = read_precision(*precision);
   if (const auto threads = root.find("threads"))

@@ -93,6 +93,7 @@ plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& prof
                       .workers = workers,
                       .device = profile::kind_of_device(profile.device),
                       .precision = profile.precision,
+                      .batch = profile.batch,
                       .plan = planned.plan};
   plan::Predicted& predicted = file.predicted;
   const plan::Prediction& prediction = planned.answer.prediction;

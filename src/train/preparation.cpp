@@ -147,7 +147,16 @@ Preparation given_plan(const PreparationCase& of) {
       systems::read_plan_for(of.plan.plan, of.network.graph, workers,
                              "and " + std::to_string(workers) + (workers == 1 ? " is" : " are") +
                                  " to train: take more, or plan anew with `system` auto");
-  if (of.plan.forgets_prediction) forget_speed(file.predicted);
+  preparation.forgets_prediction = of.plan.forgets_prediction;
+  if (!preparation.forgets_prediction && file.batch && *file.batch != of.network.batch) {
+    preparation.forgets_prediction = true;
+    preparation.notes.push_back("`plan` " + of.plan.plan.string() +
+                                " was made for minibatches of " + std::to_string(*file.batch) +
+                                " samples, and these have " + std::to_string(of.network.batch) +
+                                ": what it predicts does not hold");
+  }
+  file.batch = of.network.batch;
+  if (preparation.forgets_prediction) forget_speed(file.predicted);
   if (file.device.empty()) file.device = of.computing.device.is_cpu() ? "cpu" : "cuda";
   if (file.precision.empty()) file.precision = model::to_text(of.computing.precision);
   const cluster::Cluster cluster = cluster_for(of);

@@ -31,7 +31,8 @@ struct PlanRequest {
   std::filesystem::path cluster;
   std::filesystem::path schedule;  // a schedule that the user wrote (systems/own_schedule.h)
   double profile_seconds = 5;      // how long to profile, if no profile is given
-  // True if `plan` was made under other conditions, so that its predicted speed does not hold.
+  // True if it is known that `plan` was made under other conditions, so that what it predicts does
+  // not hold.
   bool forgets_prediction = false;
 };
 
@@ -54,6 +55,8 @@ struct Preparation {
   std::optional<systems::Choice> choice;  // if `auto` chose: the candidates of all systems
   // Measured or read. Not set if the user gave a plan without a profile.
   std::optional<profile::Profile> profile;
+  // True if the given plan was made under other conditions. What it predicts then does not hold.
+  bool forgets_prediction = false;
   std::vector<int> hosts;          // the host of each worker, as cluster::hosts returns it
   std::vector<std::string> notes;  // lines for the user, about unmet wishes and stale weights
 };
