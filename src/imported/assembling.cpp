@@ -15,6 +15,7 @@
 #include "imported/operators.h"
 #include "imported/schema.h"
 #include "model/blocks.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {
@@ -26,8 +27,6 @@ using pt2::Input;
 using pt2::TensorId;
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 48;  // of one tensor
-// Layers and inputs that losses add.
-constexpr const char* kLossNames[] = {"loss", "loss.classes_last", "loss.shift", "target"};
 
 bool depends_on_samples(const Call& call) {
   return std::any_of(call.arguments.begin(), call.arguments.end(), [](const auto& each) {
@@ -56,20 +55,16 @@ class Assembling {
   void find_owners();
   void find_outputs();
   void add_inputs();
-  [[nodiscard]] Wire add_loss(Loss loss);
-  [[nodiscard]] Wire add_cross_entropy(const Wire& scores);
-  [[nodiscard]] Wire add_language_model(const Wire& scores);
-  [[nodiscard]] Wire add_mse(const Wire& output);
-  // Adds a layer without weights that returns several tensors.
-  std::vector<Wire> add_plain(const std::string& name, const std::string& kind,
-                              const std::vector<Wire>& inputs,
-                              const std::vector<model::OutputSpec>& outputs,
-                              std::function<model::Tensors(const model::Tensors&)> function);
+  // The wire of a tensor that a layer makes or that the user gives.
+  [[nodiscard]] Wire wire_of(TensorId tensor) const {
+    const OutputPlace place = places_.at(tensor);
+    return {place.layer, type_of(tensor), place.output};
+  }
+  // The words that a language model predicts, if the model is one and reads them.
+  [[nodiscard]] std::optional<Wire> words_wire() const;
   // Chooses how the layer finds the number of samples. May add a user's input to `taken`.
   std::optional<SampleCount> sample_count(const LayerCalls& layer, std::vector<TensorId>& taken);
   [[nodiscard]] model::TensorType type_of(TensorId tensor) const;
-  // Refuses an output whose first dimension does not count the samples.
-  void want_samples_first(const Wire& output) const;
   // Returns `name`, or another name if an input or a layer of the loss has it.
   [[nodiscard]] std::string unique_layer_name(std::string name) const;
   [[nodiscard]] const Input& buffer_named(const std::string& name) const {
@@ -371,53 +366,16 @@ void Assembling::OneLayer::put_into_network() {
   for (std::size_t i = 0; i < made_.size(); ++i) all_.places_[made_[i]] = {id, i};
 }
 
-std::vector<Wire> Assembling::add_plain(
-    const std::string& name, const std::string& kind, const std::vector<Wire>& inputs,
-    const std::vector<model::OutputSpec>& outputs,
-    std::function<model::Tensors(const model::Tensors&)> function) {
-  class Plain final : public model::Layer {
-   public:
-    explicit Plain(std::function<model::Tensors(const model::Tensors&)> of)
-        : function_(std::move(of)) {}
-    model::Tensors forward(const model::Tensors& given, const model::Pass&) override {
-      return function_(given);
-    }
-    const model::Tensors& parameters() const override { return none_; }
-    const model::Tensors& buffers() const override { return none_; }
-
-   private:
-    std::function<model::Tensors(const model::Tensors&)> function_;
-    model::Tensors none_;
-  };
-  model::LayerSpec spec;
-  std::vector<OutputPlace> places;
-  for (const Wire& wire : inputs) {
-    spec.inputs.push_back("input" + std::to_string(places.size()));
-    places.push_back({wire.layer, wire.output});
-  }
-  spec.make = [function](const model::Tensors&, const model::Tensors&) {
-    return std::make_unique<Plain>(function);
-  };
-  const LayerId layer = net_.assembly().add_layer(name, kind, "", outputs, places, std::move(spec));
-  std::vector<Wire> wires;
-  for (std::size_t i = 0; i < outputs.size(); ++i) wires.push_back({layer, outputs[i].type, i});
-  return wires;
-}
-
-void Assembling::want_samples_first(const Wire& output) const {
-  const TensorId last = program_.outputs.front();
-  const auto& sizes = program_.tensors[last.index()].sizes;
-  const bool counts = !sizes.empty() && sizes.front().at(batch_) == batch_ &&
-                      (program_.symbol.empty() || sizes.front().at(batch_ + 1) == batch_ + 1);
-  if (counts) return;
-  refuse("the model returns " + shape_text(output.type.shape) + " for " + std::to_string(batch_) +
-         " samples: the first dimension must count the samples, or let the model return its loss "
-         "and choose the `loss` none");
+std::optional<Wire> Assembling::words_wire() const {
+  const Input* words =
+      words_predicted_by(program_, program_.tensors[program_.outputs.front().index()]);
+  if (words == nullptr || !places_.contains(words->tensor)) return std::nullopt;
+  return wire_of(words->tensor);
 }
 
 std::string Assembling::unique_layer_name(std::string name) const {
   const auto is_taken = [&] {
-    return std::find(std::begin(kLossNames), std::end(kLossNames), name) != std::end(kLossNames) ||
+    return is_name_of_loss(name) ||
            std::any_of(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
              return input.kind == Input::Kind::kUser && input.name == name;
            });
@@ -426,114 +384,22 @@ std::string Assembling::unique_layer_name(std::string name) const {
   return name;
 }
 
-Wire Assembling::add_cross_entropy(const Wire& scores) {
-  want_samples_first(scores);
-  model::Shape shape = scores.type.shape;
-  if (shape.size() < 2)
-    refuse("the loss cross-entropy wants scores [N, classes, …] from the model");
-  const std::int64_t classes = shape[1];
-  if (classes < 2)
-    refuse(
-        "the loss cross-entropy wants scores of at least two classes, and the model returns one "
-        "score: return two, or return the loss and choose the `loss` none");
-  shape.erase(shape.begin() + 1);
-  Wire last = scores;
-  if (shape.size() > 1) {
-    model::Shape moved = shape;
-    moved.push_back(classes);
-    last =
-        add_plain("loss.classes_last", "movedim", {scores}, {{"scores", {moved, scores.type.type}}},
-                  [](const model::Tensors& x) { return model::Tensors{x[0].movedim(1, -1)}; })[0];
-  }
-  const Wire target = net_.input("target", shape, at::kLong, classes);
-  return net_.add("loss", model::cross_entropy(), {last, target});
-}
-
-Wire Assembling::add_language_model(const Wire& scores) {
-  const Input* words =
-      words_predicted_by(program_, program_.tensors[program_.outputs.front().index()]);
-  if (words == nullptr)
-    refuse(
-        "the loss language-model wants scores [N, T, words] from the model, and words [N, T] as "
-        "its input");
-  if (!places_.contains(words->tensor)) refuse("the model does not read its words");
-  const OutputPlace place = places_.at(words->tensor);
-  const model::TensorType type = type_of(words->tensor);
-  if (type.shape[1] < 2)
-    refuse("the loss language-model wants at least two words in a row, and found " +
-           std::to_string(type.shape[1]));
-  model::Shape shape = scores.type.shape;
-  --shape[1];
-  const auto shifted = add_plain(
-      "loss.shift", "slice", {scores, {place.layer, type, place.output}},
-      {{"scores", {shape, scores.type.type}}, {"next", {{shape[0], shape[1]}, at::kLong}}},
-      [](const model::Tensors& x) {
-        const std::int64_t steps = x[0].size(1) - 1;
-        return model::Tensors{x[0].narrow(1, 0, steps), x[1].narrow(1, 1, steps).to(at::kLong)};
-      });
-  return net_.add("loss", model::cross_entropy(), {shifted[0], shifted[1]});
-}
-
-Wire Assembling::add_mse(const Wire& output) {
-  want_samples_first(output);
-  const Wire target = net_.input("target", output.type.shape, output.type.type);
-  return add_plain(
-      "loss", "MSE", {output, target}, {{"loss", {{}, output.type.type}}},
-      [](const model::Tensors& x) { return model::Tensors{at::mse_loss(x[0], x[1])}; })[0];
-}
-
-Wire Assembling::add_loss(Loss loss) {
-  const TensorId last = program_.outputs.front();
-  if (loss == Loss::kCrossEntropy || loss == Loss::kMse)
-    for (const Input& input : program_.inputs)
-      if (input.kind == Input::Kind::kUser && input.name == "target")
-        refuse(
-            "forward() has an argument 'target', as the loss calls what it compares with: rename "
-            "it, or let the model return its loss and choose the `loss` none");
-  const OutputPlace place = places_.at(last);
-  const Wire output{place.layer, type_of(last), place.output};
-  if (!at::isFloatingType(output.type.type)) refuse("the model's output has no real numbers");
-  switch (loss) {
-    case Loss::kCrossEntropy:
-      return add_cross_entropy(output);
-    case Loss::kLanguageModel:
-      return add_language_model(output);
-    case Loss::kMse:
-      return add_mse(output);
-    case Loss::kNone:
-      break;
-  }
-  if (!output.type.shape.empty())
-    refuse(
-        "the loss 'none' means that the model returns its loss, one number, and it returns a "
-        "tensor of " +
-        counted(static_cast<std::int64_t>(output.type.shape.size()), "dimension", "dimensions") +
-        ": choose another `loss`");
-  return output;
-}
-
 model::Network Assembling::run(Loss loss) {
   find_owners();
   find_outputs();
   add_inputs();
   for (std::size_t i = 0; i < parts_.layers.size(); ++i) OneLayer(*this, i).add();
-  const Wire made = add_loss(loss);
+  const Wire made = add_loss({.program = program_,
+                              .file = parts_.archive->path().string(),
+                              .batch = batch_,
+                              .output = wire_of(program_.outputs.front()),
+                              .words = words_wire(),
+                              .net = net_},
+                             loss);
   return std::move(net_).build(made);
 }
 
 }  // namespace
-
-const Input* words_predicted_by(const pt2::Program& program, const pt2::Tensor& output) {
-  if (output.sizes.size() != 3) return nullptr;
-  for (const Input& input : program.inputs) {
-    const pt2::Tensor& tensor = program.tensors[input.tensor.index()];
-    if (input.kind == Input::Kind::kUser && !pt2::is_real(tensor.type) &&
-        tensor.type != pt2::Type::kBool && tensor.sizes.size() == 2 &&
-        tensor.sizes[0] == output.sizes[0] && tensor.sizes[1] == output.sizes[1])
-      return &input;
-  }
-  return nullptr;
-}
 
 model::Network assemble(const Parts& parts, Loss loss, std::int64_t batch) {
   return Assembling(parts, batch).run(loss);

@@ -24,9 +24,4 @@ struct Parts {
 // fit the loss.
 [[nodiscard]] model::Network assemble(const Parts& parts, Loss loss, std::int64_t batch);
 
-// The user's input whose words a language model with this output [N, T, words] predicts; null if
-// there is none.
-[[nodiscard]] const pt2::Input* words_predicted_by(const pt2::Program& program,
-                                                   const pt2::Tensor& output);
-
 }  // namespace pipedream::imported

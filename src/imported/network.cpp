@@ -12,6 +12,7 @@
 #include "imported/operators.h"
 #include "imported/schema.h"
 #include "imported/special.h"
+#include "pt2/calls.h"
 #include "pt2/digest.h"
 
 namespace pipedream::imported {
@@ -19,11 +20,6 @@ namespace {
 
 using pt2::Input;
 using pt2::TensorId;
-
-constexpr std::pair<const char*, Loss> kLosses[] = {{"cross-entropy", Loss::kCrossEntropy},
-                                                    {"mse", Loss::kMse},
-                                                    {"language-model", Loss::kLanguageModel},
-                                                    {"none", Loss::kNone}};
 
 // For each tensor of the program, the tensor that replaces it: for a parameter, the first used
 // parameter with the same stored tensor; for any other, the tensor itself.
@@ -51,11 +47,6 @@ std::vector<TensorId> same_tensors(const pt2::Archive& archive,
   return same;
 }
 
-std::string module_text(const pt2::Call& call) {
-  if (call.modules.empty() || call.modules.back().path.empty()) return "the model itself";
-  return call.modules.back().path;
-}
-
 // What a call has that cannot be given to its operator; empty if it has nothing of the kind.
 std::string odd_argument(const pt2::Call& call) {
   for (const pt2::NamedArgument& each : call.arguments)
@@ -73,7 +64,7 @@ void want_known_operators(const pt2::Program& program, const std::string& file) 
     const std::string odd = odd_argument(call);
     if (is_allowed(call.op) && is_computable(call) && find_operator(call) && odd.empty()) continue;
     const std::string op = call.op + (call.overload.empty() ? "" : "." + call.overload);
-    modules[printable(op, 200) + odd].insert(module_text(call));
+    modules[printable(op, 200) + odd].insert(pt2::module_text(call));
   }
   if (modules.empty()) return;
   constexpr std::size_t kShown = 3;
@@ -101,32 +92,13 @@ void want_right_states(const pt2::Program& program, const std::string& file) {
       if (used.contains(made[i]) && program.tensors[made[i].index()].sizes.size() > 3)
         throw CannotMeet(
             file + ": torch.export wrote wrong shapes for the final states of the LSTM '" +
-            module_text(call) +
+            pt2::module_text(call) +
             "': use its output instead, such as output[:, -1], or let pipedream.train of the "
             "Python package export the model");
   }
 }
 
 }  // namespace
-
-std::vector<std::string> loss_names() {
-  std::vector<std::string> names;
-  for (const auto& [text, loss] : kLosses) names.emplace_back(text);
-  return names;
-}
-
-Loss loss_named(const std::string& name) {
-  for (const auto& [text, loss] : kLosses)
-    if (name == text) return loss;
-  throw BadUsage("there is no loss '" + printable(name) + "'" + suggestion(name, loss_names()));
-}
-
-std::string to_text(Loss loss) {
-  for (const auto& [text, known] : kLosses)
-    if (loss == known) return text;
-  PD_CHECK(false && "every loss has a name");
-  return "";
-}
 
 Model::Model(const std::filesystem::path& file, Kernels kernels)
     : name_(file.stem().string()),
@@ -154,13 +126,7 @@ Model::Model(const std::filesystem::path& file, Kernels kernels)
                      (layers_.empty() ? "" : "; requires_grad is False for all of them"));
 }
 
-Loss Model::default_loss() const {
-  const auto& tensors = safe_.program.tensors;
-  const pt2::Tensor& output = tensors[safe_.program.outputs.front().index()];
-  if (output.sizes.empty()) return Loss::kNone;
-  return words_predicted_by(safe_.program, output) != nullptr ? Loss::kLanguageModel
-                                                              : Loss::kCrossEntropy;
-}
+Loss Model::default_loss() const { return fitting_loss(safe_.program); }
 
 std::optional<std::int64_t> Model::fixed_batch() const {
   if (!safe_.program.symbol.empty()) return std::nullopt;

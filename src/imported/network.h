@@ -9,25 +9,12 @@
 
 #include "imported/functional.h"
 #include "imported/grouping.h"
+#include "imported/losses.h"
 #include "imported/special.h"
 #include "model/network.h"
 #include "pt2/archive.h"
 
 namespace pipedream::imported {
-
-// The loss that training minimises.
-enum class Loss {
-  kCrossEntropy,   // of scores [N, classes, …] and class numbers [N, …]
-  kMse,            // the mean squared difference of the output and a target of the same shape
-  kLanguageModel,  // of scores [N, T, words] for each position, and the words that follow
-  kNone            // the model returns its loss
-};
-// "cross-entropy", "mse", "language-model", "none".
-[[nodiscard]] std::vector<std::string> loss_names();
-// The loss called "cross-entropy", "mse", "language-model" or "none". Throws BadUsage for any other
-// name.
-[[nodiscard]] Loss loss_named(const std::string& name);
-[[nodiscard]] std::string to_text(Loss loss);
 
 // An exported model, opened. Immutable, so safe to share between threads.
 class Model {

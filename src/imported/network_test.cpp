@@ -19,6 +19,10 @@
 namespace pipedream::imported {
 namespace {
 
+// The number of samples in the small program.
+const std::string kFree =
+    R"j({"as_expr": {"expr_str": "Symbol('s7', positive=True, integer=True)", "hint": {"as_int": 2}}})j";
+
 class ImportedModel : public testing::Test {
  protected:
   // The small program, in which `from` is replaced.
@@ -67,6 +71,11 @@ TEST_F(ImportedModel, ComputesWhatTheProgramSays) {
   EXPECT_EQ(scores[0][1].item<float>(), 0.0F);
 }
 
+TEST_F(ImportedModel, WithOneNumberPerSampleIsForMse) {
+  const Model model(write(kFree + R"(, {"as_int": 2})", kFree + R"(, {"as_int": 1})"));
+  EXPECT_EQ(model.default_loss(), Loss::kMse);
+}
+
 TEST_F(ImportedModel, ListsAllOperatorsThatAreNotSupported) {
   const auto refusal = test::message_of<CannotMeet>([&] {
     const Model model(write("torch.ops.aten.relu.default", "torch.ops.aten.from_file.default"));
@@ -88,9 +97,7 @@ TEST_F(ImportedModel, RefusesWhatDoesNotFit) {
 }
 
 TEST_F(ImportedModel, WithANumberOfSamplesComputesOnlyThat) {
-  const std::string free =
-      R"j({"as_expr": {"expr_str": "Symbol('s7', positive=True, integer=True)", "hint": {"as_int": 2}}})j";
-  const Model model(write(free, R"({"as_int": 2})"));
+  const Model model(write(kFree, R"({"as_int": 2})"));
   EXPECT_EQ(model.fixed_batch(), 2);
   EXPECT_TRUE(model.network(Loss::kCrossEntropy, 2).has_fixed_batch);
   EXPECT_THROW((void)model.network(Loss::kCrossEntropy, 3), CannotMeet);

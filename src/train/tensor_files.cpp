@@ -1,5 +1,6 @@
 #include "train/tensor_files.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -90,6 +91,23 @@ bool converts(at::ScalarType found, at::ScalarType wanted) {
   return at::isIntegralType(found, /*includeBool=*/true);
 }
 
+// What may help with a column that does not fit the input; empty if nothing is known.
+std::string hint_for(const model::InputSpec& input, const Column& column) {
+  const bool takes_classes = !at::isFloatingType(input.type) && input.bound > 1;
+  const auto& wanted = input.shape;
+  const auto& found = column.shape;
+  if (found.size() == wanted.size() + 1 && found.back() == 1)
+    return "; squeeze(-1) removes the last dimension";
+  if (takes_classes && found.size() == wanted.size() + 1 &&
+      std::find(found.begin() + 1, found.end(), input.bound) != found.end())
+    return "; it wants class numbers, which argmax() makes from one-hot vectors";
+  if (!takes_classes && wanted.size() == found.size() + 1 && wanted.back() == 1)
+    return "; unsqueeze(-1) adds the last dimension";
+  if (takes_classes && input.name == "target" && at::isFloatingType(column.type))
+    return "; it wants class numbers, and the `loss` mse is for real numbers";
+  return "";
+}
+
 // What is wrong with a column; empty if nothing is.
 std::string fault_of(const model::InputSpec& input, const Column& column) {
   model::Shape wanted = input.shape;
@@ -100,10 +118,11 @@ std::string fault_of(const model::InputSpec& input, const Column& column) {
   if (wanted != found)
     return column.name + " has the shape " + shape_text(column.shape) +
            ", and the network's input '" + input.name + "' has " + shape_text(input.shape) +
-           " for a minibatch of " + std::to_string(input.shape[0]);
+           " for a minibatch of " + std::to_string(input.shape[0]) + hint_for(input, column);
   if (!converts(column.type, input.type))
     return column.name + " has numbers of the type " + c10::toString(column.type) +
-           ", and the network's input '" + input.name + "' wants " + c10::toString(input.type);
+           ", and the network's input '" + input.name + "' wants " + c10::toString(input.type) +
+           hint_for(input, column);
   return "";
 }
 
