@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._subclasses import fake_tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from . import _faithful
 from ._data import Samples
@@ -256,7 +258,16 @@ def _evaluates_alike(program: torch.export.ExportedProgram, example: _Example, r
         return True
 
 
+def _uses_packed_sequences(error: Exception) -> bool:
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(isinstance(value, PackedSequence) for frame, _ in frames for value in frame.f_locals.values())
+
+
 def _first_line(error: Exception) -> str:
+    if _uses_packed_sequences(error):
+        return "packed sequences have sizes that depend on the data: give the LSTM padded samples, and mask its output"
+    if isinstance(error, (fake_tensor.DynamicOutputShapeException, fake_tensor.DataDependentOutputException)):
+        return f"what {error.func} returns has a size that depends on the data"
     if isinstance(error, torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode):
         return "forward decides by the content of a tensor, as `if x.sum() > 0` does (torch.where may do the same)"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

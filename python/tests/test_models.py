@@ -9,6 +9,17 @@ from torch.utils.checkpoint import checkpoint
 import pipedream
 
 
+class Packed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(2, 4, batch_first=True)
+
+    def forward(self, x):
+        lengths = torch.full((x.shape[0],), 3)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(x[:, None].expand(-1, 3, 2), lengths, batch_first=True)
+        return torch.nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0][:, 0]
+
+
 class Net(torch.nn.Module):
     """A network in whose middle a function computes something."""
 
@@ -124,12 +135,22 @@ def test_autocast_in_forward_is_kept(points, quick):
         (doubles_its_gradient, "Tensor.register_hook, which it loses"),
         (lambda net, x: x if x.sum() > 0 else -x, "by the content of a tensor.*test_models.py:.*x.sum"),
         (lambda net, x: x * x.mean().item(), "aten::mul.Tensor with a number that forward computes, as .item"),
+        (lambda net, x: x + x[x > 0].sum(), "the size 'u0' depends on the data .aten::index in the model itself"),
+        (
+            lambda net, x: x + torch.nn.functional.ctc_loss(x[None], x[:, :1].long(), *torch.ones(2, len(x)).long()),
+            "what aten._ctc_loss.Tensor returns has a size that depends on the data .test_models.py:",
+        ),
         (lambda net, x: x + torch.linalg.eigvals(x.T @ x).real.sum(), "linalg_eigvals"),
     ],
 )
 def test_what_cannot_be_exported_is_named(middle, message, points, quick):
     with pytest.raises(pipedream.CannotMeet, match=message):
         pipedream.train(Net(middle), points, **quick)
+
+
+def test_packed_sequences_are_named(points, quick):
+    with pytest.raises(pipedream.CannotMeet, match="packed sequences have sizes that depend on the data"):
+        pipedream.train(Packed(), points, **quick)
 
 
 def test_hooks_on_gradients_are_named(perceptron, points, quick):

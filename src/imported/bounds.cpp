@@ -6,6 +6,7 @@
 
 #include "imported/operators.h"
 #include "imported/schema.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "imported/operators.h"
 #include "imported/schema.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {

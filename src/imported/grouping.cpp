@@ -8,6 +8,7 @@
 #include "imported/operators.h"
 #include "imported/schema.h"
 #include "imported/special.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "imported/operators.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 
@@ -12,38 +13,6 @@ using pt2::TensorId;
 
 std::optional<c10::OperatorHandle> find_operator(const Call& call) {
   return c10::Dispatcher::singleton().findSchema({call.op, call.overload});
-}
-
-std::vector<TensorId> tensors_in(const pt2::Argument& argument) {
-  std::vector<TensorId> found;
-  if (const auto* one = std::get_if<TensorId>(&argument)) found.push_back(*one);
-  if (const auto* list = std::get_if<pt2::Tensors>(&argument))
-    for (const auto& each : *list)
-      if (each) found.push_back(*each);
-  return found;
-}
-
-std::vector<TensorId> reads_of(const Call& call) {
-  std::vector<TensorId> found;
-  for (const pt2::NamedArgument& each : call.arguments)
-    for (const TensorId tensor : tensors_in(each.value)) found.push_back(tensor);
-  return found;
-}
-
-std::vector<TensorId> makes_of(const Call& call) {
-  std::vector<TensorId> found;
-  for (const pt2::Result& result : call.results) {
-    if (const auto* one = std::get_if<TensorId>(&result)) found.push_back(*one);
-    if (const auto* list = std::get_if<std::vector<TensorId>>(&result))
-      found.insert(found.end(), list->begin(), list->end());
-  }
-  return found;
-}
-
-const pt2::Argument* argument_of(const Call& call, std::string_view name) {
-  for (const pt2::NamedArgument& each : call.arguments)
-    if (each.name == name) return &each.value;
-  return nullptr;
 }
 
 namespace {

@@ -12,12 +12,6 @@ namespace pipedream::imported {
 // The operator of a call, or nullopt if libtorch has none of that name.
 [[nodiscard]] std::optional<c10::OperatorHandle> find_operator(const pt2::Call& call);
 
-// The tensors that an argument names; none for other arguments.
-[[nodiscard]] std::vector<pt2::TensorId> tensors_in(const pt2::Argument& argument);
-// The tensors that a call reads and makes, in the order of its arguments and results.
-[[nodiscard]] std::vector<pt2::TensorId> reads_of(const pt2::Call& call);
-[[nodiscard]] std::vector<pt2::TensorId> makes_of(const pt2::Call& call);
-
 // The tensors that a call writes into. Running averages of batch normalisation are among them,
 // which libtorch's schemas do not tell.
 [[nodiscard]] std::vector<pt2::TensorId> writes_of(const pt2::Call& call);
@@ -27,8 +21,5 @@ namespace pipedream::imported {
 // The call that returns what `call` would write into its first argument. nullopt if `call` does not
 // work in place, or if libtorch has no such operator.
 [[nodiscard]] std::optional<pt2::Call> out_of_place(const pt2::Call& call);
-
-// The argument called `name`; null if the call does not give it.
-[[nodiscard]] const pt2::Argument* argument_of(const pt2::Call& call, std::string_view name);
 
 }  // namespace pipedream::imported

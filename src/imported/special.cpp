@@ -12,6 +12,7 @@
 #include "model/conv2d.h"
 #include "model/lstm.h"
 #include "model/random.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {
@@ -121,6 +122,15 @@ void functional_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings&
 // (imported/layer.cpp), so that this view of it needs a copy.
 void view(const OperatorHandle&, Stack& stack, Surroundings&) {
   stack = {stack[0].toTensor().reshape(stack[1].toIntVector())};
+}
+
+// embedding(Tensor weight, Tensor indices, SymInt padding_idx, bool scale_grad_by_freq, bool
+// sparse) and embedding_bag, which has `sparse` as its sixth argument. Gradients are summed in
+// dense buffers, so a sparse gradient, which has the same numbers, is of no use.
+template <std::size_t kSparse>
+void with_dense_gradient(const OperatorHandle& op, Stack& stack, Surroundings&) {
+  stack[kSparse] = false;
+  call_as_it_is(op, stack);
 }
 
 // copy(Tensor self, Tensor src, bool non_blocking): what copy_ writes into `self`. libtorch has no
@@ -405,6 +415,9 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"copy", {copy, nullptr, false}},
       {"view", {view, nullptr, false}},
       {"_unsafe_view", {view, nullptr, false}},
+      {"embedding", {with_dense_gradient<4>, nullptr, false}},
+      {"embedding_bag", {with_dense_gradient<5>, nullptr, false}},
+      {"embedding_bag.padding_idx", {with_dense_gradient<5>, nullptr, false}},
       {"conv2d", {convolution, nullptr, false}},
       {"lstm.input", {lstm, "train", true}},
       {"gru.input", {with_one_state<kGru>, "train", true}},

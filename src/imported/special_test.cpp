@@ -50,6 +50,16 @@ TEST(Special, BernoulliIsItsMeanInEvaluation) {
   EXPECT_TRUE(computed("bernoulli", "", {shares, c10::IValue()}, kEvaluation).equal(shares));
 }
 
+TEST(Special, AnEmbeddingHasADenseGradient) {
+  for (const bool sparse : {false, true}) {
+    const at::Tensor weight = at::ones({4, 3}).set_requires_grad(true);
+    const at::Tensor words = at::tensor({1, 1, 2}, at::kLong);
+    computed("embedding", "", {weight, words, -1, false, sparse}, kTraining).sum().backward();
+    EXPECT_EQ(weight.grad().layout(), at::kStrided);
+    EXPECT_TRUE(weight.grad().sum(1).equal(at::tensor({0.0F, 6.0F, 3.0F, 0.0F})));
+  }
+}
+
 TEST(Special, ACopyHasTheGradientOfWhatIsCopied) {
   const at::Tensor row = at::ones({3}).set_requires_grad(true);
   const at::Tensor copied = computed("copy", "", {at::empty({2, 3}), row, false}, kTraining);

@@ -9,6 +9,7 @@
 #include "core/match.h"
 #include "imported/schema.h"
 #include "model/precision.h"
+#include "pt2/calls.h"
 
 namespace pipedream::imported {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/document.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "pt2/calls.h"
 
 namespace pipedream::pt2 {
 namespace {
@@ -418,24 +419,31 @@ void ProgramReader::replace_symbols() {
   std::map<std::string, std::int64_t> others = hints_;
   others.erase(program_.symbol);
   std::set<std::string> replaced;
-  const auto replace = [&](Size& size) {
+  // `call` makes a tensor of this size, or has the size as an argument; nullptr if no call does.
+  const auto replace = [&](Size& size, const Call* call) {
     if (size.is_number()) return;
     const auto symbols = size.symbols();
     size = size.with(others);
     replaced.insert(symbols.begin(), symbols.end());
     for (const std::string& left : size.symbols())
       if (left != program_.symbol)
-        throw CannotMeet(file_ + ": the size '" + printable(left) +
-                         "' depends on the data, which is not supported");
+        throw CannotMeet(file_ + ": the size '" + printable(left) + "' depends on the data" +
+                         (call == nullptr
+                              ? ""
+                              : " (" + printable(call->op) + " in " + module_text(*call) + ")") +
+                         ", which is not supported: a mask may do instead of a selection");
   };
-  for (Tensor& tensor : program_.tensors)
-    for (Size& size : tensor.sizes) replace(size);
-  for (Call& call : program_.calls)
+  for (Call& call : program_.calls) {
     for (NamedArgument& each : call.arguments) {
-      if (auto* size = std::get_if<Size>(&each.value)) replace(*size);
+      if (auto* size = std::get_if<Size>(&each.value)) replace(*size, &call);
       if (auto* list = std::get_if<std::vector<Size>>(&each.value))
-        for (Size& size : *list) replace(size);
+        for (Size& size : *list) replace(size, &call);
     }
+    for (const TensorId made : makes_of(call))
+      for (Size& size : program_.tensors[made.index()].sizes) replace(size, &call);
+  }
+  for (Tensor& tensor : program_.tensors)
+    for (Size& size : tensor.sizes) replace(size, nullptr);
   replaced.erase(program_.symbol);
   program_.fixed_sizes.assign(replaced.begin(), replaced.end());
 }

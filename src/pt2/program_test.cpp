@@ -120,7 +120,8 @@ TEST(Program, SizesThatDependOnTheDataAreRefused) {
   const std::string answer =
       refusal(start + R"j("Symbol('s7', positive=True, integer=True)", "hint": {"as_int": 2})j",
               start + R"j("Symbol('u0', integer=True)", "hint": null)j");
-  EXPECT_NE(answer.find("the size 'u0' depends on the data"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("the size 'u0' depends on the data (aten::view in fc)"), std::string::npos)
+      << answer;
 }
 
 TEST(Program, StoredTensorsAreRead) {
