@@ -1,4 +1,4 @@
-"""Pipeline-parallel training of PyTorch models that plans itself.
+"""Trains PyTorch models with pipeline parallelism. It chooses stages and system itself.
 
     result = pipedream.train(model, (images, labels), workers=4, epochs=2)
 

@@ -46,7 +46,7 @@ def train(
     loss: str = DEFAULT_LOSS,
     workers: int | None = None,
     system: str = "auto",
-    epochs: int = 1,
+    epochs: int | None = None,
     batch: int | None = None,
     learning_rate: float | None = None,
     optimiser: str | None = None,
@@ -68,6 +68,7 @@ def train(
     loss: "cross-entropy", "mse", "language-model", or "none" if the model returns its loss.
     workers: the number of threads that train together. Without it, the plan's, or 2 without a plan.
     system: the training system; "auto" takes the fastest that fits.
+    epochs: passes over the training data: 1, unless minibatches=… says how many minibatches to train.
     batch: samples per minibatch. Each replica of the first stage reads minibatches of this size. Without it, the
         plan's, or the program's default without a plan.
     optimiser: "sgd", "momentum", "adam" or "adamw".
@@ -83,16 +84,16 @@ def train(
     Ctrl-C stops after the next update. The model then has the weights of that moment, and
     KeyboardInterrupt is raised. Other failures raise an exception of this package.
     """
-    if "minibatches" not in options:
-        options["epochs"] = epochs
-    if plan is None:
+    given = None if plan is None else _plan_of(plan)
+    if given is None:
         options["system"] = system
-    elif system not in ("auto", _plan_of(plan).system):
-        raise BadUsage(f"system={system!r}: the plan is for {_plan_of(plan).system!r}; leave one of the two out")
-    if batch is None and plan is not None:
-        batch = _plan_of(plan).batch
+    elif system not in ("auto", given.system):
+        raise BadUsage(f"system={system!r}: the plan is for {given.system!r}; leave one of the two out")
+    if batch is None and given is not None:
+        batch = given.batch
     options |= {
-        "workers": _workers_for(workers, plan),
+        "workers": _workers_for(workers, given),
+        "epochs": epochs,
         "batch": batch,
         "learning_rate": learning_rate,
         "optimiser": optimiser,
@@ -268,12 +269,12 @@ def compare(
         return Comparison(json.loads(made))
 
 
-def _workers_for(workers: int | None, plan: Plan | Path | None = None, cluster: Path | None = None) -> int | None:
+def _workers_for(workers: int | None, plan: Plan | None = None, cluster: Path | None = None) -> int | None:
     """`workers` if it is given. Otherwise the plan's number of workers, None for a cluster's, or 2."""
     want_count(workers, "workers")
     if workers is not None or cluster is not None:
         return workers
-    return DEFAULT_WORKERS if plan is None else int(_plan_of(plan).json["workers"])
+    return DEFAULT_WORKERS if plan is None else int(plan.json["workers"])
 
 
 def _plan_of(plan: Plan | Path) -> Plan:
@@ -368,8 +369,8 @@ def _train(
     where = ["--out", str(run)] if is_new else []
     try:
         hidden = str(run) if out is None else None
-        names = {**names, f"; 'pipedream train --resume {run}' goes on": ""}  # _rescue() says how to go on in Python
-        printed = _program.run(["train", "--json", *words, *where], progress, hidden, names)
+        advice = f"; 'pipedream train --resume {run}' goes on"  # _rescue() says how to go on in Python
+        printed = _program.run(["train", "--json", *words, *where], progress, hidden, names, dropped=advice)
     except (KeyboardInterrupt, Interrupted):
         _rescue(run, module, out, progress)
         raise
@@ -393,13 +394,11 @@ def _text_of(file: pathlib.Path) -> str:
 
 def _rescue(run: pathlib.Path, module: torch.nn.Module | None, out: Path | None, progress: bool) -> None:
     """Loads the weights of the newest checkpoint into the model, after an interrupt."""
-    if not (run / "checkpoints").is_dir():
+    checkpoints = run / "checkpoints"
+    if not checkpoints.is_dir() or not any(checkpoints.iterdir()):
         return
     if module is not None:
-        try:
-            _load_newest(module, run)
-        except Error:
-            return  # no checkpoint was written yet
+        _load_newest(module, run)
         if progress:
             print("the model has the weights of the newest checkpoint", file=sys.stderr)
     if out is not None and progress:
@@ -415,11 +414,23 @@ def _load_newest(module: torch.nn.Module, run: pathlib.Path) -> None:
 
 
 def _load(module: torch.nn.Module, weights: pathlib.Path) -> None:
-    """Loads trained tensors into a model. Its parameters stay on their devices."""
-    try:
-        module.load_state_dict(load_file(weights))
-    except RuntimeError as error:
-        raise BadUsage(f"the trained weights are of another model: {error}") from None
+    """Loads trained tensors into a model. Its parameters stay on their devices.
+
+    Nothing of the model is changed if one of the tensors does not fit.
+    """
+    trained = load_file(weights)
+    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in trained.items()}
+    faults = [f"{name}: {_shape_in(found, name)}, and {_shape_in(wanted, name)} in the model" for name in
+              sorted(wanted.keys() | found.keys()) if wanted.get(name) != found.get(name)]
+    if faults:
+        more = f"\n  and {len(faults) - 5} more" if len(faults) > 5 else ""
+        raise BadUsage("the trained weights are of another model:\n  " + "\n  ".join(faults[:5]) + more)
+    module.load_state_dict(trained)
+
+
+def _shape_in(tensors: Mapping[str, tuple[int, ...]], name: str) -> str:
+    return f"the shape {list(tensors[name])}" if name in tensors else "missing"
 
 
 def _metrics(file: pathlib.Path) -> tuple[list[Step], list[Evaluation]]:

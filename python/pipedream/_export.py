@@ -218,7 +218,7 @@ def _save(program: torch.export.ExportedProgram, file: pathlib.Path) -> None:
 
 
 def _exported(model: torch.nn.Module, example: _Example, shapes: dict[str, Any] | None) -> torch.export.ExportedProgram:
-    with _in_mode(model, training=True), _faithful.watching(), _faithful.right_lstm_states(), _silence():
+    with _in_mode(model, training=True), _faithful.refusing_own_gradients(), _faithful.right_lstm_states(), _silence():
         return torch.export.export(model, example.args, example.kwargs, dynamic_shapes=shapes)
 
 

@@ -69,7 +69,7 @@ def right_lstm_states() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watching() -> Iterator[None]:
+def refusing_own_gradients() -> Iterator[None]:
     """Raises CannotMeet if the block exports a model that defines gradients of its own.
 
     torch.export records the operators of forward. The gradients of the exported model are those of the operators.
@@ -80,17 +80,23 @@ def watching() -> Iterator[None]:
 
     def watched_apply(cls: type[torch.autograd.Function], *args: Any, **kwargs: Any) -> Any:
         if cls is REENTRANT:
-            found.add("torch.utils.checkpoint with use_reentrant=True, whose gradient it loses: use_reentrant=False")
+            found.add(
+                "forward calls torch.utils.checkpoint with use_reentrant=True. torch.export drops its gradient: "
+                "pass use_reentrant=False"
+            )
         elif not cls.__module__.startswith("torch."):
             found.add(
-                f"{cls.__name__}.apply, a torch.autograd.Function, whose backward it loses: write it with operators "
-                "of PyTorch (x + (y - x).detach() has the value of y and the gradient of x)"
+                f"forward calls {cls.__name__}.apply, a torch.autograd.Function. torch.export drops its backward: "
+                "compute the same with operators of PyTorch (x + (y - x).detach() has the value of y and the "
+                "gradient of x)"
             )
         return apply.__get__(None, cls)(*args, **kwargs)
 
     def watched_hook(self: torch.Tensor, *args: Any) -> Any:
         if not sys._getframe(1).f_code.co_filename.startswith(TORCH):
-            found.add("Tensor.register_hook, which it loses: write it without")
+            found.add(
+                "forward calls Tensor.register_hook. torch.export drops the hook: compute the same without it"
+            )
         return hook(self, *args)
 
     torch.autograd.Function.apply = classmethod(watched_apply)  # type: ignore[assignment, method-assign]
@@ -101,9 +107,7 @@ def watching() -> Iterator[None]:
         torch.autograd.Function.apply = apply  # type: ignore[method-assign]
         torch.Tensor.register_hook = hook  # type: ignore[method-assign]
     if found:
-        raise CannotMeet(
-            "torch.export would change the model's gradients. forward calls " + "; and ".join(sorted(found))
-        )
+        raise CannotMeet("torch.export would change the model's gradients:\n  " + "\n  ".join(sorted(found)))
 
 
 def evaluates_alike(
@@ -121,7 +125,7 @@ def evaluates_alike(
     found = seeded(lambda: torch.func.functional_call(module, buffers, args, kwargs))
     ours, theirs = _first_tensor(found), _first_tensor(wanted)
     if ours is None or theirs is None or ours.shape != theirs.shape:
-        return ours is theirs
+        return ours is None and theirs is None
     ours, theirs = ours.detach().double(), theirs.detach().double()
     scale = float(theirs.abs().max()) if theirs.numel() > 0 else 0.0
     return torch.allclose(ours, theirs, rtol=1e-3, atol=1e-3 * scale, equal_nan=True)

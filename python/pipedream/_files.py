@@ -124,7 +124,8 @@ class Source:
         share = ["--held-out", str(held_out)] if is_share(held_out) else []
         if data is None or isinstance(data, str):
             if held_out is not None and not share:
-                raise BadUsage("held_out wants data of the same kind with it, or is a number")
+                what = "was left out" if data is None else "is text"
+                raise BadUsage(f"held_out: wanted a number, because `data` {what}; found {kind_of(held_out)}")
             return [*share, *([] if data is None else ["--data", data])]
         samples = self._samples or Samples(data)
         names = self._names or _own_names(samples)

@@ -68,16 +68,16 @@ WRITTEN = "written to "  # the beginning of a line that names a file of the resu
 
 
 class _Screen:
-    """Shows on stderr what the program writes there, with three exceptions.
+    """Shows on stderr what the program writes there, with four exceptions.
 
     The error message of a program that fails is not shown, since it is raised as an exception. Lines that
     name files in the folder `hidden` are not shown, since the folder will be removed. The files in `names`
-    are called by their names in it.
+    are called by their names in it. The text `dropped` is left out.
     """
 
-    def __init__(self, show: bool, hidden: str | None, names: Mapping[str, str]) -> None:
+    def __init__(self, show: bool, hidden: str | None, names: Mapping[str, str], dropped: str) -> None:
         self._show = show
-        self._names = names
+        self._names = {dropped: "", **names} if dropped else names
         self._hidden = None if hidden is None else WRITTEN + hidden
         self._held = ""
         self._is_message = False  # whether `_held` is an error message
@@ -99,7 +99,7 @@ class _Screen:
 
     @staticmethod
     def _may_be_held(begin: str) -> bool:
-        """Whether the beginning of a line leaves open if the line is shown."""
+        """Whether more of the line is needed to decide if it is shown."""
         if "\n" in begin or "\r" in begin:
             return False
         return begin.startswith(WRITTEN) or any(each.startswith(begin) for each in (ERASE, MESSAGE, WRITTEN))
@@ -241,18 +241,22 @@ def _decoded(data: bytes) -> tuple[str, bytes]:
 
 
 def run(
-    words: Sequence[str], show: bool = True, hidden: str | None = None, names: Mapping[str, str] | None = None
+    words: Sequence[str],
+    show: bool = True,
+    hidden: str | None = None,
+    names: Mapping[str, str] | None = None,
+    dropped: str = "",
 ) -> str:
     """Runs the program with these arguments, and returns what it prints.
 
-    If `show` is true, its progress is shown on stderr, as _Screen says of `hidden` and `names`. Raises
+    If `show` is true, its progress is shown on stderr, as _Screen says of the other arguments. Raises
     KeyboardInterrupt if Ctrl-C stopped the program, and the exception of its exit code if it failed.
     """
     show = show and sys.stderr is not None
     for word in words:
         _want_word(word)
     with _Interrupts() as interrupts:
-        process = _Process(words, _Screen(show, hidden, names or {}), terminal=show and sys.stderr.isatty())
+        process = _Process(words, _Screen(show, hidden, names or {}, dropped), terminal=show and sys.stderr.isatty())
         code, printed, message = interrupts.run(process)
     if interrupts.count > 0 and code != 0:
         raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """Exported models compute and keep what they do in PyTorch."""
 
 import copy
+import math
 
 import pytest
 import torch
@@ -83,10 +84,13 @@ def test_buffers_are_written_as_in_pytorch(between, recompute, samples, steady):
         assert torch.allclose(tensor, wanted[name], atol=1e-5), name
 
 
-def test_buffers_of_items_in_flight_are_kept_apart(samples, quick):
+def test_a_stale_system_trains_a_model_that_divides_by_an_average_it_writes(samples, quick):
+    # The backward of an item needs the average of its forward, which later items in flight have changed since.
     model = Written(divides_by_an_average)
+    before = [tensor.clone() for tensor in model.parameters()]
     result = pipedream.train(model, samples, workers=2, system="pipedream", straight=True, held_out=0, **quick)
-    assert result.config == "1-1"
+    assert all(math.isfinite(step.loss) for step in result.history)
+    assert all(not torch.equal(now, old) for now, old in zip(model.parameters(), before))
 
 
 def test_a_measurement_changes_no_buffer(samples):

@@ -130,9 +130,9 @@ def test_autocast_in_forward_is_kept(points, quick):
 @pytest.mark.parametrize(
     ("middle", "message"),
     [
-        (lambda net, x: Rounded.apply(x), "Rounded.apply, a torch.autograd.Function, whose backward it loses"),
+        (lambda net, x: Rounded.apply(x), "Rounded.apply, a torch.autograd.Function. torch.export drops its backward"),
         (lambda net, x: checkpoint(torch.tanh, x, use_reentrant=True), "use_reentrant=False"),
-        (doubles_its_gradient, "Tensor.register_hook, which it loses"),
+        (doubles_its_gradient, "Tensor.register_hook. torch.export drops the hook"),
         (lambda net, x: x if x.sum() > 0 else -x, "by the content of a tensor.*test_models.py:.*x.sum"),
         (lambda net, x: x * x.mean().item(), "aten::mul.Tensor with a number that forward computes, as .item"),
         (lambda net, x: x + x[x > 0].sum(), "the size 'u0' depends on the data .aten::index in the model itself"),

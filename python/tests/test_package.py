@@ -55,7 +55,7 @@ def test_all_names_exist():
 
 
 def show(chunks, failed, capsys, hidden=None):
-    screen = _program._Screen(show=True, hidden=hidden, names={"/tmp/z/data.safetensors": "the data"})
+    screen = _program._Screen(show=True, hidden=hidden, names={"/tmp/z/data.safetensors": "the data"}, dropped="")
     for chunk in chunks:
         screen.add(chunk)
     message = screen.end(failed)

@@ -1,3 +1,4 @@
+import math
 import os
 import pathlib
 import signal
@@ -191,6 +192,11 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
     with pytest.raises(pipedream.BadUsage, match="of another model"):
         pipedream.resume(out, other, epochs=9, progress=False)
     assert torch.equal(other.weight, before)
+    alike = torch.nn.Sequential(*[torch.nn.Linear(2, 9), *perceptron[1:]])  # the same names, one other shape
+    before = {name: tensor.clone() for name, tensor in alike.state_dict().items()}
+    with pytest.raises(pipedream.BadUsage, match="0.weight"):
+        pipedream.resume(out, alike, epochs=9, progress=False)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in alike.state_dict().items())
     assert (out / "run" / "weights.safetensors").exists()  # a mistake costs nothing
     pipedream.train(perceptron, points, out=out, overwrite=True, **quick)
     with pytest.raises(pipedream.BadUsage):
@@ -409,8 +415,9 @@ def test_tensors_of_all_strides_are_data(perceptron, points, quick):
 
 
 def test_a_training_may_be_too_short_to_measure(perceptron, points, quick):
-    result = pipedream.train(perceptron, points, **(quick | {"batch": 512}))
-    assert "samples/s" in repr(result) or "too short to measure" in repr(result)
+    result = pipedream.train(perceptron, points, **(quick | {"batch": 512, "minibatches": 1}))
+    assert math.isnan(result.samples_per_second)
+    assert "too short to measure" in repr(result)
     assert "minibatches" in result._repr_html_()
 
 

@@ -32,8 +32,9 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
                      "npy:FILE,FILE [synthetic]");
   command
       .add_option("--held-out", flags->held_out,
-                  "The share of the samples, the last ones, to evaluate with, where the data has "
-                  "no others for it; 0: none [0.1; idx: 0.2]")
+                  "Share of the samples to hold out for the evaluation, taken from the end; 0 "
+                  "holds out none. Only for data without held-out samples of its own [0.1; idx: "
+                  "0.2]")
       ->check(range<double>(0, train::kMostHeldOut, "a number"));
 }
 

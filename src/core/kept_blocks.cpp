@@ -40,7 +40,7 @@ std::byte* map_aligned(std::size_t size) {
   const std::size_t before =
       (kHugePage - reinterpret_cast<std::uintptr_t>(all) % kHugePage) % kHugePage;
   if (before > 0) munmap(all, before);
-  if (before < kHugePage) munmap(all + before + size, kHugePage - before);
+  munmap(all + before + size, kHugePage - before);
   (void)madvise(all + before, size, MADV_HUGEPAGE);
   return all + before;
 }
@@ -76,6 +76,7 @@ void* KeptBlocks::take(std::size_t size) {
   new (block) Head{whole};
   const std::lock_guard lock(mutex_);
   note_use(whole);
+  release_surplus();
   return block + sizeof(Head);
 }
 
@@ -109,6 +110,10 @@ void KeptBlocks::give(void* memory) noexcept {
   kept_ += size;
   oldest_first_.push_back({reinterpret_cast<std::byte*>(head), size});
   by_size_.emplace(size, std::prev(oldest_first_.end()));
+  release_surplus();
+}
+
+void KeptBlocks::release_surplus() {
   release_down_to(peak_ - in_use_ + peak_ / 4 + kSlack);
 }
 

@@ -53,6 +53,8 @@ class KeptBlocks {
   void note_use(std::size_t size);
   // Gives blocks back to the system until at most `most` bytes are kept. Requires the lock.
   void release_down_to(std::size_t most);
+  // Gives back what exceeds the limit of promise 2. Requires the lock.
+  void release_surplus();
 
   mutable std::mutex mutex_;
   // Blocks that are not in use, in the order in which they were freed.

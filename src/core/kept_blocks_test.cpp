@@ -1,5 +1,6 @@
 #include "core/kept_blocks.h"
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -27,17 +28,39 @@ TEST(KeptBlocks, AreUsedAgainForAboutTheSameSize) {
   blocks.give(third);
 }
 
+// Expects that all bytes of a block have the value `byte`.
+void expect_filled(const void* memory, std::size_t size, int byte) {
+  const auto* bytes = static_cast<const unsigned char*>(memory);
+  EXPECT_EQ(std::count(bytes, bytes + size, static_cast<unsigned char>(byte)),
+            static_cast<std::ptrdiff_t>(size));
+}
+
 TEST(KeptBlocks, AreAlignedAndHoldWhatWasAskedFor) {
   KeptBlocks blocks;
+  std::vector<std::pair<void*, std::size_t>> taken;
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1}, KeptBlocks::kSmallest - 1, KeptBlocks::kSmallest,
         std::size_t{100'001}, 4 * kMiB, 5 * kMiB + 17}) {
     void* const memory = blocks.take(size);
     ASSERT_NE(memory, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % KeptBlocks::kAlignment, 0U) << size;
-    std::memset(memory, 1, size);
-    blocks.give(memory);
+    std::memset(memory, static_cast<int>(taken.size()), size);
+    taken.emplace_back(memory, size);
   }
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    expect_filled(taken[i].first, taken[i].second, static_cast<int>(i));
+    blocks.give(taken[i].first);
+  }
+}
+
+TEST(KeptBlocks, GoBackWhenOtherSizesTakeTheirPlace) {
+  KeptBlocks blocks;
+  std::vector<void*> taken;
+  for (int i = 0; i < 8; ++i) taken.push_back(blocks.take(32 * kMiB));
+  for (void* const memory : taken) blocks.give(memory);
+  void* const large = blocks.take(512 * kMiB);
+  EXPECT_LE(512 * kMiB + blocks.kept(), 512 * kMiB * 5 / 4 + 65 * kMiB);
+  blocks.give(large);
 }
 
 TEST(KeptBlocks, GoBackIfTheyAreNotNeededAtThePeak) {
@@ -64,8 +87,10 @@ TEST(KeptBlocks, MayBeFreedByOtherThreads) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
-        void* const memory = blocks.take(KeptBlocks::kSmallest + static_cast<std::size_t>(i) * 997);
-        std::memset(memory, i, 100);
+        const std::size_t size = KeptBlocks::kSmallest + static_cast<std::size_t>(i) * 997;
+        void* const memory = blocks.take(size);
+        std::memset(memory, i, size);
+        expect_filled(memory, size, i);
         std::jthread([&] { blocks.give(memory); }).join();
       }
     });

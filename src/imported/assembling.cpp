@@ -65,8 +65,9 @@ class Assembling {
   // Chooses how the layer finds the number of samples. May add a user's input to `taken`.
   std::optional<SampleCount> sample_count(const LayerCalls& layer, std::vector<TensorId>& taken);
   [[nodiscard]] model::TensorType type_of(TensorId tensor) const;
-  // Returns `name`, or another name if an input or a layer of the loss has it.
-  [[nodiscard]] std::string unique_layer_name(std::string name) const;
+  // Returns the name of a layer of the network for a layer of the model: `name`, or another one that
+  // no layer of the model has, if an input or a layer of the loss is called `name`.
+  [[nodiscard]] std::string unique_layer_name(const std::string& name) const;
   [[nodiscard]] const Input& buffer_named(const std::string& name) const {
     return *std::find_if(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
       return input.kind == Input::Kind::kBuffer && input.name == name;
@@ -185,8 +186,8 @@ std::optional<SampleCount> Assembling::sample_count(const LayerCalls& layer,
       const pt2::Size& size = sizes[d];
       if (size.is_number()) continue;
       // A multiple of the number of samples.
-      const std::int64_t each = size.at(1);
-      if (each > 0 && size.at(2) == 2 * each && size.at(7) == 7 * each)
+      const std::int64_t each = size.value_at(1).value_or(0);
+      if (each > 0 && size.value_at(2) == 2 * each && size.value_at(7) == 7 * each)
         return SampleCount{i, static_cast<std::int64_t>(d), each};
     }
   }
@@ -373,15 +374,20 @@ std::optional<Wire> Assembling::words_wire() const {
   return wire_of(words->tensor);
 }
 
-std::string Assembling::unique_layer_name(std::string name) const {
+std::string Assembling::unique_layer_name(const std::string& name) const {
+  std::string unique = name;
   const auto is_taken = [&] {
-    return is_name_of_loss(name) ||
-           std::any_of(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
-             return input.kind == Input::Kind::kUser && input.name == name;
+    return is_name_of_loss(unique) ||
+           std::any_of(program_.inputs.begin(), program_.inputs.end(),
+                       [&](const Input& input) {
+                         return input.kind == Input::Kind::kUser && input.name == unique;
+                       }) ||
+           std::any_of(parts_.layers.begin(), parts_.layers.end(), [&](const LayerCalls& layer) {
+             return unique != name && layer.name == unique;
            });
   };
-  while (is_taken()) name += "_module";
-  return name;
+  while (is_taken()) unique += "_module";
+  return unique;
 }
 
 model::Network Assembling::run(Loss loss) {

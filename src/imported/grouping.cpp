@@ -106,7 +106,7 @@ bool Grouping::only_views(std::size_t number) const {
 }
 
 bool Grouping::begins_layer(std::size_t number, const Group& group) const {
-  if (group.empty() || is_joined_[number]) return group.empty();
+  if (is_joined_[number]) return false;
   if (path_of_call(call(number)) != path_of_call(call(group.back()))) return true;
   if (!is_heavy(call(number).op) ||
       std::none_of(group.begin(), group.end(),

@@ -41,6 +41,7 @@ class ImportedLayer final : public model::Layer {
   void renew(const model::Tensors& written, const Slots& slots);
   [[nodiscard]] std::int64_t samples_in(const model::Tensors& inputs) const;
   void run_steps(std::int64_t samples, Surroundings& surroundings, Slots& slots) const;
+  [[noreturn]] void refuse_step(const Step& step, const std::string& why) const;
   // Throws CannotMeet if an output has another shape than in the export.
   void check_outputs(std::int64_t samples, const Slots& slots) const;
 
@@ -110,6 +111,12 @@ std::int64_t ImportedLayer::samples_in(const model::Tensors& inputs) const {
   return inputs[from.input].size(from.dimension) / from.each;
 }
 
+void ImportedLayer::refuse_step(const Step& step, const std::string& why) const {
+  throw CannotMeet("an operator of the model failed: layer '" + blueprint_->name +
+                   "': " + step.name() + ": " + why +
+                   "; check in Python that the model can run on such inputs");
+}
+
 void ImportedLayer::run_steps(std::int64_t samples, Surroundings& surroundings,
                               Slots& slots) const {
   for (const Step& step : blueprint_->steps) {
@@ -117,9 +124,9 @@ void ImportedLayer::run_steps(std::int64_t samples, Surroundings& surroundings,
       step.run(slots, samples, surroundings);
     } catch (const c10::Error& error) {
       if (model::is_out_of_memory(error)) throw;
-      throw CannotMeet("an operator of the model failed: layer '" + blueprint_->name +
-                       "': " + step.name() + ": " + error.what_without_backtrace() +
-                       "; check in Python that the model can run on such inputs");
+      refuse_step(step, error.what_without_backtrace());
+    } catch (const BadValue& error) {  // a size that these samples cannot have
+      refuse_step(step, error.what());
     }
     for (const std::size_t slot : step.last_uses) slots[slot].reset();
   }
@@ -131,17 +138,20 @@ void ImportedLayer::check_outputs(std::int64_t samples, const Slots& slots) cons
     const at::Tensor& found = slots[blueprint_->outputs[o]];
     bool is_alike =
         found.defined() && found.dim() == static_cast<std::int64_t>(wanted.sizes.size());
-    for (std::size_t d = 0; is_alike && d < wanted.sizes.size(); ++d) {
+    model::Shape shape;  // 0 where a layer that does not count its samples cannot tell the size
+    for (std::size_t d = 0; d < wanted.sizes.size(); ++d) {
       const pt2::Size& size = wanted.sizes[d];
-      if (size.is_number() || blueprint_->samples)
-        is_alike = found.size(static_cast<std::int64_t>(d)) == size.at(samples);
+      const bool is_known = size.is_number() || blueprint_->samples;
+      shape.push_back(is_known ? size.value_at(samples).value_or(0) : 0);
+      is_alike = is_alike && (!is_known || found.size(static_cast<std::int64_t>(d)) == shape[d]);
     }
     if (!is_alike)
       throw CannotMeet("the model does not keep the shapes of its export: layer '" +
-                       blueprint_->name + "' makes '" + printable(wanted.name) + "' of " +
-                       std::to_string(wanted.sizes.size()) + " dimensions there, and here " +
+                       blueprint_->name + "' makes '" + printable(wanted.name) + "' of the shape " +
                        (found.defined() ? shape_text(found.sizes()) : "nothing") +
-                       "; does forward() decide by the number of samples, as squeeze() does?");
+                       "; the export has " + shape_text(shape) + " for " + std::to_string(samples) +
+                       " samples; does forward() decide by the number of samples, as squeeze() "
+                       "does?");
   }
 }
 

@@ -68,8 +68,8 @@ void want_samples_first(const LossPlace& place) {
   const pt2::TensorId last = place.program.outputs.front();
   const auto& sizes = place.program.tensors[last.index()].sizes;
   const bool counts =
-      !sizes.empty() && sizes.front().at(place.batch) == place.batch &&
-      (place.program.symbol.empty() || sizes.front().at(place.batch + 1) == place.batch + 1);
+      !sizes.empty() && sizes.front().value_at(place.batch) == place.batch &&
+      (place.program.symbol.empty() || sizes.front().value_at(place.batch + 1) == place.batch + 1);
   if (counts) return;
   refuse(
       place,
@@ -167,7 +167,7 @@ Loss fitting_loss(const pt2::Program& program) {
   if (output.sizes.empty()) return Loss::kNone;
   if (words_predicted_by(program, output) != nullptr) return Loss::kLanguageModel;
   // One number per sample cannot be scores of classes.
-  const bool has_classes = output.sizes.size() > 1 && output.sizes[1].at(2) > 1;
+  const bool has_classes = output.sizes.size() > 1 && output.sizes[1].value_at(2).value_or(1) > 1;
   return has_classes ? Loss::kCrossEntropy : Loss::kMse;
 }
 
@@ -189,8 +189,8 @@ Wire add_loss(const LossPlace& place, Loss loss) {
       if (input.kind == Input::Kind::kUser && input.name == "target")
         refuse(
             place,
-            "forward() has an argument 'target', as the loss calls what it compares with: rename "
-            "it, or let the model return its loss and choose the `loss` none");
+            "forward() has an argument 'target', but the loss uses this name for its own target: "
+            "rename the argument, or let the model return its loss and choose the `loss` none");
   const Wire& output = place.output;
   if (!at::isFloatingType(output.type.type))
     refuse(place, "the model's output has no real numbers");

@@ -19,9 +19,8 @@ enum class Loss {
   kLanguageModel,  // of scores [N, T, words] for each position, and the words that follow
   kNone            // the model returns its loss
 };
-// "cross-entropy", "mse", "language-model", "none".
-[[nodiscard]] std::vector<std::string> loss_names();
-// The loss called "cross-entropy", "mse", "language-model" or "none". Throws BadUsage for any other
+[[nodiscard]] std::vector<std::string> loss_names();  // in the order of the enumerators
+// Returns the loss called "cross-entropy", "mse", "language-model" or "none". Throws BadUsage for any other
 // name.
 [[nodiscard]] Loss loss_named(const std::string& name);
 [[nodiscard]] std::string to_text(Loss loss);
@@ -34,13 +33,14 @@ enum class Loss {
 [[nodiscard]] const pt2::Input* words_predicted_by(const pt2::Program& program,
                                                    const pt2::Tensor& output);
 
-// Where a loss is added.
+// The network that gets a loss, and the values that the loss reads.
 struct LossPlace {
   const pt2::Program& program;
   std::string file;  // for messages
   std::int64_t batch = 0;
-  model::Wire output;                // what the model returns first
-  std::optional<model::Wire> words;  // of words_predicted_by(), if the model reads them
+  model::Wire output;                // the model's first output
+  std::optional<model::Wire> words;  // the input that words_predicted_by() returns; nullopt if no
+                                     // layer reads it
   model::NetworkBuilder& net;
 };
 // Adds the layers of the loss, and its target as an input of the network. Returns the loss. Throws

@@ -47,8 +47,9 @@ std::vector<TensorId> same_tensors(const pt2::Archive& archive,
   return same;
 }
 
-// What a call has that cannot be given to its operator; empty if it has nothing of the kind.
-std::string odd_argument(const pt2::Call& call) {
+// Describes the argument of a call that no operator can take, for messages; empty if all arguments
+// are fine.
+std::string unsupported_argument(const pt2::Call& call) {
   for (const pt2::NamedArgument& each : call.arguments)
     if (const auto* odd = std::get_if<pt2::Unsupported>(&each.value))
       return odd->kind.starts_with("as_sym")
@@ -61,7 +62,7 @@ std::string odd_argument(const pt2::Call& call) {
 void want_known_operators(const pt2::Program& program, const std::string& file) {
   std::map<std::string, std::set<std::string>> modules;  // by operator
   for (const pt2::Call& call : program.calls) {
-    const std::string odd = odd_argument(call);
+    const std::string odd = unsupported_argument(call);
     if (is_allowed(call.op) && is_computable(call) && find_operator(call) && odd.empty()) continue;
     const std::string op = call.op + (call.overload.empty() ? "" : "." + call.overload);
     modules[printable(op, 200) + odd].insert(pt2::module_text(call));
@@ -79,8 +80,9 @@ void want_known_operators(const pt2::Program& program, const std::string& file) 
   throw CannotMeet(file + ": these operators are not supported:" + lines);
 }
 
-// torch.export of torch 2.10 gives the final states of an LSTM four dimensions instead of three,
-// and with them wrong shapes to all that is computed from them. Throws CannotMeet if something is.
+// torch.export of torch 2.10 gives the final states of an LSTM four dimensions instead of three.
+// Everything computed from them then has a wrong shape. Throws CannotMeet if the program uses such a
+// state.
 void want_right_states(const pt2::Program& program, const std::string& file) {
   std::set<TensorId> used(program.outputs.begin(), program.outputs.end());
   for (const pt2::Call& call : program.calls)
@@ -156,6 +158,16 @@ std::vector<std::string> Model::notes() const {
   return notes;
 }
 
+model::Network Model::assembled(Loss loss, std::int64_t batch) const {
+  try {
+    return assemble({name_, archive_, safe_, is_trained_, layers_, second_names_, kernels_}, loss,
+                    batch);
+  } catch (const BadValue& error) {  // a formula has no value for this number of samples
+    throw CannotMeet("`batch` " + std::to_string(batch) + ": " + archive_->path().string() + ": " +
+                     error.what());
+  }
+}
+
 model::Network Model::network(Loss loss, std::int64_t batch) const {
   const std::string file = archive_->path().string();
   if (const auto fixed = fixed_batch(); fixed && *fixed != batch)
@@ -167,8 +179,7 @@ model::Network Model::network(Loss loss, std::int64_t batch) const {
     throw CannotMeet("`batch` " + std::to_string(batch) + ": " + file +
                      " was exported for at most " + std::to_string(safe_.program.most_samples) +
                      " samples");
-  model::Network network = assemble(
-      {name_, archive_, safe_, is_trained_, layers_, second_names_, kernels_}, loss, batch);
+  model::Network network = assembled(loss, batch);
   network.second_names = second_names_;
   for (const Input& input : archive_->program().inputs)
     if (input.kind == Input::Kind::kBuffer && !input.is_in_state_dict)

@@ -36,6 +36,9 @@ class Model {
   [[nodiscard]] model::Network network(Loss loss, std::int64_t batch) const;
 
  private:
+  // The network without what it says about the file.
+  [[nodiscard]] model::Network assembled(Loss loss, std::int64_t batch) const;
+
   std::string name_;
   Kernels kernels_;
   std::shared_ptr<const pt2::Archive> archive_;

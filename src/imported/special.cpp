@@ -100,8 +100,8 @@ void attention(const OperatorHandle& op, Stack& stack, Surroundings& surrounding
 
 // batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn),
 // native_batch_norm without the last argument, and instance_norm, where the sixth argument is
-// called use_input_stats. In training, the operator normalises with the
-// batch's own mean and variance; without running averages, it updates none.
+// called use_input_stats. In training, the operator normalises with the batch's own mean and
+// variance; without running averages, it updates none.
 void batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
   const bool trains = stack[5].toBool() && surroundings.pass.training;
   const bool has_averages = !stack[3].isNone();
@@ -111,10 +111,56 @@ void batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundin
   call_as_it_is(op, stack);
 }
 
+// Throws c10::Error unless each of the arguments 1 to `last` is none or has one element for each
+// channel of the input. The native operators read and write these tensors without a check.
+void want_one_per_channel(const Stack& stack, std::size_t last) {
+  const at::Tensor x = stack[0].toTensor();
+  TORCH_CHECK(x.dim() >= 2, "wanted an input of at least 2 dimensions, found ", x.dim());
+  for (std::size_t i = 1; i <= last; ++i) {
+    if (stack[i].isNone()) continue;
+    const at::Tensor of_channels = stack[i].toTensor();
+    TORCH_CHECK(of_channels.dim() == 1 && of_channels.numel() == x.size(1), "wanted ", x.size(1),
+                " elements, one for each channel, found the shape ", of_channels.sizes());
+  }
+}
+
+void native_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
+  want_one_per_channel(stack, 4);
+  batch_norm(op, stack, surroundings);
+}
+
+// _native_batch_norm_legit_no_training has no `training`, and the overload no_stats of
+// _native_batch_norm_legit has no running averages.
+template <std::size_t kLast>
+void steady_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings&) {
+  want_one_per_channel(stack, kLast);
+  call_as_it_is(op, stack);
+}
+
 // _native_batch_norm_legit_functional(input, weight, bias, running_mean, running_var, training, …)
 // returns the new averages, and changes none.
 void functional_batch_norm(const OperatorHandle& op, Stack& stack, Surroundings& surroundings) {
-  stack[5] = stack[5].toBool() && surroundings.pass.training;
+  want_one_per_channel(stack, 4);
+  const bool trains = stack[5].toBool() && surroundings.pass.training;
+  stack[5] = trains;
+  const IValue mean = stack[3];
+  const IValue variance = stack[4];
+  const bool has_variance = model::has_variance(stack[0].toTensor());
+  call_as_it_is(op, stack);
+  if (!trains || has_variance) return;
+  stack[3] = mean;
+  stack[4] = variance;
+}
+
+// _weight_norm(Tensor v, Tensor g, int dim) and _weight_norm_interface. Their kernels read `g`
+// without a check of its size.
+void weight_norm(const OperatorHandle& op, Stack& stack, Surroundings&) {
+  const at::Tensor v = stack[0].toTensor();
+  const at::Tensor g = stack[1].toTensor();
+  const std::int64_t dimension = stack[2].toInt();
+  TORCH_CHECK(dimension < v.dim(), "there is no dimension ", dimension);
+  TORCH_CHECK(dimension < 0 || g.numel() == v.size(dimension), "wanted ", v.size(dimension),
+              " norms, found ", g.numel());
   call_as_it_is(op, stack);
 }
 
@@ -397,8 +443,8 @@ struct Replacement {
   bool draws = false;
 };
 
-const Replacement* replacement_for(const pt2::Call& call) {
-  // By operator and overload.
+// By operator and overload.
+const std::map<std::string, Replacement>& replacements() {
   static const std::map<std::string, Replacement> all{
       {"dropout", {dropout, "train", true}},
       {"feature_dropout", {feature_dropout, "train", true}},
@@ -408,13 +454,18 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"rrelu", {rrelu, "training", true}},
       {"scaled_dot_product_attention", {attention, nullptr, true}},
       {"batch_norm", {batch_norm, "training", false}},
-      {"native_batch_norm", {batch_norm, "training", false}},
-      {"_native_batch_norm_legit", {batch_norm, "training", false}},
+      {"native_batch_norm", {native_batch_norm, "training", false}},
+      {"_native_batch_norm_legit", {native_batch_norm, "training", false}},
+      {"_native_batch_norm_legit.no_stats", {steady_batch_norm<2>, "training", false}},
+      {"_native_batch_norm_legit_no_training", {steady_batch_norm<4>, nullptr, false}},
       {"_native_batch_norm_legit_functional", {functional_batch_norm, "training", false}},
       {"instance_norm", {batch_norm, "use_input_stats", false}},
       {"copy", {copy, nullptr, false}},
       {"view", {view, nullptr, false}},
       {"_unsafe_view", {view, nullptr, false}},
+      {"_reshape_alias", {view, nullptr, false}},
+      {"_weight_norm", {weight_norm, nullptr, false}},
+      {"_weight_norm_interface", {weight_norm, nullptr, false}},
       {"embedding", {with_dense_gradient<4>, nullptr, false}},
       {"embedding_bag", {with_dense_gradient<5>, nullptr, false}},
       {"embedding_bag.padding_idx", {with_dense_gradient<5>, nullptr, false}},
@@ -437,9 +488,23 @@ const Replacement* replacement_for(const pt2::Call& call) {
       {"exponential", {exponential, nullptr, true}},
       {"uniform", {uniform_between, nullptr, true}},
       {"normal_functional", {normal_around, nullptr, true}}};
-  const auto found =
-      all.find(plain_name(call.op) + (call.overload.empty() ? "" : "." + call.overload));
-  return found == all.end() ? nullptr : &found->second;
+  return all;
+}
+
+const Replacement* replacement_for(const pt2::Call& call) {
+  const auto found = replacements().find(plain_name(call.op) +
+                                         (call.overload.empty() ? "" : "." + call.overload));
+  return found == replacements().end() ? nullptr : &found->second;
+}
+
+// Operators that draw random numbers in some of their overloads. Attention is not one of them: its
+// overload without a replacement draws none.
+std::set<std::string> random_operators() {
+  std::set<std::string> names;
+  for (const auto& [name, replacement] : replacements())
+    if (replacement.draws && replacement.compute != attention)
+      names.insert(name.substr(0, name.find('.')));
+  return names;
 }
 
 }  // namespace
@@ -453,27 +518,8 @@ Special special_for(const pt2::Call& call, Kernels kernels) {
 }
 
 bool is_computable(const pt2::Call& call) {
-  static const std::set<std::string> random{"alpha_dropout",
-                                            "bernoulli",
-                                            "dropout",
-                                            "exponential",
-                                            "feature_alpha_dropout",
-                                            "feature_dropout",
-                                            "gru",
-                                            "lstm",
-                                            "native_dropout",
-                                            "normal_functional",
-                                            "rand",
-                                            "rand_like",
-                                            "randint",
-                                            "randint_like",
-                                            "randn",
-                                            "randn_like",
-                                            "rnn_relu",
-                                            "rnn_tanh",
-                                            "rrelu",
-                                            "uniform"};
-  return !random.contains(plain_name(call.op)) || special_for(call) != nullptr;
+  static const std::set<std::string> random = random_operators();
+  return !random.contains(std::string(plain_name(call.op))) || special_for(call) != nullptr;
 }
 
 bool draws(const pt2::Call& call) {

@@ -29,7 +29,7 @@ enum class Kernels { kFastest, kLibtorch };
 // The computation that replaces the operator; null for all others, which libtorch computes.
 [[nodiscard]] Special special_for(const pt2::Call& call, Kernels kernels = Kernels::kFastest);
 
-// Whether the call can be made: not if it would draw numbers from libtorch's own generator.
+// Whether this program can compute the call. It cannot if libtorch would draw the random numbers.
 [[nodiscard]] bool is_computable(const pt2::Call& call);
 
 // Whether the call draws random numbers in training.

@@ -84,6 +84,52 @@ TEST(Special, RecurrentLayersWantAllTheirStatesAndWeights) {
   EXPECT_THROW((void)run({state, state}, {weights[0]}, 1), c10::Error);
 }
 
+// The kernels of libtorch would read and write behind the ends of these tensors.
+TEST(Special, NormalisationsWantTensorsOfTheRightSize) {
+  const at::Tensor x = at::ones({2, 4, 3, 3});
+  const at::Tensor four = at::ones({4});
+  const at::Tensor one = at::ones({1});
+  const c10::IValue none;
+  EXPECT_NO_THROW(computed("native_batch_norm", "", {x, four, four, four.clone(), four.clone(), true, 0.1, 1e-5},
+                           kTraining));
+  for (const auto& name : {"native_batch_norm", "_native_batch_norm_legit",
+                           "_native_batch_norm_legit_functional"})
+    for (std::size_t wrong = 1; wrong <= 4; ++wrong) {
+      std::vector<c10::IValue> arguments{x, four, four, four, four, true, 0.1, 1e-5};
+      arguments[wrong] = one;
+      EXPECT_THROW(computed(name, "", arguments, kTraining), c10::Error) << name << " " << wrong;
+    }
+  EXPECT_THROW(computed("_native_batch_norm_legit_no_training", "",
+                        {x, none, none, one, four, 0.1, 1e-5}, kEvaluation),
+               c10::Error);
+  EXPECT_THROW(computed("_native_batch_norm_legit", "no_stats", {x, one, none, true, 0.1, 1e-5},
+                        kTraining),
+               c10::Error);
+  for (const auto& name : {"_weight_norm", "_weight_norm_interface"}) {
+    EXPECT_NO_THROW(computed(name, "", {at::ones({4, 3}), at::ones({4, 1}), 0}, kTraining));
+    EXPECT_THROW(computed(name, "", {at::ones({4096, 8}), one, 0}, kTraining), c10::Error) << name;
+  }
+}
+
+TEST(Special, AnAliasHasTheElementsOfItsTensorAlone) {
+  const std::vector<std::int64_t> shape{65536};
+  const std::vector<std::int64_t> strides{1};
+  EXPECT_THROW(computed("_reshape_alias", "", {at::ones({2}), shape, strides}, kTraining),
+               c10::Error);
+}
+
+TEST(Special, BatchNormalisationOfOneSampleLeavesTheAverages) {
+  pt2::Call call;
+  call.op = "aten::_native_batch_norm_legit_functional";
+  const at::Tensor four = at::full({4}, 0.5);
+  std::vector<c10::IValue> stack{at::ones({1, 4}), four, four, four, four, true, 0.1, 1e-5};
+  Surroundings surroundings;
+  surroundings.pass.training = true;
+  special_for(call)(*find_operator(call), stack, surroundings);
+  EXPECT_TRUE(stack.at(3).toTensor().equal(four));
+  EXPECT_TRUE(stack.at(4).toTensor().equal(four));
+}
+
 TEST(Special, AttentionGivesZeroToAQueryThatMayLookAtNoKey) {
   const at::Tensor x = normal_numbers({1, 2, 3, 4});
   at::Tensor mask = at::ones({3, 3}, at::kBool);

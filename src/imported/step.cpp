@@ -122,6 +122,166 @@ at::ScalarType to_torch(pt2::Type type) {
   return at::kFloat;
 }
 
+namespace {
+
+// Prepares one argument of a call.
+class ArgumentMaker {
+ public:
+  // `file` and `call` are named in messages. Keeps references to all arguments.
+  ArgumentMaker(const c10::Argument& wanted, const SlotOf& slot_of, const std::string& file,
+                const std::string& call)
+      : wanted_(wanted), slot_of_(slot_of), file_(file), call_(call), type_(plain_type(wanted)) {
+    is_list_ = type_->kind() == TypeKind::ListType;
+  }
+
+  // Returns what makes the argument from `given`, or its default if `given` is null. Throws BadFile
+  // if the operator cannot take it.
+  [[nodiscard]] Step::Maker of(const pt2::Argument* given) const {
+    if (wanted_.name() == "device" && type_->kind() == TypeKind::DeviceObjType)
+      return [](const Slots&, std::int64_t, const at::Device& device) { return IValue(device); };
+    if (wanted_.name() == "pin_memory") return constant(IValue());
+    if (given != nullptr) {
+      want_enumerator(*given);
+      return std::visit([this](const auto& value) { return make(value); }, *given);
+    }
+    if (wanted_.default_value()) return constant(*wanted_.default_value());
+    throw BadFile(file_ + ": " + call_ + " lacks its argument '" + wanted_.name() + "'");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw BadFile(file_ + ": the argument '" + wanted_.name() + "' of " + call_ + " is " + what +
+                  ", and wanted is " + type_->str());
+  }
+
+  // libtorch takes types, layouts and memory formats as whole numbers, and does not check them.
+  void want_enumerator(const pt2::Argument& given) const {
+    if (std::holds_alternative<pt2::None>(given)) return;
+    const TypeKind kind = type_->kind();
+    if (kind == TypeKind::ScalarTypeType && !std::holds_alternative<pt2::Type>(given))
+      refuse("no type");
+    if (kind == TypeKind::LayoutType && !std::holds_alternative<pt2::Layout>(given))
+      refuse("no layout");
+    if (kind == TypeKind::MemoryFormatType && !std::holds_alternative<pt2::MemoryFormat>(given))
+      refuse("no memory format");
+  }
+
+  [[nodiscard]] static Step::Maker constant(IValue value) {
+    return
+        [value = std::move(value)](const Slots&, std::int64_t, const at::Device&) { return value; };
+  }
+
+  [[nodiscard]] Step::Maker make(const pt2::None&) const { return constant(IValue()); }
+
+  [[nodiscard]] Step::Maker make(const pt2::TensorId& tensor) const {
+    if (type_->kind() != TypeKind::TensorType) refuse("a tensor");
+    return [slot = slot_of_(tensor)](const Slots& slots, std::int64_t, const at::Device&) {
+      return IValue(slots[slot]);
+    };
+  }
+
+  [[nodiscard]] Step::Maker make(const pt2::Tensors& tensors) const {
+    if (!is_list_of_tensors(type_)) refuse("a list of tensors");
+    std::vector<std::optional<std::size_t>> places;
+    for (const auto& each : tensors)
+      places.push_back(each ? std::optional(slot_of_(*each)) : std::nullopt);
+    if (has_optional_elements(type_))
+      return [places](const Slots& slots, std::int64_t, const at::Device&) {
+        c10::List<std::optional<at::Tensor>> list;
+        for (const auto& place : places)
+          list.push_back(place ? std::optional(slots[*place]) : std::nullopt);
+        return IValue(list);
+      };
+    for (const auto& place : places)
+      if (!place) refuse("a list with a gap");
+    return [places](const Slots& slots, std::int64_t, const at::Device&) {
+      c10::List<at::Tensor> list;
+      for (const auto& place : places) list.push_back(slots[*place]);
+      return IValue(list);
+    };
+  }
+
+  [[nodiscard]] Step::Maker make(const pt2::Size& size) const {
+    if (is_list_)
+      return [size](const Slots&, std::int64_t samples, const at::Device&) {
+        return IValue(c10::List<std::int64_t>({size.at(samples)}));
+      };
+    if (size.is_number() && type_->kind() != TypeKind::TensorType)
+      return constant(number_for(type_, size.at(0), at::kCPU));
+    return [size, type = type_](const Slots&, std::int64_t samples, const at::Device& device) {
+      return number_for(type, size.at(samples), device);
+    };
+  }
+
+  [[nodiscard]] Step::Maker make(const std::vector<pt2::Size>& sizes) const {
+    if (!is_list_) refuse("a list of numbers");
+    if (type_->containedType(0)->kind() == TypeKind::FloatType) return numbers_of<double>(sizes);
+    return numbers_of<std::int64_t>(sizes);
+  }
+
+  template <class Number>
+  [[nodiscard]] static Step::Maker numbers_of(const std::vector<pt2::Size>& sizes) {
+    const auto list_for = [sizes](std::int64_t samples) {
+      c10::List<Number> list;
+      for (const pt2::Size& size : sizes) list.push_back(static_cast<Number>(size.at(samples)));
+      return IValue(list);
+    };
+    if (std::all_of(sizes.begin(), sizes.end(),
+                    [](const pt2::Size& size) { return size.is_number(); }))
+      return constant(list_for(0));
+    return [list_for](const Slots&, std::int64_t samples, const at::Device&) {
+      return list_for(samples);
+    };
+  }
+
+  [[nodiscard]] Step::Maker make(double number) const {
+    if (is_list_) return constant(list_of<double>(std::vector<double>{number}));
+    return [number, type = type_](const Slots&, std::int64_t, const at::Device& device) {
+      return real_for(type, number, device);
+    };
+  }
+  [[nodiscard]] Step::Maker make(const std::vector<double>& numbers) const {
+    return constant(list_of<double>(numbers));
+  }
+
+  [[nodiscard]] Step::Maker make(bool flag) const {
+    return [flag, type = type_](const Slots&, std::int64_t, const at::Device& device) {
+      return bool_for(type, flag, device);
+    };
+  }
+  [[nodiscard]] Step::Maker make(const std::vector<bool>& flags) const {
+    c10::List<bool> list;
+    for (const bool flag : flags) list.push_back(flag);
+    return constant(list);
+  }
+
+  [[nodiscard]] Step::Maker make(const std::string& text) const { return constant(text); }
+  [[nodiscard]] Step::Maker make(const std::vector<std::string>&) const {
+    refuse("a list of texts");
+  }
+
+  [[nodiscard]] Step::Maker make(pt2::Type type) const {
+    return constant(static_cast<std::int64_t>(to_torch(type)));
+  }
+  [[nodiscard]] Step::Maker make(pt2::MemoryFormat format) const {
+    return constant(static_cast<std::int64_t>(to_torch_format(format)));
+  }
+  [[nodiscard]] Step::Maker make(const pt2::Layout&) const {
+    return constant(static_cast<std::int64_t>(at::kStrided));
+  }
+  [[nodiscard]] Step::Maker make(const pt2::Device&) const { return constant(IValue()); }
+  [[nodiscard]] Step::Maker make(const pt2::Unsupported& other) const { refuse(other.kind); }
+
+  const c10::Argument& wanted_;
+  const SlotOf& slot_of_;
+  const std::string& file_;
+  const std::string& call_;
+  c10::TypePtr type_;  // without "may be none"
+  bool is_list_ = false;
+};
+
+}  // namespace
+
 Step::Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const std::string& file)
     : name_(call.op + (call.overload.empty() ? "" : "." + call.overload)),
       file_(file),
@@ -131,13 +291,19 @@ Step::Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const 
       autocast_(call.autocast) {
   const auto& wanted = op_.schema().arguments();
   for (const c10::Argument& argument : wanted)
-    arguments_.push_back(maker_of(argument, argument_of(call, argument.name()), slot_of));
+    arguments_.push_back(ArgumentMaker(argument, slot_of, file_, name_)
+                             .of(argument_of(call, argument.name())));
   for (const pt2::NamedArgument& given : call.arguments)
     if (std::none_of(wanted.begin(), wanted.end(),
                      [&](const c10::Argument& each) { return each.name() == given.name; }))
       throw BadFile(file_ + ": " + name_ + " has no argument '" + given.name + "'");
   writes_first_ =
       !wanted.empty() && wanted[0].alias_info() != nullptr && wanted[0].alias_info()->isWrite();
+  add_results(call, slot_of);
+  for (const pt2::TensorId tensor : reads_of(call)) reads_.push_back(slot_of(tensor));
+}
+
+void Step::add_results(const pt2::Call& call, const SlotOf& slot_of) {
   const auto& returns = op_.schema().returns();
   if (call.results.size() > returns.size())
     throw BadFile(file_ + ": " + name_ + " has " + std::to_string(returns.size()) +
@@ -160,129 +326,6 @@ Step::Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const 
                call.results[i]);
     makes_.insert(makes_.end(), results_.back().begin(), results_.back().end());
   }
-  for (const pt2::TensorId tensor : reads_of(call)) reads_.push_back(slot_of(tensor));
-}
-
-Step::Maker Step::maker_of(const c10::Argument& wanted, const pt2::Argument* given,
-                           const SlotOf& slot_of) const {
-  const c10::TypePtr type = plain_type(wanted);
-  if (wanted.name() == "device" && type->kind() == TypeKind::DeviceObjType)
-    return [](const Slots&, std::int64_t, const at::Device& device) { return IValue(device); };
-  const auto constant = [](IValue value) -> Maker {
-    return
-        [value = std::move(value)](const Slots&, std::int64_t, const at::Device&) { return value; };
-  };
-  if (wanted.name() == "pin_memory") return constant(IValue());
-  if (given == nullptr) {
-    if (!wanted.default_value())
-      throw BadFile(file_ + ": " + name_ + " lacks its argument '" + wanted.name() + "'");
-    return constant(*wanted.default_value());
-  }
-  const auto refuse = [&](const char* what) -> Maker {
-    throw BadFile(file_ + ": the argument '" + wanted.name() + "' of " + name_ + " is " + what +
-                  ", and wanted is " + type->str());
-  };
-  // libtorch takes these as whole numbers, and does not check them.
-  const bool is_none = std::holds_alternative<pt2::None>(*given);
-  if (type->kind() == TypeKind::ScalarTypeType && !is_none &&
-      !std::holds_alternative<pt2::Type>(*given))
-    return refuse("no type");
-  if (type->kind() == TypeKind::LayoutType && !is_none &&
-      !std::holds_alternative<pt2::Layout>(*given))
-    return refuse("no layout");
-  if (type->kind() == TypeKind::MemoryFormatType && !is_none &&
-      !std::holds_alternative<pt2::MemoryFormat>(*given))
-    return refuse("no memory format");
-  const bool is_list = type->kind() == TypeKind::ListType;
-  const c10::TypePtr element = is_list ? type->containedType(0) : type;
-  return std::visit(
-      Match{[&](const pt2::None&) { return constant(IValue()); },
-            [&](const pt2::TensorId& tensor) -> Maker {
-              if (type->kind() != TypeKind::TensorType) return refuse("a tensor");
-              return [slot = slot_of(tensor)](const Slots& slots, std::int64_t, const at::Device&) {
-                return IValue(slots[slot]);
-              };
-            },
-            [&](const pt2::Tensors& tensors) -> Maker {
-              if (!is_list_of_tensors(type)) return refuse("a list of tensors");
-              std::vector<std::optional<std::size_t>> places;
-              for (const auto& each : tensors)
-                places.push_back(each ? std::optional(slot_of(*each)) : std::nullopt);
-              if (has_optional_elements(type))
-                return [places](const Slots& slots, std::int64_t, const at::Device&) {
-                  c10::List<std::optional<at::Tensor>> list;
-                  for (const auto& place : places)
-                    list.push_back(place ? std::optional(slots[*place]) : std::nullopt);
-                  return IValue(list);
-                };
-              for (const auto& place : places)
-                if (!place) return refuse("a list with a gap");
-              return [places](const Slots& slots, std::int64_t, const at::Device&) {
-                c10::List<at::Tensor> list;
-                for (const auto& place : places) list.push_back(slots[*place]);
-                return IValue(list);
-              };
-            },
-            [&](const pt2::Size& size) -> Maker {
-              if (is_list)
-                return [size, element](const Slots&, std::int64_t samples, const at::Device&) {
-                  return IValue(c10::List<std::int64_t>({size.at(samples)}));
-                };
-              if (size.is_number() && type->kind() != TypeKind::TensorType)
-                return constant(number_for(type, size.at(0), at::kCPU));
-              return [size, type](const Slots&, std::int64_t samples, const at::Device& device) {
-                return number_for(type, size.at(samples), device);
-              };
-            },
-            [&](const std::vector<pt2::Size>& sizes) -> Maker {
-              if (!is_list) return refuse("a list of numbers");
-              if (element->kind() == TypeKind::FloatType) {
-                std::vector<double> numbers;
-                for (const pt2::Size& size : sizes)
-                  numbers.push_back(static_cast<double>(size.at(0)));
-                return constant(list_of<double>(numbers));
-              }
-              if (std::all_of(sizes.begin(), sizes.end(),
-                              [](const pt2::Size& size) { return size.is_number(); })) {
-                std::vector<std::int64_t> numbers;
-                for (const pt2::Size& size : sizes) numbers.push_back(size.at(0));
-                return constant(IValue(numbers));
-              }
-              return [sizes](const Slots&, std::int64_t samples, const at::Device&) {
-                std::vector<std::int64_t> numbers;
-                for (const pt2::Size& size : sizes) numbers.push_back(size.at(samples));
-                return IValue(numbers);
-              };
-            },
-            [&](const double& number) -> Maker {
-              if (is_list) return constant(list_of<double>(std::vector<double>{number}));
-              return [number, type](const Slots&, std::int64_t, const at::Device& device) {
-                return real_for(type, number, device);
-              };
-            },
-            [&](const std::vector<double>& numbers) { return constant(list_of<double>(numbers)); },
-            [&](const bool& flag) -> Maker {
-              return [flag, type](const Slots&, std::int64_t, const at::Device& device) {
-                return bool_for(type, flag, device);
-              };
-            },
-            [&](const std::vector<bool>& flags) {
-              c10::List<bool> list;
-              for (const bool flag : flags) list.push_back(flag);
-              return constant(list);
-            },
-            [&](const std::string& text) { return constant(text); },
-            [&](const std::vector<std::string>&) { return refuse("a list of texts"); },
-            [&](const pt2::Type& scalar) {
-              return constant(static_cast<std::int64_t>(to_torch(scalar)));
-            },
-            [&](const pt2::MemoryFormat& format) {
-              return constant(static_cast<std::int64_t>(to_torch_format(format)));
-            },
-            [&](const pt2::Layout&) { return constant(static_cast<std::int64_t>(at::kStrided)); },
-            [&](const pt2::Device&) { return constant(IValue()); },
-            [&](const pt2::Unsupported& other) { return refuse(other.kind.c_str()); }},
-      *given);
 }
 
 void Step::compute(std::vector<IValue>& stack, Surroundings& surroundings) const {

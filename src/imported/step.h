@@ -1,4 +1,4 @@
-// A call of a program that is ready to be made, many times.
+// One call of an exported program, prepared once and run in every forward.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,10 @@ using SlotOf = std::function<std::size_t(pt2::TensorId)>;
 // Immutable, so any thread may run it.
 class Step {
  public:
+  // Makes one argument of the call.
+  using Maker = std::function<c10::IValue(const Slots& slots, std::int64_t samples,
+                                          const at::Device& device)>;
+
   // `slot_of` says where the layer keeps each tensor that the call reads or makes. Throws BadFile
   // if the arguments do not fit the operator. Requires that libtorch has the operator.
   Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const std::string& file);
@@ -35,12 +39,7 @@ class Step {
   [[nodiscard]] const std::vector<std::size_t>& makes() const { return makes_; }
 
  private:
-  // Makes one argument of the call.
-  using Maker = std::function<c10::IValue(const Slots& slots, std::int64_t samples,
-                                          const at::Device& device)>;
-
-  [[nodiscard]] Maker maker_of(const c10::Argument& wanted, const pt2::Argument* given,
-                               const SlotOf& slot_of) const;
+  void add_results(const pt2::Call& call, const SlotOf& slot_of);
   void compute(std::vector<c10::IValue>& stack, Surroundings& surroundings) const;
 
   std::string name_;

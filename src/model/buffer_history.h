@@ -13,9 +13,9 @@ namespace pipedream::model {
 class BufferHistory {
  public:
   // Keeps copies of `buffers` as the forward of `pass` finds them, if the forward will be run again
-  // (Pass::is_repeated).
+  // (Pass::will_be_repeated).
   void note(const Pass& pass, const Tensors& buffers) {
-    if (pass.is_repeated && !buffers.empty()) kept_[item_of(pass)] = copies_of(buffers);
+    if (pass.will_be_repeated && !buffers.empty()) kept_[item_of(pass)] = copies_of(buffers);
   }
 
   // Returns copies of `buffers`. If `pass` is a recomputation, returns what note() kept for its

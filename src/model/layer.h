@@ -25,7 +25,7 @@ struct Pass {
   bool update_statistics = true;
   // True if the stage recomputes: a second forward of the same item follows before its backward,
   // with `update_statistics` false.
-  bool is_repeated = false;
+  bool will_be_repeated = false;
   // Key of the layer's random numbers in this pass (docs/glossary.md: random key). A layer that
   // draws several times increments `draw`. Layers of the zoo never use a global generator; those of
   // the library's users do, and it is then seeded from this key.

@@ -8,11 +8,8 @@ namespace pipedream::pt2 {
 namespace {
 
 std::string value_of(const Size& size, std::int64_t samples) {
-  try {
-    return std::to_string(size.at(samples));
-  } catch (const BadValue&) {
-    return "undefined";
-  }
+  const auto value = size.value_at(samples);
+  return value ? std::to_string(*value) : "undefined";
 }
 
 // Writes values so that different ones have different texts.
@@ -75,7 +72,11 @@ class Writer {
     write(call.autocast.has_value());
     if (!call.autocast) return;
     write(call.autocast->on);
-    write(call.autocast->type.value_or(Type::kFloat));
+    if (call.autocast->type) {
+      write(*call.autocast->type);
+    } else {
+      write(None{});
+    }
   }
   void write(const NewBuffer& buffer) {
     write(buffer.tensor);

@@ -51,11 +51,10 @@ Size parse_size(const Node& node, std::map<std::string, std::int64_t>& hints) {
   const Node text = value.at("expr_str");
   try {
     const Size size = Size::parse(text.text());
-    const auto symbols = size.symbols();
     const auto hint = value.find("hint");
-    if (hint && !hint->is_null() && symbols.size() == 1 && size.is_symbol())
+    if (hint && !hint->is_null() && size.is_symbol())
       if (const auto [of, number] = chosen(*hint); of == "as_int")
-        hints.emplace(*symbols.begin(), whole_number(number));
+        hints.emplace(*size.symbols().begin(), whole_number(number));
     return size;
   } catch (const BadValue& error) {
     text.fail(error.what());
@@ -308,16 +307,15 @@ void ProgramReader::add_call(const Node& node, Names& names, const Region& regio
   call.autocast = region.autocast;
   for (const Node& each : node.at("inputs").elements())
     call.arguments.push_back({each.at("name").text(), argument(each.at("arg"), names)});
-  bool has_others = false;
+  bool makes_tensors = false;
+  bool makes_others = false;
   for (const Node& each : node.at("outputs").elements()) {
-    if (auto made = result(each, names))
-      call.results.push_back(std::move(*made));
-    else
-      has_others = true;
+    auto made = result(each, names);
+    (made ? makes_tensors : makes_others) = true;
+    call.results.push_back(made ? std::move(*made) : Result(None{}));
   }
   // Calls that compute sizes are not needed: the sizes are known as formulas.
-  if (has_others && call.results.empty()) return;
-  if (has_others) call.results.emplace_back(None{});
+  if (makes_others && !makes_tensors) return;
   if (const auto modules = node.at("metadata").find("nn_module_stack"))
     call.modules = parse_modules(modules->any_text());
   program_.calls.push_back(std::move(call));
@@ -370,8 +368,12 @@ void ProgramReader::add_outputs(const Node& signature, const Names& names) {
     } else if (kind == "loss_output") {
       program_.outputs.push_back(tensor_named(value.at("arg"), names));
     } else if (kind == "buffer_mutation") {
-      program_.new_buffers.push_back(
-          {tensor_named(value.at("arg"), names), value.at("buffer_name").text()});
+      const Node named = value.at("buffer_name");
+      if (std::none_of(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {
+            return input.kind == Input::Kind::kBuffer && input.name == named.text();
+          }))
+        named.fail("there is no buffer '" + printable(named.text()) + "'");
+      program_.new_buffers.push_back({tensor_named(value.at("arg"), names), named.text()});
     } else {
       throw CannotMeet(file_ + ": the model changes its inputs or parameters ('" + printable(kind) +
                        "'), which is not supported");

@@ -76,6 +76,11 @@ TEST(Program, WhatIsWrongIsNamed) {
                     R"("sizes": [{"as_int": -2}, {"as_int": 3})")
                 .find("wanted a size of 0 or more"),
             std::string::npos);
+  EXPECT_NE(refusal(R"("output_specs": [)",
+                    R"("output_specs": [{"buffer_mutation": {"arg": {"name": "relu"},
+                       "buffer_name": "mean"}}, )")
+                .find("there is no buffer 'mean'"),
+            std::string::npos);
 }
 
 // The small program, with relu in a region of torch.autocast.

@@ -57,6 +57,14 @@ Size Size::with(const std::map<std::string, std::int64_t>& numbers) const {
   return result.symbols().empty() ? Size(result.at(0)) : result;
 }
 
+std::optional<std::int64_t> Size::value_at(std::int64_t number) const {
+  try {
+    return at(number);
+  } catch (const BadValue&) {
+    return std::nullopt;
+  }
+}
+
 std::int64_t Size::at(std::int64_t number) const {
   if (is_number()) return steps_[0].number;
   const auto apply = [](Kind kind, std::int64_t a, std::int64_t b) {
@@ -71,7 +79,7 @@ std::int64_t Size::at(std::int64_t number) const {
         return floor_divide(a, b);
       case Kind::kDivide:
         result = floor_divide(a, b);
-        if (result * b != a) throw BadValue("a size is no whole number");
+        if (a % b != 0) throw BadValue("a size is no whole number");
         return result;
       case Kind::kModulo:
         return a - multiply(floor_divide(a, b), b);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ class Size {
   // Puts numbers in the place of some symbols.
   [[nodiscard]] Size with(const std::map<std::string, std::int64_t>& numbers) const;
   // The value if every symbol that is left has the value `number`. Throws BadValue if the result is
-  // too large, or if something is divided by zero.
+  // too large, if something is divided by zero, or if a division that must be whole is not.
   [[nodiscard]] std::int64_t at(std::int64_t number) const;
+  // The value as at() returns it; nullopt where at() throws.
+  [[nodiscard]] std::optional<std::int64_t> value_at(std::int64_t number) const;
 
   friend bool operator==(const Size&, const Size&) = default;
 

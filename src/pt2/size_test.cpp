@@ -51,6 +51,9 @@ TEST(Size, ResultsThatAreNoSizesAreRefused) {
   EXPECT_THROW((void)Size::parse("s0 + 1").at(INT64_MAX), BadValue);
   EXPECT_THROW((void)Size::parse("2**s0").at(63), BadValue);
   EXPECT_THROW((void)Size::parse("s0//(0 - 1)").at(INT64_MIN), BadValue);
+  EXPECT_THROW((void)Size::parse("s0/3").at(INT64_MIN), BadValue);
+  EXPECT_FALSE(Size::parse("s0/2").value_at(5));
+  EXPECT_EQ(Size::parse("s0/2").value_at(6), 3);
 }
 
 TEST(Size, NumbersTakeThePlaceOfSymbols) {

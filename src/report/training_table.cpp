@@ -165,7 +165,8 @@ std::pair<WorkerId, double> slowest_worker(const TrainingRun& run) {
 
 // Returns why a run was not as fast as simulated, as a line of the table: the machine computed
 // slower or faster than when it was profiled, or the workers waited for longer. Empty if the run
-// was about as fast, or if a line says already that the network is small.
+// was about as fast, if it was faster for another reason, or if a line says already that the
+// network is small.
 std::string speed_gap_line(const TrainingRun& run) {
   constexpr double kAbout = 0.05;
   const std::optional<double> simulated = simulated_rate(run);
@@ -173,19 +174,20 @@ std::string speed_gap_line(const TrainingRun& run) {
   const double rate = run.measured.samples_per_second;
   if (!simulated || !ratio || rate <= 0 || std::abs(rate / *simulated - 1) <= kAbout) return "";
   if (!small_network_line(run).empty()) return "";
-  if (*ratio < 1 - kAbout)
+  const bool was_faster = rate > *simulated;
+  if (was_faster && *ratio < 1 - kAbout)
     return fmt::format(
         "compute      took {} less than the profile says: the machine was faster than when it was "
         "profiled\n",
         percent(1 - *ratio));
-  if (*ratio > 1 + kAbout) {
+  if (!was_faster && *ratio > 1 + kAbout) {
     const auto [worker, most] = slowest_worker(run);
     return fmt::format(
         "compute      took {} longer than the profile says (worker {}: {}): the machine was slower "
         "than when it was profiled\n",
         percent(*ratio - 1), worker.value, percent(most - 1));
   }
-  if (rate > *simulated) return "";
+  if (was_faster) return "";
   return fmt::format(
       "idle         {} of the workers' time, {} simulated: what they waited for came later than "
       "planned\n",

@@ -160,7 +160,7 @@ void Stage::run_layers(const schedule::Item& item, Mode mode, Names& names) {
     const model::Pass pass{
         .training = mode.training,
         .update_statistics = mode.update_statistics,
-        .is_repeated = mode.is_repeated,
+        .will_be_repeated = mode.will_be_repeated,
         .random = {.seed = options_.seed,
                    .layer = order_[i].value,
                    .minibatch = first_ + item.minibatch,
@@ -202,7 +202,7 @@ Values Stage::forward(const schedule::Item& item, WeightVersion weights, const V
   // some operations (oneDNN's LSTM) choose other kernels, so the recomputation would give different
   // bits.
   add_leaves(inputs, names, kept);
-  run_layers(item, {.is_repeated = recomputes_}, names);
+  run_layers(item, {.will_be_repeated = recomputes_}, names);
   if (recomputes_) {
     kept = {};
     kept.inputs = inputs;

@@ -101,7 +101,7 @@ class Stage {
   struct Mode {
     bool training = true;
     bool update_statistics = true;
-    bool is_repeated = false;
+    bool will_be_repeated = false;
   };
   // What the stage keeps of an item in flight.
   struct InFlight {

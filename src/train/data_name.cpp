@@ -35,7 +35,9 @@ std::string with_files(
 }
 
 bool was_moved(const std::string& before, const std::string& now) {
-  const auto plain = [](const std::filesystem::path& file) { return file.filename(); };
+  const auto plain = [](const std::filesystem::path& file) {
+    return (file / "").parent_path().filename();  // also of a folder, which may end with a slash
+  };
   if (before == now || with_files(before, plain) != with_files(now, plain)) return false;
   const auto files = files_of_data(before);
   return std::none_of(files.begin(), files.end(), [](const std::filesystem::path& file) {

@@ -23,6 +23,8 @@ TEST(DataName, IsThatOfMovedFilesOnlyIfTheOldOnesAreGone) {
   EXPECT_TRUE(was_moved(old, "text:/elsewhere/words"));
   EXPECT_FALSE(was_moved(old, "text:/elsewhere/others"));
   EXPECT_FALSE(was_moved(old, "idx:/elsewhere/words"));
+  EXPECT_TRUE(was_moved("idx:/gone/digits/", "idx:/elsewhere/digits"));
+  EXPECT_FALSE(was_moved("idx:/gone/digits/", "idx:/gone/letters/"));
   write_file_atomically(folder.path() / "words", "here");
   EXPECT_FALSE(was_moved(old, "text:/elsewhere/words"));
 }

@@ -90,8 +90,12 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
 
 }  // namespace
 
+std::int64_t share_of(std::int64_t all, double share) {
+  return static_cast<std::int64_t>(static_cast<double>(all) * share);
+}
+
 std::int64_t held_out_of(std::int64_t all, double share) {
-  const auto count = static_cast<std::int64_t>(static_cast<double>(all) * share);
+  const std::int64_t count = share_of(all, share);
   if (share > 0 && count == 0)
     throw CannotMeet("the data has " + counted(all, "sample", "samples") + ", and the share " +
                      brief_number(share) +

@@ -33,10 +33,12 @@ class DataSet {
 inline constexpr double kHeldOutShare = 0.1;
 inline constexpr double kMostHeldOut = 0.9;  // the largest share that a user may name
 
-// How many of `all` samples, or characters, are held out. Throws CannotMeet if `share` is not 0,
-// but makes less than one.
+// Returns how many of `all` samples, or characters, are `share` of them, rounded down.
+[[nodiscard]] std::int64_t share_of(std::int64_t all, double share);
+// Returns how many of `all` samples are held out. Throws CannotMeet if `share` is not 0, but makes
+// less than one.
 [[nodiscard]] std::int64_t held_out_of(std::int64_t all, double share);
-// Throws BadUsage if a share was named. For data that has held-out samples of its own.
+// Throws BadUsage if `held_out` is more than 0: `data` has held-out samples of its own.
 void want_no_share(std::optional<double> held_out, const std::string& data);
 
 // The two data sets of a training run. Each has at least one sample.

@@ -46,7 +46,8 @@ class TensorSet final : public DataSet {
                   std::span<const std::int64_t> samples) const override;
 
  private:
-  // Throws BadFile if a number is not below the input's bound: the network could not look it up.
+  // Throws BadFile if one of `values`, whole numbers of 64 bits, is not below the input's bound: the
+  // network could not look it up.
   void want_below_bound(const model::InputSpec& input, const Column& column,
                         std::span<const std::int64_t> samples, const at::Tensor& values) const;
 
@@ -68,7 +69,7 @@ at::Tensor TensorSet::load(const model::InputSpec& input,
     to += bytes;
   }
   // Before the conversion, which may turn a number that is too large into a small one.
-  if (input.bound > 1) want_below_bound(input, column, samples, stacked);
+  if (input.bound > 1) want_below_bound(input, column, samples, stacked.to(at::kLong));
   return stacked.to(input.type);
 }
 
@@ -81,7 +82,7 @@ void TensorSet::want_below_bound(const model::InputSpec& input, const Column& co
   const auto each = values.numel() / static_cast<std::int64_t>(samples.size());
   throw BadFile(column.name + ": sample " +
                 std::to_string(first_ + samples[static_cast<std::size_t>(place / each)]) + " has " +
-                std::to_string(values.flatten()[place].to(at::kLong).item<std::int64_t>()) +
+                std::to_string(values.flatten()[place].item<std::int64_t>()) +
                 "; wanted whole numbers from 0 to " + std::to_string(input.bound - 1));
 }
 
@@ -113,7 +114,7 @@ std::string fault_of(const model::InputSpec& input, const Column& column) {
   model::Shape wanted = input.shape;
   model::Shape found = column.shape;
   if (found.empty()) return column.name + " has no dimension of samples";
-  if (wanted.empty()) return "the network's input '" + input.name + "' has none for samples";
+  if (wanted.empty()) return "the network's input '" + input.name + "' has no dimension that counts samples";
   wanted[0] = found[0] = 0;
   if (wanted != found)
     return column.name + " has the shape " + shape_text(column.shape) +
