@@ -23,7 +23,7 @@ from safetensors.torch import load_file
 from . import _faithful
 from ._arguments import Path, kind_of, path_of, want_count
 from ._data import Data
-from ._errors import BadUsage, Error, Interrupted
+from ._errors import BadUsage, Interrupted
 from ._files import DEFAULT_LOSS, Model, Source, is_share, moved_inputs, names_in
 from ._folder import folder_for
 from ._results import Comparison, Evaluation, Plan, Profile, Result, Simulation, Step, number
@@ -421,8 +421,11 @@ def _load(module: torch.nn.Module, weights: pathlib.Path) -> None:
     trained = load_file(weights)
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in trained.items()}
-    faults = [f"{name}: {_shape_in(found, name)}, and {_shape_in(wanted, name)} in the model" for name in
-              sorted(wanted.keys() | found.keys()) if wanted.get(name) != found.get(name)]
+    faults = [
+        f"{name}: {_shape_in(found, name)}, and {_shape_in(wanted, name)} in the model"
+        for name in sorted(wanted.keys() | found.keys())
+        if wanted.get(name) != found.get(name)
+    ]
     if faults:
         more = f"\n  and {len(faults) - 5} more" if len(faults) > 5 else ""
         raise BadUsage("the trained weights are of another model:\n  " + "\n  ".join(faults[:5]) + more)

@@ -94,9 +94,7 @@ def refusing_own_gradients() -> Iterator[None]:
 
     def watched_hook(self: torch.Tensor, *args: Any) -> Any:
         if not sys._getframe(1).f_code.co_filename.startswith(TORCH):
-            found.add(
-                "forward calls Tensor.register_hook. torch.export drops the hook: compute the same without it"
-            )
+            found.add("forward calls Tensor.register_hook. torch.export drops the hook: compute the same without it")
         return hook(self, *args)
 
     torch.autograd.Function.apply = classmethod(watched_apply)  # type: ignore[assignment, method-assign]

@@ -113,9 +113,7 @@ void KeptBlocks::give(void* memory) noexcept {
   release_surplus();
 }
 
-void KeptBlocks::release_surplus() {
-  release_down_to(peak_ - in_use_ + peak_ / 4 + kSlack);
-}
+void KeptBlocks::release_surplus() { release_down_to(peak_ - in_use_ + peak_ / 4 + kSlack); }
 
 void KeptBlocks::release_down_to(std::size_t most) {
   while (kept_ > most) {

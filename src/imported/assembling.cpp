@@ -65,8 +65,8 @@ class Assembling {
   // Chooses how the layer finds the number of samples. May add a user's input to `taken`.
   std::optional<SampleCount> sample_count(const LayerCalls& layer, std::vector<TensorId>& taken);
   [[nodiscard]] model::TensorType type_of(TensorId tensor) const;
-  // Returns the name of a layer of the network for a layer of the model: `name`, or another one that
-  // no layer of the model has, if an input or a layer of the loss is called `name`.
+  // Returns the name of a layer of the network for a layer of the model: `name`, or another one
+  // that no layer of the model has, if an input or a layer of the loss is called `name`.
   [[nodiscard]] std::string unique_layer_name(const std::string& name) const;
   [[nodiscard]] const Input& buffer_named(const std::string& name) const {
     return *std::find_if(program_.inputs.begin(), program_.inputs.end(), [&](const Input& input) {

@@ -20,8 +20,8 @@ enum class Loss {
   kNone            // the model returns its loss
 };
 [[nodiscard]] std::vector<std::string> loss_names();  // in the order of the enumerators
-// Returns the loss called "cross-entropy", "mse", "language-model" or "none". Throws BadUsage for any other
-// name.
+// Returns the loss called "cross-entropy", "mse", "language-model" or "none". Throws BadUsage for
+// any other name.
 [[nodiscard]] Loss loss_named(const std::string& name);
 [[nodiscard]] std::string to_text(Loss loss);
 

@@ -81,8 +81,8 @@ void want_known_operators(const pt2::Program& program, const std::string& file) 
 }
 
 // torch.export of torch 2.10 gives the final states of an LSTM four dimensions instead of three.
-// Everything computed from them then has a wrong shape. Throws CannotMeet if the program uses such a
-// state.
+// Everything computed from them then has a wrong shape. Throws CannotMeet if the program uses such
+// a state.
 void want_right_states(const pt2::Program& program, const std::string& file) {
   std::set<TensorId> used(program.outputs.begin(), program.outputs.end());
   for (const pt2::Call& call : program.calls)

@@ -492,8 +492,8 @@ const std::map<std::string, Replacement>& replacements() {
 }
 
 const Replacement* replacement_for(const pt2::Call& call) {
-  const auto found = replacements().find(plain_name(call.op) +
-                                         (call.overload.empty() ? "" : "." + call.overload));
+  const auto found =
+      replacements().find(plain_name(call.op) + (call.overload.empty() ? "" : "." + call.overload));
   return found == replacements().end() ? nullptr : &found->second;
 }
 

@@ -90,10 +90,11 @@ TEST(Special, NormalisationsWantTensorsOfTheRightSize) {
   const at::Tensor four = at::ones({4});
   const at::Tensor one = at::ones({1});
   const c10::IValue none;
-  EXPECT_NO_THROW(computed("native_batch_norm", "", {x, four, four, four.clone(), four.clone(), true, 0.1, 1e-5},
+  EXPECT_NO_THROW(computed("native_batch_norm", "",
+                           {x, four, four, four.clone(), four.clone(), true, 0.1, 1e-5},
                            kTraining));
-  for (const auto& name : {"native_batch_norm", "_native_batch_norm_legit",
-                           "_native_batch_norm_legit_functional"})
+  for (const auto& name :
+       {"native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_functional"})
     for (std::size_t wrong = 1; wrong <= 4; ++wrong) {
       std::vector<c10::IValue> arguments{x, four, four, four, four, true, 0.1, 1e-5};
       arguments[wrong] = one;
@@ -102,9 +103,9 @@ TEST(Special, NormalisationsWantTensorsOfTheRightSize) {
   EXPECT_THROW(computed("_native_batch_norm_legit_no_training", "",
                         {x, none, none, one, four, 0.1, 1e-5}, kEvaluation),
                c10::Error);
-  EXPECT_THROW(computed("_native_batch_norm_legit", "no_stats", {x, one, none, true, 0.1, 1e-5},
-                        kTraining),
-               c10::Error);
+  EXPECT_THROW(
+      computed("_native_batch_norm_legit", "no_stats", {x, one, none, true, 0.1, 1e-5}, kTraining),
+      c10::Error);
   for (const auto& name : {"_weight_norm", "_weight_norm_interface"}) {
     EXPECT_NO_THROW(computed(name, "", {at::ones({4, 3}), at::ones({4, 1}), 0}, kTraining));
     EXPECT_THROW(computed(name, "", {at::ones({4096, 8}), one, 0}, kTraining), c10::Error) << name;

@@ -291,8 +291,8 @@ Step::Step(const pt2::Call& call, const SlotOf& slot_of, Kernels kernels, const 
       autocast_(call.autocast) {
   const auto& wanted = op_.schema().arguments();
   for (const c10::Argument& argument : wanted)
-    arguments_.push_back(ArgumentMaker(argument, slot_of, file_, name_)
-                             .of(argument_of(call, argument.name())));
+    arguments_.push_back(
+        ArgumentMaker(argument, slot_of, file_, name_).of(argument_of(call, argument.name())));
   for (const pt2::NamedArgument& given : call.arguments)
     if (std::none_of(wanted.begin(), wanted.end(),
                      [&](const c10::Argument& each) { return each.name() == given.name; }))

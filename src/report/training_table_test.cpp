@@ -117,7 +117,8 @@ TEST(TrainingTable, SaysWhetherTheMachineOrThePlanWasAtFault) {
             std::string::npos);
   EXPECT_NE(table_of_gap(0.9, 0.8).find("\nidle "), std::string::npos)
       << "compute was faster, so waiting made the run slower";
-  for (const std::string& fine : {table_of_gap(1.2, 1.2), table_of_gap(1, 0.97), table_of_gap(1.2, 0.96)}) {
+  for (const std::string& fine :
+       {table_of_gap(1.2, 1.2), table_of_gap(1, 0.97), table_of_gap(1.2, 0.96)}) {
     EXPECT_EQ(fine.find("\ncompute "), std::string::npos) << fine;
     EXPECT_EQ(fine.find("\nidle "), std::string::npos) << fine;
   }

@@ -46,8 +46,8 @@ class TensorSet final : public DataSet {
                   std::span<const std::int64_t> samples) const override;
 
  private:
-  // Throws BadFile if one of `values`, whole numbers of 64 bits, is not below the input's bound: the
-  // network could not look it up.
+  // Throws BadFile if one of `values`, whole numbers of 64 bits, is not below the input's bound:
+  // the network could not look it up.
   void want_below_bound(const model::InputSpec& input, const Column& column,
                         std::span<const std::int64_t> samples, const at::Tensor& values) const;
 
@@ -114,7 +114,8 @@ std::string fault_of(const model::InputSpec& input, const Column& column) {
   model::Shape wanted = input.shape;
   model::Shape found = column.shape;
   if (found.empty()) return column.name + " has no dimension of samples";
-  if (wanted.empty()) return "the network's input '" + input.name + "' has no dimension that counts samples";
+  if (wanted.empty())
+    return "the network's input '" + input.name + "' has no dimension that counts samples";
   wanted[0] = found[0] = 0;
   if (wanted != found)
     return column.name + " has the shape " + shape_text(column.shape) +

@@ -13,7 +13,8 @@
 namespace pipedream::train {
 namespace {
 
-// A safetensors file with the inputs of the small mlp, whose labels are `labels`, of the type `type`.
+// A safetensors file with the inputs of the small mlp, whose labels are `labels`, of the type
+// `type`.
 template <class Number>
 std::string file_of(const model::Network& network, const std::vector<Number>& labels,
                     const std::string& type) {
@@ -23,8 +24,8 @@ std::string file_of(const model::Network& network, const std::vector<Number>& la
   const std::int64_t numbers = 4 * count * width;
   const auto entry = [&](const std::string& name, const std::string& of, const std::string& shape,
                          std::int64_t begin, std::int64_t end) {
-    return "\"" + name + "\":{\"dtype\":\"" + of + "\",\"shape\":" + shape +
-           ",\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+    return "\"" + name + "\":{\"dtype\":\"" + of + "\",\"shape\":" + shape + ",\"data_offsets\":[" +
+           std::to_string(begin) + "," + std::to_string(end) + "]}";
   };
   std::string head =
       "{" +

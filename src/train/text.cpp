@@ -94,8 +94,8 @@ Data open_text(const std::filesystem::path& file, const model::Network& network,
                      inputs_text(network) + ": choose other data, or another network");
   const auto& language = std::get<LanguageModel>(*task);
   const std::string text = read_file(file);
-  const auto held_out = static_cast<std::size_t>(
-      share_of(static_cast<std::int64_t>(text.size()), held_out_share));
+  const auto held_out =
+      static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
   const Alphabet alphabet = alphabet_of(text);
   check_alphabet(alphabet, language, file.string());
   if (held_out_share > 0) check_length(held_out, "the held-out end of " + file.string(), language);
