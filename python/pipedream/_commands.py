@@ -222,7 +222,7 @@ def simulate(
     with tempfile.TemporaryDirectory(prefix="pipedream-") as scratch:
         svg = options.pop("svg", None)
         picture = pathlib.Path(scratch) / "timeline.svg" if svg is None else path_of(svg, "svg")
-        workers = _workers_for(workers, plan, cluster)
+        workers = _workers_for(workers, None if plan is None else _plan_of(plan), cluster)
         with _planning(measuring, workers, cluster, options | {"svg": picture}) as (words, names):
             made = json.loads(_program.run(["simulate", *words], progress, scratch, names))
         return Simulation(made, picture.read_text(encoding="utf-8"))
