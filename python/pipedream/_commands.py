@@ -127,6 +127,8 @@ def resume(out: Path, model: torch.nn.Module | None = None, *, progress: bool = 
         raise BadUsage(f"model: wanted the torch.nn.Module that gets the weights, or None, found {kind_of(model)}")
     if not os.path.isdir(run):
         raise BadUsage(f"{out} holds no training that pipedream.train(…, out={os.fspath(out)!r}) began")
+    if not (run / "checkpoints").is_dir():
+        raise BadUsage(f"the training in {out} ended before its first checkpoint: begin it again with pipedream.train")
     module = None if model is None else _faithful.plain(model)
     if module is not None:
         _load_newest(module, run)  # refuses another model

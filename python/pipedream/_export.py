@@ -104,8 +104,9 @@ class Roles:
             raise BadUsage(
                 f"wanted a tensor for each of forward's arguments ({takes.names()})"
                 + (", then the target" if has_target else "")
-                + f"; found {len(keys)} tensors"
+                + f"; found {len(keys)} tensor{'' if len(keys) == 1 else 's'}"
                 + (". If the model returns its loss, say loss='none'" if has_target and len(keys) == required else "")
+                + (". loss='none' takes no target: the model returns its loss" if loss == "none" else "")
             )
         self.positional = keys[:count]
         self.target = keys[-1] if has_target else None
@@ -205,6 +206,11 @@ def _want_numbers(model: torch.nn.Module) -> None:
                 f"the model's {name!r} is on the meta device, which has no numbers: model.to_empty(device='cpu') makes "
                 "room for them, then initialise them"
             )
+        if any(stride == 0 and size > 1 for stride, size in zip(tensor.stride(), tensor.shape)):
+            raise BadUsage(
+                f"the model's {name!r} has elements that share memory, as expand() makes them: each must have its own; "
+                "clone() copies them"
+            )
 
 
 def _save(program: torch.export.ExportedProgram, file: pathlib.Path) -> None:
@@ -270,6 +276,8 @@ def _first_line(error: Exception) -> str:
         return f"what {error.func} returns has a size that depends on the data"
     if isinstance(error, torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode):
         return "forward decides by the content of a tensor, as `if x.sum() > 0` does (torch.where may do the same)"
+    if "namedtuple" in str(error) or "dataclass" in str(error):
+        return "forward returns a namedtuple or a dataclass: let it return a tensor, a tuple or a dict"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 

@@ -32,9 +32,9 @@ def names_in(folder: pathlib.Path) -> dict[str, str]:
 
 
 def moved_inputs(run: pathlib.Path, inputs: pathlib.Path) -> list[str]:
-    """Returns --model and --data with the files in `inputs`, for a training whose folder was moved.
+    """Returns --model and --data with the files in `inputs`, for a training whose folder was moved or copied.
 
-    The run's configuration then names files that do not exist. Otherwise returns no flags.
+    The run's configuration then names files in the old folder. Otherwise returns no flags.
     """
     try:
         flags = json.loads((run / "config.json").read_text(encoding="utf-8"))["flags"]
@@ -53,9 +53,13 @@ def moved_inputs(run: pathlib.Path, inputs: pathlib.Path) -> list[str]:
 
 
 def _moved(file: str, inputs: pathlib.Path) -> str:
-    """The file in `inputs` with the name of `file`, if it exists and `file` does not. Otherwise `file`."""
+    """The file in `inputs` for `file`, which the configuration of a training names.
+
+    If this package wrote `file`, or if it does not exist, that is the file with its name in `inputs`.
+    """
     new = inputs / os.path.basename(file)
-    return str(new) if not os.path.exists(file) and new.is_file() else file
+    is_ours = os.path.basename(os.path.dirname(file)) == inputs.name
+    return str(new) if is_ours or (not os.path.exists(file) and new.is_file()) else file
 
 
 def _without_comma(file: str) -> str:
@@ -137,7 +141,8 @@ class Source:
     def _write(self, samples: Samples, names: Mapping[str | int, str], name: str) -> str:
         missing = [key for key in names if key not in samples.keys]
         if missing:
-            raise BadUsage(f"the held-out samples have no {missing[0]!r}, which the data has")
+            which = missing[0] if isinstance(missing[0], str) else f"tensor number {missing[0] + 1}"
+            raise BadUsage(f"the held-out samples have no {which}, which the data has")
         file = self._folder / name
         _without_comma(str(file))
         samples.write(file, names, self._show)
@@ -146,5 +151,8 @@ class Source:
 
 def _own_names(samples: Samples) -> dict[str | int, str]:
     if not isinstance(samples.keys[0], str):
-        raise BadUsage("for a model in a file, wanted data as a dict by the names of the inputs")
+        raise BadUsage(
+            "for a model that is no torch.nn.Module, wanted data as a dict by the names of its inputs, such as input "
+            "and target"
+        )
     return {key: str(key) for key in samples.keys}

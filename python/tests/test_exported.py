@@ -218,6 +218,15 @@ class Target(torch.nn.Module):
         return self.last(target)
 
 
+class Loss(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = torch.nn.Linear(4, 3)
+
+    def forward(self, loss):
+        return self.last(loss)
+
+
 class Unread(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -234,7 +243,9 @@ class Unread(torch.nn.Module):
         (Changed(torch.t), (torch.randn(16, 4), torch.randn(16, 3)), "mse", "the first dimension must count"),
         (Changed(lambda y: y.mean(0)), (torch.randn(16, 4), torch.randn(16)), "mse", "the first dimension must count"),
         (Changed(torch.t), (torch.randn(16, 4), torch.zeros(16).long()), "cross-entropy", "the first dimension must"),
+        (Changed(torch.detach), (torch.randn(16, 4), torch.randn(16, 3)), "mse", "none of its trained parameters"),
         (Target(), (torch.randn(16, 4), torch.zeros(16).long()), "cross-entropy", "an argument 'target'"),
+        (Loss(), (torch.randn(16, 4), torch.zeros(16).long()), "cross-entropy", "an argument 'loss'"),
         (
             Unread(),
             (torch.randn(16, 5, 4), torch.zeros(16, 5).long()),

@@ -1,6 +1,7 @@
 import math
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -204,6 +205,9 @@ def test_a_folder_keeps_the_training_and_it_goes_on(tmp_path, perceptron, points
     assert not (tmp_path / "failed").exists()
     with pytest.raises(pipedream.BadUsage, match="holds no training"):
         pipedream.resume(tmp_path)
+    (tmp_path / "interrupted" / "run").mkdir(parents=True)
+    with pytest.raises(pipedream.BadUsage, match="before its first checkpoint"):
+        pipedream.resume(tmp_path / "interrupted")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     with pytest.raises(pipedream.BadUsage, match="not of a training"):
@@ -240,6 +244,17 @@ def test_a_folder_that_was_moved_goes_on(tmp_path, perceptron, points, quick):
     for epochs in (2, 3):
         result = pipedream.resume(tmp_path / "new", perceptron, epochs=epochs, progress=False)
         assert result.minibatches == 50 * epochs
+
+
+def test_a_copied_folder_goes_on_with_its_own_inputs(tmp_path, perceptron, points, quick):
+    pipedream.train(perceptron, points, out=tmp_path / "old", **quick)
+    shutil.copytree(tmp_path / "old", tmp_path / "copy")
+    (tmp_path / "old" / "inputs" / "Sequential.pt2").write_bytes(b"no model")
+    result = pipedream.resume(tmp_path / "copy", epochs=2, progress=False)
+    assert result.minibatches == 90
+    (tmp_path / "copy" / "inputs" / "data.safetensors").unlink()
+    with pytest.raises(pipedream.Error, match="data"):
+        pipedream.resume(tmp_path / "copy", epochs=3, progress=False)
 
 
 def test_a_file_with_another_model_is_noticed(tmp_path, perceptron, points, quick):
@@ -322,7 +337,7 @@ class Empty(Dataset):
         (lambda x, y: (x[:, :0], y), "holds nothing"),
         (lambda x, y: {"x": x, "target": y}, "names of forward's arguments"),
         (lambda x, y: (x, x, y), "found 3 tensors"),
-        (lambda x, y: x, "found 1 tensors"),
+        (lambda x, y: x, "found 1 tensor"),
         (lambda x, y: (x[:1], y[:1]), "at least two samples"),
         (lambda x, y: None, "wants data"),
         (lambda x, y: DataLoader(TensorDataset(x, y)), "give its .dataset"),

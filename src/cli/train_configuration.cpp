@@ -109,11 +109,13 @@ std::string with_path(const std::string& name, const std::string& text, const Ch
 }
 
 // Whether the value `given` of the setting `name` is the file of the value `own`, which somebody
-// has moved.
+// has moved or copied. Of a model's file only the name is compared here: the checkpoint knows the
+// model.
 bool is_moved(const std::string& name, const std::string& given, const std::string& own) {
   if (name == "data") return train::was_moved(own, given);
-  return name == "model" && imported::is_file_name(own) &&
-         train::was_moved("file:" + own, "file:" + given);
+  return name == "model" && given != own && imported::is_file_name(own) &&
+         imported::is_file_name(given) &&
+         std::filesystem::path(given).filename() == std::filesystem::path(own).filename();
 }
 
 std::filesystem::path absolute_path(const std::filesystem::path& path) {

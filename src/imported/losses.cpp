@@ -183,14 +183,24 @@ const Input* words_predicted_by(const pt2::Program& program, const pt2::Tensor& 
   return nullptr;
 }
 
+namespace {
+
+// Returns whether the layers and the input that the loss adds have this name.
+bool uses_name(Loss loss, std::string_view name) {
+  if (name == "target") return loss == Loss::kCrossEntropy || loss == Loss::kMse;
+  return is_name_of_loss(name);
+}
+
+}  // namespace
+
 Wire add_loss(const LossPlace& place, Loss loss) {
-  if (loss == Loss::kCrossEntropy || loss == Loss::kMse)
-    for (const Input& input : place.program.inputs)
-      if (input.kind == Input::Kind::kUser && input.name == "target")
-        refuse(
-            place,
-            "forward() has an argument 'target', but the loss uses this name for its own target: "
-            "rename the argument, or let the model return its loss and choose the `loss` none");
+  for (const Input& input : place.program.inputs)
+    if (input.kind == Input::Kind::kUser && uses_name(loss, input.name))
+      refuse(place, "forward() has an argument '" + input.name +
+                        "', but the layers of the loss use this name: rename the argument" +
+                        (input.name == "target" ? ", or let the model return its loss and choose "
+                                                  "the `loss` none"
+                                                : ""));
   const Wire& output = place.output;
   if (!at::isFloatingType(output.type.type))
     refuse(place, "the model's output has no real numbers");

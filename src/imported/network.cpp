@@ -100,6 +100,26 @@ void want_right_states(const pt2::Program& program, const std::string& file) {
   }
 }
 
+// Throws CannotMeet if no trained parameter reaches the output that the loss is computed from.
+void want_gradient(const pt2::Program& program, std::vector<bool> has_gradient,
+                   const std::string& file) {
+  for (const pt2::Call& call : program.calls) {
+    if (call.without_gradient || plain_name(call.op) == "detach") continue;
+    const auto reads = reads_of(call);
+    if (std::none_of(reads.begin(), reads.end(),
+                     [&](TensorId tensor) { return has_gradient[tensor.index()]; }))
+      continue;
+    // What is written may be a view of a tensor that later calls read.
+    if (!writes_of(call).empty()) return;
+    for (const TensorId made : makes_of(call))
+      has_gradient[made.index()] = pt2::is_real(program.tensors[made.index()].type);
+  }
+  if (!has_gradient[program.outputs.front().index()])
+    throw CannotMeet(file +
+                     ": what the model returns depends on none of its trained parameters: does "
+                     "forward() detach it, or compute it under torch.no_grad()?");
+}
+
 }  // namespace
 
 Model::Model(const std::filesystem::path& file, Kernels kernels)
@@ -126,6 +146,7 @@ Model::Model(const std::filesystem::path& file, Kernels kernels)
       std::find(is_trained_.begin(), is_trained_.end(), true) == is_trained_.end())
     throw CannotMeet(file.string() + ": the model has no parameters that could be trained" +
                      (layers_.empty() ? "" : "; requires_grad is False for all of them"));
+  want_gradient(safe_.program, is_trained_, file.string());
 }
 
 Loss Model::default_loss() const { return fitting_loss(safe_.program); }

@@ -39,11 +39,16 @@ bool was_moved(const std::string& before, const std::string& now) {
     return (file / "").parent_path().filename();  // also of a folder, which may end with a slash
   };
   if (before == now || with_files(before, plain) != with_files(now, plain)) return false;
-  const auto files = files_of_data(before);
-  return std::none_of(files.begin(), files.end(), [](const std::filesystem::path& file) {
-    std::error_code ignored;
-    return std::filesystem::exists(file, ignored);
-  });
+  const auto old = files_of_data(before);
+  const auto copies = files_of_data(now);
+  return std::equal(old.begin(), old.end(), copies.begin(), copies.end(),
+                    [](const std::filesystem::path& file, const std::filesystem::path& copy) {
+                      std::error_code none;
+                      std::error_code folder;
+                      if (!std::filesystem::exists(file, none)) return true;
+                      const auto size = std::filesystem::file_size(file, folder);
+                      return !folder && size == std::filesystem::file_size(copy, folder) && !folder;
+                    });
 }
 
 }  // namespace pipedream::train

@@ -17,8 +17,8 @@ namespace pipedream::train {
     const std::string& name,
     const std::function<std::filesystem::path(const std::filesystem::path&)>& change);
 
-// Returns whether `now` names the files of `before` in another folder, and the files of `before` do
-// not exist any more: somebody has moved them.
+// Returns whether `now` names the files of `before` in another folder, because somebody has moved
+// or copied them: each file of `before` does not exist any more, or has the size of the other one.
 [[nodiscard]] bool was_moved(const std::string& before, const std::string& now);
 
 }  // namespace pipedream::train

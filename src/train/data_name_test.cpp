@@ -17,7 +17,7 @@ TEST(DataName, HasTheFilesBehindItsColon) {
   EXPECT_EQ(with_files("npy:a,b", in_there), "npy:there/a,there/b");
 }
 
-TEST(DataName, IsThatOfMovedFilesOnlyIfTheOldOnesAreGone) {
+TEST(DataName, IsThatOfMovedFilesIfTheOldOnesAreGoneOrCopied) {
   const test::TemporaryFolder folder;
   const std::string old = "text:" + (folder.path() / "words").string();
   EXPECT_TRUE(was_moved(old, "text:/elsewhere/words"));
@@ -27,6 +27,12 @@ TEST(DataName, IsThatOfMovedFilesOnlyIfTheOldOnesAreGone) {
   EXPECT_FALSE(was_moved("idx:/gone/digits/", "idx:/gone/letters/"));
   write_file_atomically(folder.path() / "words", "here");
   EXPECT_FALSE(was_moved(old, "text:/elsewhere/words"));
+  std::filesystem::create_directory(folder.path() / "copy");
+  const std::string copy = "text:" + (folder.path() / "copy" / "words").string();
+  write_file_atomically(folder.path() / "copy" / "words", "here");
+  EXPECT_TRUE(was_moved(old, copy));
+  write_file_atomically(folder.path() / "copy" / "words", "there");
+  EXPECT_FALSE(was_moved(old, copy)) << "it is another file";
 }
 
 }  // namespace

@@ -85,7 +85,12 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
                      kind + ":" + known.argument);
     return known.open(path, network, held_out);
   }
-  throw BadUsage("there is no data set '" + printable(spec) + "'" + suggestion(kind, names));
+  std::string suggested = suggestion(kind, names);
+  for (const auto& [ending, prefix] :
+       {std::pair(".safetensors", "safetensors:"), {".npy", "npy:"}, {".txt", "text:"}})
+    if (colon == std::string::npos && spec.ends_with(ending))
+      suggested = " (did you mean '" + printable(prefix + spec) + "'?)";
+  throw BadUsage("there is no data set '" + printable(spec) + "'" + suggested);
 }
 
 }  // namespace

@@ -65,13 +65,15 @@ Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
   return tokens;
 }
 
-void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, const std::string& file) {
+void check_alphabet(const Alphabet& alphabet, const LanguageModel& task, bool is_exported,
+                    const std::string& file) {
   const std::int64_t known = std::min(task.tokens.bound, task.labels.bound);
   if (alphabet.count() > known)
-    throw CannotMeet("the network knows " + std::to_string(known) + " tokens, " + file + " has " +
-                     std::to_string(alphabet.count()) +
-                     " different characters: give it `vocabulary` " +
-                     std::to_string(alphabet.count()) + " or more");
+    throw CannotMeet(
+        "the network knows " + std::to_string(known) + " tokens, " + file + " has " +
+        std::to_string(alphabet.count()) + " different characters: " +
+        (is_exported ? "export it with at least " + std::to_string(alphabet.count())
+                     : "give it `vocabulary` " + std::to_string(alphabet.count()) + " or more"));
 }
 
 // `part` names the characters of the file that are trained on, or those that are held out.
@@ -97,7 +99,7 @@ Data open_text(const std::filesystem::path& file, const model::Network& network,
   const auto held_out =
       static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
   const Alphabet alphabet = alphabet_of(text);
-  check_alphabet(alphabet, language, file.string());
+  check_alphabet(alphabet, language, network.facts.contains("program"), file.string());
   if (held_out_share > 0) check_length(held_out, "the held-out end of " + file.string(), language);
   check_length(text.size() - held_out, "the part of " + file.string() + " to train on", language);
   const Tokens tokens = tokens_of(text, alphabet);
