@@ -46,7 +46,7 @@ Round measure(const model::Network& network, const train::Data& data) {
   const profile::Profile profile = train::profile_for_training(
       network, {.seed = 1, .budget = std::chrono::duration<double>(2), .workers = kWorkers}, {});
   const systems::Planned planned = bench::straight_plan(profile, kWorkers);
-  return {planned.time().count(),
+  return {planned.times.predicted.count(),
           bench::seconds_per_minibatch(network, planned.plan, data, {.minibatches = kMinibatches}),
           ops_per_minibatch(network, planned.plan, data)};
 }

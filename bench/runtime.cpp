@@ -121,14 +121,14 @@ Ratios measure(const Case& wanted) {
     const double both = bench::seconds_per_minibatch(network, two.plan, data, kOptions);
     const double unstashed = bench::seconds_per_minibatch(network, two.plan, data, kUnstashed);
     one_worker.push_back(bare / alone);
-    of_predicted.push_back(two.time().count() / both);
+    of_predicted.push_back(two.times.predicted.count() / both);
     of_one_worker.push_back(alone / both);
     two_loops.push_back(2 * bare / loops);
     stashing.push_back(both / unstashed - 1);
     std::cerr << wanted.title << ", round " << i + 1 << " of " << kRepetitions
               << ", seconds per minibatch: bare loop " << bare << ", two at once " << loops
               << ", one worker " << alone << ", two " << both << " (predicted "
-              << two.time().count() << "), unstashed " << unstashed << "\n";
+              << two.times.predicted.count() << "), unstashed " << unstashed << "\n";
   }
   return {median(one_worker), median(of_predicted), median(of_one_worker), median(two_loops),
           median(stashing)};

@@ -134,7 +134,7 @@ endfunction()
 function(pd_add_module_tests module uses)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*_test.cpp)
   if(NOT rapidcheck_FOUND)
-    list(FILTER tests EXCLUDE REGEX "(_property|(plan|schedule)/[a-z]+_slow)_test\\.cpp$")
+    list(FILTER tests EXCLUDE REGEX "(_property|(plan|schedule|systems)/[a-z]+_slow)_test\\.cpp$")
   endif()
   list(FILTER tests EXCLUDE REGEX "/mpi_test\\.cpp$")  # runs as several processes: tests/CMakeLists.txt
   if(NOT tests OR PD_FUZZ OR PD_PROGRAM_ONLY)

@@ -210,7 +210,7 @@ TEST(CommandLine, PlanAsJsonHasTheKeysOfItsFormat) {
                    "predicted", "stages", "system", "version", "workers"}));
   EXPECT_EQ(keys(json.at("predicted")),
             (Names{"bytes_per_minibatch", "drain_seconds", "samples_per_second",
-                   "seconds_per_minibatch", "speedup_over_dp"}));
+                   "seconds_per_minibatch", "simulated_seconds_per_minibatch", "speedup_over_dp"}));
   EXPECT_EQ(keys(json.at("stages").at(0)),
             (Names{"depth", "first", "last", "layers", "memory_bytes", "recompute", "replicas",
                    "seconds", "weight_bytes", "workers"}));

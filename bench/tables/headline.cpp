@@ -73,7 +73,7 @@ std::optional<plan::Plan> plan_of_kind(const std::string& kind, const Model& mod
   if (kind == "16") return data_parallel;
   const plan::Predictor predictor(model.cuts, cluster, setting_of(find_system("pipedream"), {}));
   const plan::Outcome outcome = kind == "straight"
-                                    ? plan::plan_general(predictor, {.straight = true})
+                                    ? best_of(plan::plan_general(predictor, {.straight = true}))
                                     : plan_all_but_one(predictor);
   const auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;

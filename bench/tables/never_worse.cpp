@@ -1,34 +1,33 @@
 #include "tables/never_worse.h"
 
-#include "plan/dapple.h"
-#include "plan/general.h"
-#include "plan/hierarchical.h"
 #include "systems/choice.h"
+#include "systems/ranking.h"
+#include "systems/survival_testing.h"
 #include "tables/all_but_one.h"
 
 namespace pipedream::bench {
 namespace {
 
 using namespace systems;
-using plan::Predictor;
 
-// The time of `layout` by the default cost model. Nothing if it does not fit the memory.
-std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Layout& layout,
-                                  const plan::Prediction& prediction) {
-  if (prediction.miss) return std::nullopt;
-  return TimedPlan{
-      plan::config_text(plan::to_plan(predictor.cuts(), layout, prediction, "pipedream")),
-      prediction.per_minibatch.count()};
+std::optional<TimedPlan> timed(const Result& result) {
+  const auto* planned = std::get_if<Planned>(&result);
+  if (planned == nullptr) return std::nullopt;
+  return TimedPlan{plan::config_text(planned->plan), best_estimate(planned->times).count()};
 }
 
-// The time of a planner's answer by the default cost model, whatever the planner itself minimised.
-std::optional<TimedPlan> measured(const Predictor& predictor, const plan::Outcome& outcome) {
-  const auto* answer = std::get_if<plan::Answer>(&outcome);
+// Returns the plan of all workers but one and one, as pipedream would run it.
+std::optional<TimedPlan> timed_all_but_one(const Model& model, const cluster::Cluster& cluster) {
+  const System& pipedream = find_system("pipedream");
+  const plan::Predictor predictor(model.cuts, cluster, setting_of(pipedream, {}));
+  plan::Outcome outcome = plan_all_but_one(predictor);
+  auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer == nullptr) return std::nullopt;
-  return measured(predictor, answer->layout, answer->prediction);
+  const Ranked ranked = fastest_simulated(pipedream, predictor, {std::move(*answer)});
+  const plan::Plan plan =
+      plan::to_plan(model.cuts, ranked.answer.layout, ranked.answer.prediction, pipedream.name);
+  return TimedPlan{plan::config_text(plan), ranked.simulated.value().count()};
 }
-
-constexpr double kRounding = 1 + 1e-9;
 
 }  // namespace
 
@@ -37,11 +36,8 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   Comparison comparison{.model = profile.model, .cluster = cluster.name};
   const Choice choice = plan_for_all(model, cluster, {});
   const auto of_system = [&](const std::string& name) -> std::optional<TimedPlan> {
-    for (const Candidate& candidate : choice.candidates) {
-      const auto* planned = std::get_if<Planned>(&candidate.result);
-      if (planned != nullptr && planned->system == name)
-        return TimedPlan{plan::config_text(planned->plan), planned->time().count()};
-    }
+    for (const Candidate& candidate : choice.candidates)
+      if (candidate.system->name == name) return timed(candidate.result);
     return std::nullopt;
   };
   if (choice.best) {
@@ -55,17 +51,17 @@ Comparison compare_plans(const profile::Profile& profile, const cluster::Cluster
   comparison.ours = of_system("pipedream");
   comparison.data_parallel = of_system("dp-bsp");
   comparison.dapple = of_system("dapple");
-  const Predictor predictor(model.cuts, cluster, setting_of(find_system("pipedream"), {}));
-  comparison.straight = measured(predictor, plan::plan_general(predictor, {.straight = true}));
-  comparison.hierarchical = measured(predictor, plan::plan_hierarchical(predictor, {}));
-  comparison.all_but_one = measured(predictor, plan_all_but_one(predictor));
+  const System& pipedream = find_system("pipedream");
+  comparison.straight = timed(plan_alone(pipedream, model, cluster, {.straight = true}));
+  comparison.hierarchical = timed(plan_alone(pipedream, model, cluster, {.hierarchical = true}));
+  comparison.all_but_one = timed_all_but_one(model, cluster);
   return comparison;
 }
 
 std::vector<std::string> better_ones(const Comparison& comparison) {
   std::vector<std::string> found;
   const auto check = [&](const char* name, const std::optional<TimedPlan>& other,
-                         const std::optional<TimedPlan>& than, double tolerance = kRounding) {
+                         const std::optional<TimedPlan>& than, double tolerance = kMostFaster) {
     if (other && (!than || than->seconds > other->seconds * tolerance)) found.emplace_back(name);
   };
   check("data parallelism", comparison.data_parallel, comparison.speedy, kAsFast);

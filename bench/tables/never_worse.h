@@ -1,7 +1,7 @@
 // Checks whether our plan is ever worse than a simpler one (docs/never_worse.md). Our planner and
 // `auto` are compared with data parallelism, the best straight pipeline, PipeDream's hierarchical
 // planner, DAPPLE's planner, and "all workers but one, then one" (the paper's 15-1). All times are
-// by the default cost model, within the memory of the devices.
+// simulated, and all plans are within the memory of the devices.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace pipedream::bench {
 
-// A plan and its predicted time per minibatch.
+// A plan and its simulated time per minibatch.
 struct TimedPlan {
   std::string config;
   double seconds = 0;
@@ -46,7 +46,9 @@ struct Comparison {
 //    factor of systems::kAsFast;
 //  - `ours` with `best`. It is better if it is faster by more than staleness is worth
 //    (systems::kWorthStaleness);
-//  - the other plans of pipedream's form with `ours`. They are better if they are faster.
+//  - the other plans of pipedream's form with `ours`. They are better if they are faster by more
+//  than
+//    2 %.
 [[nodiscard]] std::vector<std::string> better_ones(const Comparison& comparison);
 
 }  // namespace pipedream::bench

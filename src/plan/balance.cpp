@@ -76,18 +76,13 @@ std::vector<std::size_t> balanced_ends(const Predictor& predictor, Balance balan
   return ends;
 }
 
-Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange range) {
+Candidates plan_balanced(const Predictor& predictor, Balance balance, StageRange range) {
   const int layers = static_cast<int>(predictor.cuts().unit_count());
   const int most = std::min({range.most, layers, predictor.links().workers()});
-  const int fewest = std::min(range.fewest, most);
-  std::optional<std::pair<Rank, Layout>> best;
-  for (int stages = fewest; stages <= most; ++stages) {
-    Layout layout = straight_layout(balanced_ends(predictor, balance, stages));
-    const Rank found = rank(predictor.predict(layout));
-    if (!best || found < best->first) best.emplace(found, std::move(layout));
-  }
-  PD_CHECK(best.has_value());
-  return as_outcome(predictor, std::move(best->second));
+  std::vector<Layout> layouts;
+  for (int stages = std::min(range.fewest, most); stages <= most; ++stages)
+    layouts.push_back(straight_layout(balanced_ends(predictor, balance, stages)));
+  return as_candidates(predictor, std::move(layouts));
 }
 
 Outcome plan_split(const Predictor& predictor, std::span<const int> split) {

@@ -27,11 +27,11 @@ struct StageRange {
   int fewest;
   int most;
 };
-// Returns the plan of balanced stages that is fastest among those that fit, for all numbers of
-// stages in `range`. Every stage has one worker, from the first worker on. `range` is cut down to
-// the number of workers and layers; so one worker gets a single stage even if `range.fewest` is
-// larger.
-[[nodiscard]] Outcome plan_balanced(const Predictor& predictor, Balance balance, StageRange range);
+// Returns the plans of balanced stages that fit, for all numbers of stages in `range`. Every stage
+// has one worker, from the first worker on. `range` is cut down to the number of workers and
+// layers; so one worker gets a single stage even if `range.fewest` is larger.
+[[nodiscard]] Candidates plan_balanced(const Predictor& predictor, Balance balance,
+                                       StageRange range);
 
 // Returns the plan with the user's own split: `split` has the number of layers, in the order of the
 // profile, before each cut. Throws BadValue if `split` is not ascending, is out of range, or has

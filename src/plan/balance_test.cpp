@@ -127,7 +127,7 @@ const std::vector<Layer> kNarrowInTheMiddle{{4, 0, 50}, {4, 0, 1}, {4, 0, 50}, {
 
 TEST(PlanBalanced, TakesTheFastestNumberOfStages) {
   const Problem problem(kNarrowInTheMiddle, 4);
-  const Outcome outcome = plan_balanced(problem.predictor, Balance::kTime, {1, 4});
+  const Outcome outcome = best_of(plan_balanced(problem.predictor, Balance::kTime, {1, 4}));
   const auto& answer = std::get<Answer>(outcome);
   EXPECT_EQ(answer.layout.ends, (Ends{0, 2, 4}));
   EXPECT_EQ(answer.layout.workers, (std::vector<std::vector<WorkerId>>{{{0}}, {{1}}}));
@@ -138,7 +138,7 @@ TEST(PlanBalanced, TakesTheFastestNumberOfStages) {
 TEST(PlanBalanced, StaysInTheRangeThatIsAskedFor) {
   const Problem problem(kNarrowInTheMiddle, 4);
   const auto with = [&](int fewest, int most) {
-    return ends_of(plan_balanced(problem.predictor, Balance::kTime, {fewest, most}));
+    return ends_of(best_of(plan_balanced(problem.predictor, Balance::kTime, {fewest, most})));
   };
   EXPECT_EQ(with(1, 1), (Ends{0, 4}));
   EXPECT_EQ(with(3, 3), (Ends{0, 2, 3, 4}));
@@ -148,18 +148,20 @@ TEST(PlanBalanced, StaysInTheRangeThatIsAskedFor) {
 
 TEST(PlanBalanced, MakesNoMoreStagesThanThereAreLayersOrWorkers) {
   const Problem few_layers({{1}, {1}}, 4);
-  EXPECT_EQ(ends_of(plan_balanced(few_layers.predictor, Balance::kTime, {4, 4})), (Ends{0, 1, 2}));
+  EXPECT_EQ(ends_of(best_of(plan_balanced(few_layers.predictor, Balance::kTime, {4, 4}))),
+            (Ends{0, 1, 2}));
   const Problem few_workers({{1}, {1}, {1}, {1}}, 3);
-  EXPECT_EQ(ends_of(plan_balanced(few_workers.predictor, Balance::kTime, {4, 4})),
+  EXPECT_EQ(ends_of(best_of(plan_balanced(few_workers.predictor, Balance::kTime, {4, 4}))),
             (Ends{0, 2, 3, 4}));
   const Problem one_worker({{1}, {1}, {1}, {1}}, 1);
-  EXPECT_EQ(ends_of(plan_balanced(one_worker.predictor, Balance::kTime, {2, 4})), (Ends{0, 4}));
+  EXPECT_EQ(ends_of(best_of(plan_balanced(one_worker.predictor, Balance::kTime, {2, 4}))),
+            (Ends{0, 4}));
 }
 
 TEST(PlanBalanced, BalancesTimesOrSizes) {
   const Problem problem({{1, 90}, {1, 10}, {1, 10}, {9, 10}}, 2);
   const auto by = [&](Balance balance) {
-    return ends_of(plan_balanced(problem.predictor, balance, {2, 2}));
+    return ends_of(best_of(plan_balanced(problem.predictor, balance, {2, 2})));
   };
   EXPECT_EQ(by(Balance::kTime), (Ends{0, 3, 4}));
   EXPECT_EQ(by(Balance::kSize), (Ends{0, 1, 4}));
@@ -174,14 +176,16 @@ const std::vector<Layer> kHeavy{{1, 100, 0}, {1, 100, 0}, {1, 100, 0}, {1, 100, 
 
 TEST(PlanBalanced, PrefersWhatFitsToWhatIsFaster) {
   const Problem two(kHeavy, 4, one_at_a_time(400));
-  EXPECT_EQ(ends_of(plan_balanced(two.predictor, Balance::kTime, {1, 4})), (Ends{0, 2, 4}));
+  EXPECT_EQ(ends_of(best_of(plan_balanced(two.predictor, Balance::kTime, {1, 4}))),
+            (Ends{0, 2, 4}));
   const Problem four(kHeavy, 4, one_at_a_time(399));
-  EXPECT_EQ(ends_of(plan_balanced(four.predictor, Balance::kTime, {1, 4})), (Ends{0, 1, 2, 3, 4}));
+  EXPECT_EQ(ends_of(best_of(plan_balanced(four.predictor, Balance::kTime, {1, 4}))),
+            (Ends{0, 1, 2, 3, 4}));
 }
 
 TEST(PlanBalanced, RefusesWithTheSmallestMissWhereNothingFits) {
   const Problem problem(kHeavy, 3, one_at_a_time(150));
-  const Outcome outcome = plan_balanced(problem.predictor, Balance::kTime, {1, 3});
+  const Outcome outcome = best_of(plan_balanced(problem.predictor, Balance::kTime, {1, 3}));
   const auto& refusal = std::get<Refusal>(outcome);
   EXPECT_EQ(refusal.nearest.value().bytes, Bytes{400 - 150});
   EXPECT_EQ(refusal.nearest.value().stage, StageId{0});

@@ -4,22 +4,30 @@
 #include "plan/candidates.h"
 
 namespace pipedream::plan {
+namespace {
 
-DappleAnswers plan_dapple_few(const Predictor& predictor, const DappleOptions& options) {
-  PD_CHECK(predictor.traits().flushes && predictor.traits().shares_items());
-  const Space space{
-      .placements = {Placement::kAppendFirst, Placement::kFreshFirst, Placement::kScatterFirst},
-      .straight = options.straight};
+Candidates search_pivots(const Predictor& predictor, const DappleOptions& options) {
+  Space space{.placements = {Placement::kAppendFirst}, .straight = options.straight};
+  if (predictor.links().levels() > 1)  // on one level all placements are the same
+    space.placements.insert(space.placements.end(),
+                            {Placement::kFreshFirst, Placement::kScatterFirst});
   const Relaxation relaxation(predictor, options.straight);
   Search search(predictor, relaxation, space, options.budget);
   offer_candidates(search, predictor, relaxation, space.copies, space.straight);
   search.climb();
   search.exhaust();
-  return {search.outcome(), search.best_few()};
+  search.polish();
+  return search.candidates();
 }
 
-Outcome plan_dapple(const Predictor& predictor, const DappleOptions& options) {
-  return plan_dapple_few(predictor, options).best;
+}  // namespace
+
+Candidates plan_dapple(const Predictor& predictor, const DappleOptions& options) {
+  PD_CHECK(predictor.traits().flushes && predictor.traits().shares_items());
+  if (options.straight) return search_pivots(predictor, options);
+  const std::int64_t part = options.budget / kStraightPart;
+  return joined(
+      {search_pivots(predictor, {false, options.budget}), search_pivots(predictor, {true, part})});
 }
 
 }  // namespace pipedream::plan

@@ -19,21 +19,19 @@ std::vector<int> divisors(int number) {
   return all;
 }
 
-void offer_hierarchical(Search& search, const Predictor& predictor, bool straight) {
-  if (hierarchical_work(predictor) > kMostHierarchicalWork) return;
+// Returns the plan of PipeDream's own planner, with its own depths and with those that the
+// prediction chooses; none if that is too much work or does not fit.
+std::vector<Layout> hierarchical_layouts(const Predictor& predictor, bool straight) {
+  if (hierarchical_work(predictor) > kMostHierarchicalWork) return {};
   const Outcome outcome = plan_hierarchical(predictor, {.straight = straight});
-  if (const auto* answer = std::get_if<Answer>(&outcome)) {
-    Layout layout = answer->layout;
-    search.offer(layout);
-    layout.depths.clear();  // a second time, with the depths that the prediction chooses
-    search.offer(layout);
-  }
+  const auto* answer = std::get_if<Answer>(&outcome);
+  if (answer == nullptr) return {};
+  std::vector<Layout> layouts(2, answer->layout);
+  layouts.back().depths.clear();
+  return layouts;
 }
 
-}  // namespace
-
-Outcome plan_general(const Predictor& predictor, const GeneralOptions& options) {
-  PD_CHECK(!predictor.traits().flushes);
+Candidates search_pipelines(const Predictor& predictor, const GeneralOptions& options) {
   const int workers = predictor.links().workers();
   Space space;
   space.straight = options.straight;
@@ -45,9 +43,23 @@ Outcome plan_general(const Predictor& predictor, const GeneralOptions& options) 
   offer_candidates(search, predictor, relaxation, few ? space.copies : std::vector<int>{1},
                    options.straight);
   search.climb();
-  offer_hierarchical(search, predictor, options.straight);
+  const std::vector<Layout> hierarchical = hierarchical_layouts(predictor, options.straight);
+  for (const Layout& layout : hierarchical) search.offer(layout);
   search.exhaust();
-  return search.outcome();
+  search.polish();
+  Candidates candidates = search.candidates();
+  if (hierarchical.empty()) return candidates;
+  return joined({std::move(candidates), as_candidates(predictor, hierarchical)});
+}
+
+}  // namespace
+
+Candidates plan_general(const Predictor& predictor, const GeneralOptions& options) {
+  PD_CHECK(!predictor.traits().flushes);
+  if (options.straight) return search_pipelines(predictor, options);
+  const std::int64_t part = options.budget / kStraightPart;
+  return joined({search_pipelines(predictor, {false, options.budget}),
+                 search_pipelines(predictor, {true, part})});
 }
 
 }  // namespace pipedream::plan

@@ -14,8 +14,10 @@ struct GeneralOptions {
   std::int64_t budget = 10'000;  // predictions that the search may make (Search)
 };
 
-// Returns the best plan found. Its bound holds for all plans of the form above. Requires a
-// predictor for a system that does not flush.
-[[nodiscard]] Outcome plan_general(const Predictor& predictor, const GeneralOptions& options = {});
+// Returns the best plan found, others of different forms, and the plan of PipeDream's own planner
+// (plan/hierarchical.h) if that is small work. The bound holds for all plans of the form above.
+// Requires a predictor for a system that does not flush.
+[[nodiscard]] Candidates plan_general(const Predictor& predictor,
+                                      const GeneralOptions& options = {});
 
 }  // namespace pipedream::plan

@@ -54,7 +54,7 @@ Layout layout_of(const Predictor& predictor, const Deal& deal) {
 
 }  // namespace
 
-InterleavedAnswers plan_interleaved(const Predictor& predictor, std::optional<int> stages) {
+Candidates plan_interleaved(const Predictor& predictor, std::optional<int> stages) {
   const std::vector<Deal> tried = deals(predictor, stages);
   if (tried.empty())
     return Refusal{
@@ -63,28 +63,17 @@ InterleavedAnswers plan_interleaved(const Predictor& predictor, std::optional<in
             "more than the " +
             std::to_string(predictor.cuts().unit_count()) + " layers",
         {}};
-  std::vector<Answer> fitting;
-  std::optional<MemoryMiss> nearest;
+  std::vector<Candidates> lists;
   for (const Recompute recompute : {Recompute::kNever, Recompute::kAlways}) {
     Setting setting = predictor.setting();
     if (setting.recompute == Recompute::kNever && recompute == Recompute::kAlways) continue;
     setting.recompute = recompute;
     const Predictor with(predictor.cuts(), predictor.cluster(), setting);
-    for (const Deal& deal : tried) {
-      Layout layout = layout_of(with, deal);
-      Prediction prediction = with.predict(layout);
-      if (!prediction.miss) {
-        const Seconds time = prediction.per_minibatch;
-        fitting.push_back({std::move(layout), std::move(prediction), time, {}});
-      } else if (!nearest || prediction.miss->bytes < nearest->bytes) {
-        nearest = prediction.miss;
-      }
-    }
+    std::vector<Layout> layouts;
+    for (const Deal& deal : tried) layouts.push_back(layout_of(with, deal));
+    lists.push_back(as_candidates(with, std::move(layouts)));
   }
-  if (fitting.empty()) return out_of_memory(*nearest);
-  std::stable_sort(fitting.begin(), fitting.end(),
-                   [](const Answer& a, const Answer& b) { return a.objective < b.objective; });
-  return fitting;
+  return joined(std::move(lists));
 }
 
 }  // namespace pipedream::plan

@@ -35,8 +35,8 @@ cluster::Cluster fast_room(int workers, std::int64_t memory = 1 << 30) {
           std::vector<cluster::Device>(static_cast<std::size_t>(workers), {Bytes{memory}, 1})};
 }
 
-InterleavedAnswers plan_with(const profile::Profile& profile, const cluster::Cluster& cluster,
-                             Setting setting = {}, std::optional<int> stages = {}) {
+Candidates plan_with(const profile::Profile& profile, const cluster::Cluster& cluster,
+                     Setting setting = {}, std::optional<int> stages = {}) {
   setting.rules = cost::kInterleaved;
   const Cuts cuts = Cuts::in_declared_order(profile);
   return plan_interleaved(Predictor(cuts, cluster, setting), stages);
@@ -44,7 +44,7 @@ InterleavedAnswers plan_with(const profile::Profile& profile, const cluster::Clu
 
 std::vector<Answer> answers_of(const profile::Profile& profile, const cluster::Cluster& cluster,
                                const Setting& setting = {}, std::optional<int> stages = {}) {
-  InterleavedAnswers answers = plan_with(profile, cluster, setting, stages);
+  Candidates answers = plan_with(profile, cluster, setting, stages);
   if (const auto* refusal = std::get_if<Refusal>(&answers)) throw std::runtime_error(refusal->why);
   return std::get<std::vector<Answer>>(std::move(answers));
 }
@@ -137,8 +137,7 @@ TEST(PlanInterleaved, TheMemoryOfAWorkersStagesAddsUp) {
   EXPECT_GT(needed, largest);
   EXPECT_TRUE(std::holds_alternative<std::vector<Answer>>(
       plan_with(profile, fast_room(2, needed.count), {.microbatches = 4})));
-  const InterleavedAnswers less =
-      plan_with(profile, fast_room(2, 4 * 3 * 1000), {.microbatches = 4});
+  const Candidates less = plan_with(profile, fast_room(2, 4 * 3 * 1000), {.microbatches = 4});
   ASSERT_TRUE(std::holds_alternative<Refusal>(less));
   EXPECT_TRUE(std::get<Refusal>(less).nearest.has_value());
 }
@@ -150,8 +149,9 @@ TEST(PlanInterleaved, RecomputesWhereNothingElseFits) {
   const Setting never{.recompute = Recompute::kNever, .microbatches = 8};
   const Setting needed{.recompute = Recompute::kWhereNeeded, .microbatches = 8};
   const cluster::Cluster small = fast_room(2, 10'000);
-  EXPECT_TRUE(std::holds_alternative<Refusal>(plan_with(profile, small, never)));
-  for (const Answer& answer : answers_of(profile, small, needed))
+  constexpr int kStages = 4;  // one stage alone would fit
+  EXPECT_TRUE(std::holds_alternative<Refusal>(plan_with(profile, small, never, kStages)));
+  for (const Answer& answer : answers_of(profile, small, needed, kStages))
     for (const StagePrediction& stage : answer.prediction.stages) EXPECT_TRUE(stage.recompute);
   for (const StagePrediction& stage : answer_of(profile, fast_room(2), needed).prediction.stages)
     EXPECT_FALSE(stage.recompute) << "elsewhere it would only take longer";

@@ -71,22 +71,24 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
   for (std::size_t s = 0; s < file.plan.stages.size(); ++s)
     stages.push_back(stage_json(file.plan.stages[s], file.predicted.stages[s], graph, position));
   const Predicted& predicted = file.predicted;
-  Json json{{"format", kFormat},
-            {"version", kVersion},
-            {"model", file.model},
-            {"system", file.plan.system},
-            {"config", config_text(file.plan)},
-            {"workers", file.workers},
-            {"stages", std::move(stages)},
-            {"microbatches", file.plan.microbatches},
-            {"predicted",
-             {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
-              {"samples_per_second", or_null(predicted.samples_per_second)},
-              {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
-              {"bytes_per_minibatch", predicted.bytes_per_minibatch},
-              {"drain_seconds", or_null(predicted.drain_seconds)}}},
-            {"gap", or_null(predicted.gap)},
-            {"planner_seconds", predicted.planner_seconds}};
+  Json json{
+      {"format", kFormat},
+      {"version", kVersion},
+      {"model", file.model},
+      {"system", file.plan.system},
+      {"config", config_text(file.plan)},
+      {"workers", file.workers},
+      {"stages", std::move(stages)},
+      {"microbatches", file.plan.microbatches},
+      {"predicted",
+       {{"seconds_per_minibatch", predicted.seconds_per_minibatch},
+        {"simulated_seconds_per_minibatch", or_null(predicted.simulated_seconds_per_minibatch)},
+        {"samples_per_second", or_null(predicted.samples_per_second)},
+        {"speedup_over_dp", or_null(predicted.speedup_over_dp)},
+        {"bytes_per_minibatch", predicted.bytes_per_minibatch},
+        {"drain_seconds", or_null(predicted.drain_seconds)}}},
+      {"gap", or_null(predicted.gap)},
+      {"planner_seconds", predicted.planner_seconds}};
   if (!file.device.empty()) json["device"] = file.device;
   if (!file.precision.empty()) json["precision"] = file.precision;
   if (file.batch) json["batch"] = *file.batch;
@@ -154,13 +156,17 @@ std::optional<double> number_or_null(const Node& node) {
 Predicted read_predicted(const Node& root) {
   Predicted predicted;
   const Node node = root.at("predicted");
-  node.expect_keys({"seconds_per_minibatch", "samples_per_second", "speedup_over_dp",
-                    "bytes_per_minibatch", "drain_seconds"});
+  node.expect_keys({"seconds_per_minibatch", "simulated_seconds_per_minibatch",
+                    "samples_per_second", "speedup_over_dp", "bytes_per_minibatch",
+                    "drain_seconds"});
   predicted.seconds_per_minibatch = node.at("seconds_per_minibatch").number(0, kLargest);
   predicted.samples_per_second = number_or_null(node.at("samples_per_second"));
   predicted.speedup_over_dp = number_or_null(node.at("speedup_over_dp"));
   predicted.bytes_per_minibatch = node.at("bytes_per_minibatch").number(0, kLargest);
-  if (const auto drain = node.find("drain_seconds"))  // not in files of earlier versions
+  // Files of earlier versions do not have these two.
+  if (const auto simulated = node.find("simulated_seconds_per_minibatch"))
+    predicted.simulated_seconds_per_minibatch = number_or_null(*simulated);
+  if (const auto drain = node.find("drain_seconds"))
     predicted.drain_seconds = number_or_null(*drain);
   predicted.gap = number_or_null(root.at("gap"));
   predicted.planner_seconds = root.at("planner_seconds").number(0, kLargest);

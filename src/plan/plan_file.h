@@ -22,6 +22,8 @@ struct Predicted {
     friend bool operator==(const OfStage&, const OfStage&) = default;
   };
   double seconds_per_minibatch = 0;
+  // The same in simulation; nullopt if the plan was not simulated.
+  std::optional<double> simulated_seconds_per_minibatch;
   std::optional<double> samples_per_second;  // nullopt if the batch size is not known
   std::optional<double> speedup_over_dp;     // nullopt if data parallelism does not fit the memory
   double bytes_per_minibatch = 0;            // sent by all workers together

@@ -79,6 +79,7 @@ PlanFile any_plan(const graph::Graph& graph) {
     file.plan.stages.back().layers.push_back(layer);
   }
   file.predicted.seconds_per_minibatch = any_number();
+  file.predicted.simulated_seconds_per_minibatch = any_number_or_none();
   file.predicted.samples_per_second = any_number_or_none();
   file.predicted.speedup_over_dp = any_number_or_none();
   file.predicted.bytes_per_minibatch = any_number() * 1e18;

@@ -71,6 +71,7 @@ const std::string kText = R"({
   "microbatches": 8,
   "predicted": {
     "seconds_per_minibatch": 0.125,
+    "simulated_seconds_per_minibatch": 0.25,
     "samples_per_second": 512.0,
     "speedup_over_dp": null,
     "bytes_per_minibatch": 4096.0,
@@ -90,6 +91,7 @@ PlanFile small_plan() {
   file.plan.stages = {{{LayerId{1}, LayerId{2}}, {WorkerId{3}, WorkerId{0}}, 2, true},
                       {{LayerId{3}}, {WorkerId{1}}, 1, false}};
   file.predicted.seconds_per_minibatch = 0.125;
+  file.predicted.simulated_seconds_per_minibatch = 0.25;
   file.predicted.samples_per_second = 512;
   file.predicted.bytes_per_minibatch = 4096;
   file.predicted.drain_seconds = 0.5;

@@ -62,7 +62,8 @@ RC_GTEST_PROP(SlowPlannersProperty, GeneralPlannerFindsTheBestPlanOfItsSpace, ()
   const bool straight = any_of_range(0, 4) == 0;
   Best best(predictor);
   look_at_all(predictor, straight, best);
-  const Outcome outcome = plan_general(predictor, {.straight = straight, .budget = 1'000'000});
+  const Outcome outcome =
+      best_of(plan_general(predictor, {.straight = straight, .budget = 1'000'000}));
   // The planner also considers the hierarchical answer, which may be better and outside of its
   // space.
   const auto* answer = std::get_if<Answer>(&outcome);
@@ -84,7 +85,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TheBoundHoldsWhateverTheBudget, ()) {
   look_at_all(predictor, false, best);
   RC_PRE(best.fits());
   RC_ASSERT(Relaxation(predictor, false).bound() <= best.time() * (1 + 1e-9));
-  const Outcome outcome = plan_general(predictor, {.budget = any_of_range(1, 60)});
+  const Outcome outcome = best_of(plan_general(predictor, {.budget = any_of_range(1, 60)}));
   if (const auto* answer = std::get_if<Answer>(&outcome)) {
     RC_ASSERT(answer->bound->count() <= best.time() * (1 + 1e-9));
     RC_ASSERT(*answer->bound <= answer->objective);
@@ -118,7 +119,7 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
       }
     });
   });
-  expect_best(plan_dapple(predictor, {.budget = 1'000'000}), best);
+  expect_best(best_of(plan_dapple(predictor, {.budget = 1'000'000})), best);
 }
 
 RC_GTEST_PROP(SlowPlannersProperty, BalancedSplitHasTheSmallestLargestBlock, ()) {
@@ -157,7 +158,7 @@ RC_GTEST_PROP(SlowPlannersProperty, TwoBufferedPlannerFindsTheBestOfAllDepthsAnd
   const Cuts cuts = Cuts::in_declared_order(profile);
   Setting setting = any_setting(cost::kTwoBuffered);
   setting.recompute = Recompute::kWhereNeeded;
-  const Outcome outcome = plan_two_buffered(cuts, cluster, setting);
+  const Outcome outcome = best_of(plan_two_buffered(cuts, cluster, setting));
   double best = std::numeric_limits<double>::infinity();
   std::int64_t miss = std::numeric_limits<std::int64_t>::max();
   const int most = std::min(cluster.workers(), static_cast<int>(cuts.unit_count()));

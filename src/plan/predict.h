@@ -31,6 +31,7 @@ struct Layout {
   std::vector<int> depths;
 
   [[nodiscard]] std::size_t stages() const { return workers.size(); }
+  friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 // Which stages run their forward again before the backward, instead of keeping activations.

@@ -13,13 +13,10 @@ constexpr std::int64_t kPriceOfNode = 1;
 constexpr std::int64_t kWorkersPerPrice = 4;
 constexpr std::int64_t kSmallestPrice = 16;
 constexpr std::size_t kMostStarts = 8;
+constexpr std::int64_t kPolish = 300;                      // predictions that polish() may make
 constexpr std::size_t kSteps[] = {1, 2, 3, 5, 8, 13, 21};  // distances by which a cut is moved
 
 }  // namespace
-
-Search::Order Search::order(const Prediction& prediction) {
-  return {rank(prediction), prediction.stages.size()};
-}
 
 Layout place(const Draft& draft, const cost::Links& links) {
   Layout layout;
@@ -58,28 +55,23 @@ const Prediction& Search::take(Layout layout) {
   budget_ -= price_;
   last_ = predictor_.predict(layout);
   missed_ = missed_ || last_.miss.has_value();
-  if (!last_.miss) note_good(layout);
+  kept_.offer(layout, last_);
   if (!best_ || order(last_) < order(best_->prediction))
-    best_ = Candidate{std::move(layout), last_};
+    best_ = Answer{std::move(layout), last_, last_.per_minibatch, {}};
   return last_;
 }
 
-void Search::note_good(const Layout& layout) {
-  const auto at = std::upper_bound(
-      good_.begin(), good_.end(), order(last_),
-      [](const Order& found, const Candidate& other) { return found < order(other.prediction); });
-  const auto same = [&](const Candidate& other) {
-    return other.layout.ends == layout.ends && other.layout.workers == layout.workers;
-  };
-  if (at - good_.begin() >= kFew || std::any_of(good_.begin(), good_.end(), same)) return;
-  good_.insert(at, Candidate{layout, last_});
-  if (good_.size() > kFew) good_.pop_back();
+const Prediction& Search::take(const Draft& draft) {
+  const Prediction& prediction = take(place(draft, predictor_.links()));
+  if (!best_draft_ || order(prediction) < best_draft_->order)
+    best_draft_ = Start{order(prediction), draft};
+  return prediction;
 }
 
 void Search::offer(const Draft& draft) {
   if (!is_draft(draft)) return;
   budget_ += price_;  // offers are free; take() subtracts the price again
-  Start start{order(take(place(draft, predictor_.links()))), draft};
+  Start start{order(take(draft)), draft};
   const auto at =
       std::lower_bound(starts_.begin(), starts_.end(), start,
                        [](const Start& a, const Start& b) { return a.order < b.order; });
@@ -106,18 +98,27 @@ bool Search::is_draft(const Draft& draft) const {
 
 void Search::climb() {
   const std::int64_t reserve = budget_ / 2;  // for exhaust()
-  for (Start start : starts_)
-    for (bool better = true; better && budget_ > reserve;) {
-      better = false;
-      for (Draft& next : neighbours(start.draft)) {
-        if (budget_ <= reserve) break;
-        if (!is_draft(next)) continue;
-        const Order found = order(take(place(next, predictor_.links())));
-        if (found >= start.order) continue;
-        start = {found, std::move(next)};
-        better = true;
-      }
+  for (const Start& start : starts_) climb_from(start, reserve);
+}
+
+void Search::polish() {
+  if (complete_ || !best_draft_) return;
+  budget_ = kPolish * price_;
+  climb_from(*best_draft_, 0);
+}
+
+void Search::climb_from(Start start, std::int64_t reserve) {
+  for (bool better = true; better && budget_ > reserve;) {
+    better = false;
+    for (Draft& next : neighbours(start.draft)) {
+      if (budget_ <= reserve) break;
+      if (!is_draft(next)) continue;
+      const Order found = order(take(next));
+      if (found >= start.order) continue;
+      start = {found, std::move(next)};
+      better = true;
     }
+  }
 }
 
 std::vector<Draft> Search::neighbours(const Draft& draft) const {
@@ -126,6 +127,7 @@ std::vector<Draft> Search::neighbours(const Draft& draft) const {
   add_moved_cuts(draft, all);
   add_merged(draft, all);
   add_split(draft, all);
+  add_placed(draft, all);
   return all;
 }
 
@@ -170,6 +172,23 @@ void Search::add_merged(const Draft& draft, std::vector<Draft>& into) const {
     if (!space_.straight) merged.stages[s + 1].replicas += merged.stages[s].replicas;
     merged.stages.erase(merged.stages.begin() + static_cast<std::ptrdiff_t>(s));
     into.push_back(std::move(merged));
+  }
+}
+
+// Adds drafts in which all stages, or one of them, are placed in another way. All stages are placed
+// in order or none is.
+void Search::add_placed(const Draft& draft, std::vector<Draft>& into) const {
+  const bool in_order = draft.stages.front().placement == Placement::kInOrder;
+  for (const Placement placement : space_.placements) {
+    Draft all = draft;
+    for (Draft::Stage& stage : all.stages) stage.placement = placement;
+    if (all != draft) into.push_back(std::move(all));
+    if (in_order || placement == Placement::kInOrder) continue;
+    for (std::size_t s = 0; s < draft.stages.size() && draft.stages.size() > 1; ++s) {
+      if (draft.stages[s].placement == placement) continue;
+      into.push_back(draft);
+      into.back().stages[s].placement = placement;
+    }
   }
 }
 
@@ -242,7 +261,7 @@ void Search::extend(Draft& draft, int left, double at_least) {
       for (const Placement placement : space_.placements) {
         draft.stages.push_back({end, replicas, placement});
         if (done)
-          (void)take(place(draft, predictor_.links()));
+          (void)take(draft);
         else
           extend(draft, left - replicas, bound);
         draft.stages.pop_back();
@@ -251,7 +270,7 @@ void Search::extend(Draft& draft, int left, double at_least) {
   }
 }
 
-Outcome Search::outcome() const {
+Candidates Search::candidates() const {
   PD_CHECK(best_.has_value());
   const Prediction& prediction = best_->prediction;
   if (prediction.miss) return out_of_memory(*prediction.miss);
@@ -261,18 +280,7 @@ Outcome Search::outcome() const {
   const Cuts& cuts = predictor_.cuts();
   const bool proved = complete_ && cuts.complete() && !(cuts.merged() && missed_);
   const Seconds bound = proved ? time : std::min(time, Seconds(relaxation_.bound()));
-  return Answer{best_->layout, prediction, time, bound};
-}
-
-std::vector<Answer> Search::best_few() const {
-  const auto best = outcome();
-  const auto* answer = std::get_if<Answer>(&best);
-  if (answer == nullptr) return {};
-  std::vector<Answer> few;
-  for (const Candidate& candidate : good_)
-    few.push_back({candidate.layout, candidate.prediction, candidate.prediction.per_minibatch,
-                   answer->bound});
-  return few;
+  return kept_.answers(bound);
 }
 
 }  // namespace pipedream::plan

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "plan/kept.h"
 #include "plan/placement.h"
 #include "plan/planner.h"
 #include "plan/relaxation.h"
@@ -41,8 +42,12 @@ struct Space {
   bool straight = false;  // plans have one worker per stage
 };
 
-// One search. The planner calls offer() with its candidates, then climb() and exhaust(), then
-// outcome(). Keeps references to `predictor` and `relaxation`. For use by one thread.
+// Besides the search of all plans, a planner searches those without replicas, of which the first
+// may find too few, with this part of its budget.
+inline constexpr std::int64_t kStraightPart = 5;
+
+// One search. The planner calls offer() with its candidates, then climb(), exhaust() and polish(),
+// then candidates(). Keeps references to `predictor` and `relaxation`. For use by one thread.
 class Search {
  public:
   // `budget` limits the work, counted in predictions on a small cluster. On more than 64 workers,
@@ -56,26 +61,20 @@ class Search {
   // Considers a layout, which need not be in the space.
   void offer(const Layout& layout);
   // Improves the best drafts offered, each by steps that make it better until none does: a cut
-  // moves, a worker changes its stage, stages merge or split. Spends at most half of the budget.
+  // moves, a worker changes its stage, stages merge, split or are placed in another way. Spends at
+  // most half of the budget.
   void climb();
   // Goes through the whole space until the budget is spent.
   void exhaust();
+  // Improves the best draft found as climb() does, with a small budget of its own.
+  void polish();
 
-  // Returns the best plan that was offered or found, with its bound; a refusal if no plan fits the
-  // memory. Requires that something was offered or found.
-  [[nodiscard]] Outcome outcome() const;
-  static constexpr int kFew = 8;
-  // Returns at most kFew of the plans that fit the memory, the best first.
-  [[nodiscard]] std::vector<Answer> best_few() const;
+  // Returns the best plan that was offered or found and others of different forms (plan/kept.h),
+  // with the bound on the best; a refusal if no plan fits the memory. Requires that something was
+  // offered or found.
+  [[nodiscard]] Candidates candidates() const;
 
  private:
-  struct Candidate {
-    Layout layout;
-    Prediction prediction;
-  };
-  // Smaller is better: (rank, number of stages).
-  using Order = std::pair<Rank, std::size_t>;
-  [[nodiscard]] static Order order(const Prediction& prediction);
   struct Start {  // a draft to climb from
     Order order;
     Draft draft;
@@ -83,12 +82,16 @@ class Search {
   // Predicts `layout`, subtracts the price from the budget, and keeps the layout if it is among the
   // best. Returns last_, which is valid until the next call.
   const Prediction& take(Layout layout);
-  void note_good(const Layout& layout);  // keeps `layout`, whose prediction is last_, in good_
+  // Does the same for the layout of `draft`, and remembers the draft if it is the best.
+  const Prediction& take(const Draft& draft);
+  // Improves `start` by steps until none makes it better, or the budget is down to `reserve`.
+  void climb_from(Start start, std::int64_t reserve);
   [[nodiscard]] std::vector<Draft> neighbours(const Draft& draft) const;
   void add_moved_cuts(const Draft& draft, std::vector<Draft>& into) const;
   void add_moved_workers(const Draft& draft, std::vector<Draft>& into) const;
   void add_merged(const Draft& draft, std::vector<Draft>& into) const;
   void add_split(const Draft& draft, std::vector<Draft>& into) const;
+  void add_placed(const Draft& draft, std::vector<Draft>& into) const;
   [[nodiscard]] bool is_draft(const Draft& draft) const;
   void extend(Draft& draft, int left, double at_least);
   [[nodiscard]] bool hopeless(double at_least, std::size_t stages) const;
@@ -101,10 +104,11 @@ class Search {
   std::int64_t price_;     // of one prediction, in the unit of budget_
   bool complete_ = false;  // exhaust() got through the whole space
   bool missed_ = false;    // some plan did not fit the memory
-  std::optional<Candidate> best_;
-  std::vector<Candidate> good_;  // at most kFew plans that fit, the best first
-  std::vector<Start> starts_;    // the best drafts offered, the best first
-  Prediction last_;              // the prediction that take() made last
+  std::optional<Answer> best_;
+  std::optional<Start> best_draft_;  // the best draft, which need not be best_
+  Kept kept_;                        // plans that fit
+  std::vector<Start> starts_;        // the best drafts offered, the best first
+  Prediction last_;                  // the prediction that take() made last
 };
 
 }  // namespace pipedream::plan

@@ -1,4 +1,4 @@
-// Tests the list of the best plans that a search remembers.
+// Tests which plans a search keeps.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,7 +10,18 @@
 namespace pipedream::plan {
 namespace {
 
-RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
+bool is_possible(const Draft& draft, const cluster::Cluster& cluster) {
+  int workers = 0;
+  for (const Draft::Stage& stage : draft.stages) workers += stage.replicas;
+  return workers <= cluster.workers();
+}
+
+bool is_straight(const Layout& layout) {
+  return std::all_of(layout.workers.begin(), layout.workers.end(),
+                     [](const std::vector<WorkerId>& workers) { return workers.size() == 1; });
+}
+
+RC_GTEST_PROP(SearchProperty, KeepsTheBestPlansAndTheBestOfEachForm, ()) {
   const profile::Profile profile = any_profile({.layers = 5});
   const cluster::Cluster cluster = any_cluster({.workers = 4});
   const Cuts cuts(profile);
@@ -34,44 +45,47 @@ RC_GTEST_PROP(SearchProperty, RemembersTheBestFewTheBestFirst, ()) {
   if (offered.empty()) return;
   search.offer(Draft{1, {{cuts.last(), 1}}});  // a draft that is valid on every cluster
 
-  const Outcome outcome = search.outcome();
-  const std::vector<Answer> few = search.best_few();
-  const auto* best = std::get_if<Answer>(&outcome);
-  RC_ASSERT(few.empty() == (best == nullptr));
-  if (best == nullptr) return;
-  RC_ASSERT(few.size() <= static_cast<std::size_t>(Search::kFew));
-  RC_ASSERT(few.front().layout.ends == best->layout.ends);
-  RC_ASSERT(few.front().layout.workers == best->layout.workers);
-  RC_ASSERT(few.front().objective == best->objective);
-  for (std::size_t i = 0; i < few.size(); ++i) {
-    RC_ASSERT(!few[i].prediction.miss);
-    RC_ASSERT(few[i].objective == few[i].prediction.per_minibatch);
-    RC_ASSERT(few[i].bound == best->bound);
+  const Candidates candidates = search.candidates();
+  const auto* found = std::get_if<std::vector<Answer>>(&candidates);
+  if (found == nullptr) {
+    for (const Draft& draft : offered)
+      if (is_possible(draft, cluster))
+        RC_ASSERT(predictor.predict(place(draft, predictor.links())).miss.has_value());
+    return;
+  }
+  const std::vector<Answer>& kept = *found;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    RC_ASSERT(!kept[i].prediction.miss);
+    RC_ASSERT(kept[i].objective == kept[i].prediction.per_minibatch);
+    RC_ASSERT(kept[i].bound == kept.front().bound);
     for (std::size_t j = 0; j < i; ++j) {
-      RC_ASSERT(few[j].objective <= few[i].objective);
-      RC_ASSERT(few[j].layout.ends != few[i].layout.ends ||
-                few[j].layout.workers != few[i].layout.workers);
+      RC_ASSERT(kept[j].objective <= kept[i].objective);
+      RC_ASSERT(!(kept[j].layout == kept[i].layout));
     }
   }
-  // Every draft that fits is in the list, or the list is full and its last plan is as good.
-  int used = 0;
+  // Every draft that fits is kept, unless as many plans as are kept are as good: of all plans, and
+  // of the plans of its form.
   for (const Draft& draft : offered) {
-    int workers = 0;
-    for (const Draft::Stage& stage : draft.stages) workers += stage.replicas;
-    if (workers > cluster.workers()) continue;
-    ++used;
+    if (!is_possible(draft, cluster)) continue;
     const Layout layout = place(draft, predictor.links());
     const Prediction prediction = predictor.predict(layout);
-    const bool listed = std::any_of(few.begin(), few.end(), [&](const Answer& answer) {
-      return answer.layout.ends == layout.ends && answer.layout.workers == layout.workers;
-    });
-    if (prediction.miss) RC_ASSERT(!listed);
-    if (!prediction.miss && !listed) {
-      RC_ASSERT(few.size() == static_cast<std::size_t>(Search::kFew));
-      RC_ASSERT(prediction.per_minibatch >= few.back().objective);
+    if (prediction.miss || std::any_of(kept.begin(), kept.end(), [&](const Answer& answer) {
+          return answer.layout == layout;
+        }))
+      continue;
+    std::size_t as_good = 0;
+    std::size_t of_form = 0;
+    for (const Answer& answer : kept) {
+      if (order(answer.prediction) > order(prediction)) continue;
+      ++as_good;
+      of_form += answer.layout.stages() == layout.stages() &&
+                         is_straight(answer.layout) == is_straight(layout)
+                     ? 1
+                     : 0;
     }
+    RC_ASSERT(as_good >= Kept::kOfAll);
+    RC_ASSERT(of_form >= Kept::kOfForm);
   }
-  RC_LOG() << used << " drafts were possible\n";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "plan/two_buffered.h"
 
 #include "plan/balance.h"
+#include "plan/kept.h"
 #include "plan/search.h"
 
 namespace pipedream::plan {
@@ -20,9 +21,11 @@ Draft equal_pipelines(const std::vector<std::size_t>& ends, int copies, int repl
 
 }  // namespace
 
-Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
-                          const Setting& setting) {
-  std::optional<std::pair<Layout, Prediction>> best;
+Candidates plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
+                             const Setting& setting) {
+  Kept kept;
+  std::optional<Seconds> fastest;
+  std::optional<MemoryMiss> nearest;
   const int workers = cluster.workers();
   const std::int64_t most_microbatches =
       setting.microbatches.value_or(cuts.profile().batch.value_or(INT32_MAX));
@@ -35,10 +38,13 @@ Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
       if (most_microbatches < cost::fewest_microbatches(setting.rules.traits, depth)) break;
       const auto ends = balanced_ends(predictor, Balance::kTime, depth);
       const auto offer = [&](const Draft& draft) {
-        Layout layout = place(draft, predictor.links());
-        Prediction prediction = predictor.predict(layout);
-        if (!best || rank(prediction) < rank(best->second))
-          best.emplace(std::move(layout), std::move(prediction));
+        const Layout layout = place(draft, predictor.links());
+        const Prediction prediction = predictor.predict(layout);
+        kept.offer(layout, prediction);
+        if (!prediction.miss)
+          fastest = std::min(fastest.value_or(prediction.per_minibatch), prediction.per_minibatch);
+        else if (!nearest || prediction.miss->bytes < nearest->bytes)
+          nearest = prediction.miss;
       };
       const int widest = workers / depth;
       for (int width = 1; width <= widest; ++width) {
@@ -49,11 +55,9 @@ Outcome plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
       }
     }
   }
-  if (best->second.miss) return out_of_memory(*best->second.miss);
-  const Seconds time = best->second.per_minibatch;
+  if (!fastest) return out_of_memory(*nearest);
   // On larger clusters some widths were left out: nothing is proved there.
-  const auto bound = workers <= kMostForEveryWidth ? std::optional(time) : std::nullopt;
-  return Answer{std::move(best->first), std::move(best->second), time, bound};
+  return kept.answers(workers <= kMostForEveryWidth ? fastest : std::nullopt);
 }
 
 }  // namespace pipedream::plan

@@ -112,11 +112,17 @@ std::string proof_text(const Planned& planned) {
 std::string prediction_text(const Planned& planned, const profile::Profile& profile,
                             const cluster::Cluster& cluster) {
   const Prediction& prediction = planned.answer.prediction;
-  std::string text = fmt::format("predicted   {} per minibatch, {}\n", time_text(planned.time()),
-                                 rate_text(profile, planned.time()));
+  const systems::Times& times = planned.times;
+  const auto line = [&](const char* title, Seconds time) {
+    return fmt::format("{:<12}{} per minibatch, {}\n", title, time_text(time),
+                       rate_text(profile, time));
+  };
+  std::string text = line("predicted", times.predicted);
+  if (times.simulated) text += line("simulated", *times.simulated);
   if (planned.data_parallel)
     text += fmt::format("            {:.2f} × data parallelism ({} per minibatch)\n",
-                        *planned.data_parallel / planned.time(), time_text(*planned.data_parallel));
+                        speedup(times, *planned.data_parallel),
+                        time_text(best_estimate(*planned.data_parallel)));
   else
     text += "            data parallelism does not fit the memory\n";
   if (planned.cost_model == cost::CostModel::kDefault)
@@ -223,6 +229,9 @@ std::string plan_file_table(const plan::PlanFile& file, const graph::Graph& grap
   if (predicted.speedup_over_dp)
     text += fmt::format(", {:.2f} × data parallelism", *predicted.speedup_over_dp);
   text += "\n";
+  if (predicted.simulated_seconds_per_minibatch)
+    text += fmt::format("simulated   {} per minibatch\n",
+                        time_text(Seconds(*predicted.simulated_seconds_per_minibatch)));
   if (file.plan.microbatches > 1)
     text += fmt::format("each minibatch is cut into {} microbatches\n", file.plan.microbatches);
   return text;
@@ -232,11 +241,12 @@ std::string candidate_table(const systems::Choice& choice, const profile::Profil
   Table table({{""},
                {"system"},
                {"plan"},
-               {"per minibatch", Align::kRight},
+               {"predicted", Align::kRight},
+               {"simulated", Align::kRight},
                {"rate", Align::kRight},
                {"× dp-bsp", Align::kRight},
                {"updates behind", Align::kRight},
-               {"largest memory", Align::kRight},
+               {"most memory", Align::kRight},
                {"minibatches/update", Align::kRight}});
   std::string refused;
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
@@ -248,11 +258,13 @@ std::string candidate_table(const systems::Choice& choice, const profile::Profil
       continue;
     }
     const Bytes most = largest_memory(*planned);
+    const systems::Times& times = planned->times;
     table.add_row({choice.best == i ? "▶" : " ", planned->system,
-                   short_config(plan::config_text(planned->plan)), time_text(planned->time()),
-                   rate_text(profile, planned->time()),
+                   short_config(plan::config_text(planned->plan)), time_text(times.predicted),
+                   times.simulated ? time_text(*times.simulated) : "–",
+                   rate_text(profile, best_estimate(times)),
                    planned->data_parallel
-                       ? fmt::format("{:.2f}", *planned->data_parallel / planned->time())
+                       ? fmt::format("{:.2f}", speedup(times, *planned->data_parallel))
                        : "–",
                    staleness_text(systems::largest_staleness(planned->plan)), to_text(most),
                    fmt::format("{:g}", planned->answer.prediction.minibatches_per_update)});

@@ -68,7 +68,8 @@ Planned three_and_one() {
   prediction.stages = {first, last};
   planned.answer.objective = Seconds(0.016);
   planned.answer.bound = Seconds(0.016);
-  planned.data_parallel = Seconds(0.040);
+  planned.times.predicted = Seconds(0.016);
+  planned.data_parallel = systems::Times{Seconds(0.040), {}};
   return planned;
 }
 
@@ -158,6 +159,17 @@ TEST(PlanTable, NamesEveryKindOfLimit) {
   EXPECT_EQ(limit_of(planned), "filling and draining the pipeline for 4 microbatches");
 }
 
+TEST(PlanTable, ComparesSimulatedTimesIfThereAreAny) {
+  Planned planned = three_and_one();
+  planned.times.simulated = Seconds(0.020);
+  planned.data_parallel->simulated = Seconds(0.030);
+  EXPECT_NE(plan_table(planned, tiny(), two_by_two(), false)
+                .find("predicted   16 ms per minibatch, 2,000 samples/s\n"
+                      "simulated   20 ms per minibatch, 1,600 samples/s\n"
+                      "            1.50 × data parallelism (30 ms per minibatch)\n"),
+            std::string::npos);
+}
+
 TEST(PlanTable, SaysThatDataParallelismDoesNotFit) {
   Planned planned = three_and_one();
   planned.data_parallel.reset();
@@ -188,7 +200,7 @@ TEST(PlanTable, SaysHowFarTheBestCanBe) {
 TEST(PlanTable, SaysWhatOtherCostModelsPredict) {
   Planned planned = three_and_one();
   planned.cost_model = cost::CostModel::kPaper;
-  planned.answer.objective = Seconds(0.020);
+  planned.times.predicted = planned.answer.objective = Seconds(0.020);
   planned.answer.bound = planned.answer.objective;
   EXPECT_EQ(plan_table(planned, tiny(), two_by_two(), false),
             kStages +
@@ -239,7 +251,7 @@ TEST(CandidateTable, MarksTheChosenAndListsRefusals) {
                                 {WorkerId{0}, WorkerId{1}, WorkerId{2}, WorkerId{3}},
                                 1,
                                 false}};
-  data_parallel.answer.objective = Seconds(0.040);
+  data_parallel.times.predicted = data_parallel.answer.objective = Seconds(0.040);
   data_parallel.answer.prediction.minibatches_per_update = 4;
   data_parallel.answer.prediction.stages.pop_back();
   systems::Choice choice;
@@ -250,12 +262,12 @@ TEST(CandidateTable, MarksTheChosenAndListsRefusals) {
   choice.candidates.push_back({&systems::find_system("mp"), plan::Refusal{"no reason", {}}});
   choice.best = 0;
   EXPECT_EQ(candidate_table(choice, tiny()),
-            "   system     plan  per minibatch             rate  × dp-bsp  updates behind  "
-            "largest memory  minibatches/update\n"
-            "▶  pipedream  3-1           16 ms  2,000 samples/s      2.50               2  "
-            "       348 MiB                   3\n"
-            "   dp-bsp     4             40 ms    800 samples/s      1.00            none  "
-            "        63 MiB                   4\n"
+            "   system     plan  predicted  simulated             rate  × dp-bsp  updates behind  "
+            "most memory  minibatches/update\n"
+            "▶  pipedream  3-1       16 ms          –  2,000 samples/s      2.50               2  "
+            "    348 MiB                   3\n"
+            "   dp-bsp     4         40 ms          –    800 samples/s      1.00            none  "
+            "     63 MiB                   4\n"
             "\n"
             "gpipe: no plan fits the memory: the best attempt misses by 2 KiB (2048 bytes) on "
             "stage 1\n"
@@ -269,13 +281,14 @@ TEST(CandidateTable, HasNoRatioWhereDataParallelismDoesNotFit) {
   planned.data_parallel.reset();
   auto& stages = planned.answer.prediction.stages;
   std::swap(stages[0], stages[1]);  // the largest memory comes first
+  planned.times.simulated = Seconds(0.020);
   systems::Choice choice;
   choice.candidates.push_back({&systems::find_system("pipedream"), planned});
   EXPECT_EQ(candidate_table(choice, tiny()),
-            "   system     plan  per minibatch             rate  × dp-bsp  updates behind  "
-            "largest memory  minibatches/update\n"
-            "   pipedream  3-1           16 ms  2,000 samples/s         –               2  "
-            "       348 MiB                   3\n"
+            "   system     plan  predicted  simulated             rate  × dp-bsp  updates behind  "
+            "most memory  minibatches/update\n"
+            "   pipedream  3-1       16 ms      20 ms  1,600 samples/s         –               2  "
+            "    348 MiB                   3\n"
             "\n"
             "▶ the choice of `system` auto\n");
 }

@@ -243,7 +243,7 @@ std::string comparison_table(const systems::SimulatedChoice& choice,
     const std::string mark = choice.chosen == i ? "▶" : " ";
     speeds.add_row({mark, name, short_config(plan::config_text(planned.plan)), rate(of, profile),
                     speedup(of, dp) ? fmt::format("{:.2f}", *speedup(of, dp)) : "–",
-                    rate_text(profile, planned.time()),
+                    rate_text(profile, planned.times.predicted),
                     staleness_text(systems::largest_staleness(planned.plan)),
                     to_text(*std::max_element(of.memory.begin(), of.memory.end())),
                     bytes_text(of.bytes_per_minibatch)});
@@ -269,7 +269,7 @@ ordered_json comparison_json(const systems::SimulatedChoice& choice,
     if (candidate.simulated) {
       const auto& planned = std::get<systems::Planned>(candidate.result);
       run["config"] = plan::config_text(planned.plan);
-      run["predicted_minibatches_per_second"] = 1 / planned.time().count();
+      run["predicted_minibatches_per_second"] = 1 / planned.times.predicted.count();
       const auto faster = speedup(*candidate.simulated, dp);
       run["speedup_over_dp"] = faster ? ordered_json(*faster) : ordered_json();
       run["staleness"] = systems::largest_staleness(planned.plan);

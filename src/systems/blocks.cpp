@@ -4,9 +4,9 @@
 
 namespace pipedream::systems {
 
-plan::Outcome plan_blocks(const plan::Predictor& predictor, const Wishes& wishes,
-                          const BlockLimits& limits) {
-  if (!wishes.split.empty()) return plan::plan_split(predictor, wishes.split);
+plan::Candidates plan_blocks(const plan::Predictor& predictor, const Wishes& wishes,
+                             const BlockLimits& limits) {
+  if (!wishes.split.empty()) return only(plan::plan_split(predictor, wishes.split));
   if (!wishes.stages)
     return plan::plan_balanced(predictor, wishes.balance, {limits.fewest, limits.most});
   const int layers = static_cast<int>(predictor.cuts().unit_count());

@@ -12,12 +12,11 @@ struct BlockLimits {
   std::string of;  // for messages: which workers `most` counts, such as "of one machine"
 };
 
-// Returns the plan with the user's split if `wishes.split` is set. Otherwise returns a plan of
-// balanced stages: `wishes.stages` of them, or the fastest number from `limits.fewest` to
-// `limits.most`. Returns a refusal if `wishes.stages` exceeds `limits.most` or the number of
-// layers, or if nothing fits the memory. Throws BadValue for a split that is not valid
-// (plan::plan_split).
-[[nodiscard]] plan::Outcome plan_blocks(const plan::Predictor& predictor, const Wishes& wishes,
-                                        const BlockLimits& limits);
+// Returns the plan with the user's split if `wishes.split` is set. Otherwise returns plans of
+// balanced stages: `wishes.stages` of them, or each number from `limits.fewest` to `limits.most`.
+// Returns a refusal if `wishes.stages` exceeds `limits.most` or the number of layers, or if nothing
+// fits the memory. Throws BadValue for a split that is not valid (plan::plan_split).
+[[nodiscard]] plan::Candidates plan_blocks(const plan::Predictor& predictor, const Wishes& wishes,
+                                           const BlockLimits& limits);
 
 }  // namespace pipedream::systems

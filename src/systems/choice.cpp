@@ -32,36 +32,58 @@ const Planned* plan_of(const Candidate& candidate) {
   return candidate.system->preference ? std::get_if<Planned>(&candidate.result) : nullptr;
 }
 
-// Returns the index of the fastest candidate whose system `admit` accepts. Of equally fast ones
-// (kAsFast), it is the one with the lowest System::preference.
-template <class Admit>
-std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Admit admit) {
-  double best_time = std::numeric_limits<double>::infinity();
-  for (const Candidate& candidate : candidates)
-    if (const Planned* planned = plan_of(candidate); planned != nullptr && admit(*candidate.system))
-      best_time = std::min(best_time, planned->time().count());
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Planned* planned = plan_of(candidates[i]);
-    if (planned == nullptr || !admit(*candidates[i].system)) continue;
-    if (planned->time().count() > best_time * kAsFast) continue;
-    if (!best || candidates[i].system->preference < candidates[*best].system->preference) best = i;
+// Compares the candidates that `auto` may take: by their simulated times if all have one, otherwise
+// by their predicted times. Keeps a reference to `candidates`.
+class Comparison {
+ public:
+  explicit Comparison(const std::vector<Candidate>& candidates) : candidates_(candidates) {
+    for (const Candidate& candidate : candidates)
+      if (const Planned* planned = plan_of(candidate))
+        simulated_ = simulated_ && planned->times.simulated.has_value();
   }
-  return best;
-}
+
+  // Requires a candidate that `auto` may take.
+  [[nodiscard]] Seconds time(std::size_t candidate) const {
+    const Times& times = plan_of(candidates_[candidate])->times;
+    return simulated_ ? *times.simulated : times.predicted;
+  }
+
+  // Returns the index of the fastest candidate whose system `admit` accepts. Of equally fast ones
+  // (kAsFast), it is the one with the lowest System::preference.
+  template <class Admit>
+  [[nodiscard]] std::optional<std::size_t> fastest(Admit admit) const {
+    std::vector<std::size_t> admitted;
+    Seconds shortest(std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (plan_of(candidates_[i]) == nullptr || !admit(*candidates_[i].system)) continue;
+      admitted.push_back(i);
+      shortest = std::min(shortest, time(i));
+    }
+    std::optional<std::size_t> best;
+    for (const std::size_t i : admitted)
+      if (time(i) <= shortest * kAsFast &&
+          (!best || candidates_[i].system->preference < candidates_[*best].system->preference))
+        best = i;
+    return best;
+  }
+
+ private:
+  const std::vector<Candidate>& candidates_;
+  bool simulated_ = true;
+};
 
 }  // namespace
 
 std::optional<std::size_t> chosen(const std::vector<Candidate>& candidates, Prefer prefer) {
-  if (prefer == Prefer::kSpeed) return fastest(candidates, [](const System&) { return true; });
+  const Comparison compared(candidates);
+  if (prefer == Prefer::kSpeed) return compared.fastest([](const System&) { return true; });
   const auto exact =
-      fastest(candidates, [](const System& system) { return !system.traits.is_stale(); });
+      compared.fastest([](const System& system) { return !system.traits.is_stale(); });
   if (prefer == Prefer::kExact) return exact;
   const auto stale =
-      fastest(candidates, [](const System& system) { return system.traits.is_stale(); });
+      compared.fastest([](const System& system) { return system.traits.is_stale(); });
   if (!exact || !stale) return exact ? exact : stale;
-  const bool worth =
-      plan_of(candidates[*stale])->time() * kWorthStaleness <= plan_of(candidates[*exact])->time();
+  const bool worth = compared.time(*stale) * kWorthStaleness <= compared.time(*exact);
   return worth ? stale : exact;
 }
 
@@ -98,7 +120,7 @@ Choice plan_for_all(const Model& model, const cluster::Cluster& cluster, const W
   }
   choice.best = chosen(choice.candidates, wishes.prefer);
   if (!choice.best) return choice;
-  const std::optional<Seconds> compared = data_parallel_time(model, cluster, wishes);
+  const std::optional<Times> compared = data_parallel_times(model, cluster, wishes);
   for (Candidate& candidate : choice.candidates)
     if (auto* planned = std::get_if<Planned>(&candidate.result)) planned->data_parallel = compared;
   return choice;

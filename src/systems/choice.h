@@ -25,8 +25,9 @@ struct Candidate {
 
 struct Choice {
   std::vector<Candidate> candidates;  // in the order of all_systems()
-  // Index into `candidates` of the fastest plan that `wishes.prefer` allows. Of equally fast plans
-  // (kAsFast), it is the one with the lowest System::preference. nullopt if no plan fits.
+  // Index into `candidates` of the fastest plan that `wishes.prefer` allows. Simulated times are
+  // compared if all plans that `auto` may take have one, otherwise predicted times. Of equally fast
+  // plans (kAsFast), it is the one with the lowest System::preference. nullopt if no plan fits.
   std::optional<std::size_t> best;
 };
 

@@ -27,7 +27,7 @@ std::optional<double> time_of(const Choice& choice, const std::string& system) {
   for (const Candidate& candidate : choice.candidates)
     if (const auto* planned = std::get_if<Planned>(&candidate.result);
         planned != nullptr && planned->system == system)
-      return planned->time().count();
+      return planned->times.predicted.count();
   return std::nullopt;
 }
 

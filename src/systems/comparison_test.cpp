@@ -40,7 +40,7 @@ TEST(CompareSystems, PlansAndSimulatesEveryOne) {
     ASSERT_TRUE(candidate.simulated.has_value()) << candidate.system->name;
     EXPECT_GT(candidate.simulated->minibatches_per_second, 0);
     // The simulated speed is close to the predicted one.
-    const double predicted = 1 / std::get<Planned>(candidate.result).time().count();
+    const double predicted = 1 / std::get<Planned>(candidate.result).times.predicted.count();
     const double ratio = candidate.simulated->minibatches_per_second / predicted;
     EXPECT_GT(ratio, 0.8) << candidate.system->name;
     EXPECT_LT(ratio, 1.25) << candidate.system->name;

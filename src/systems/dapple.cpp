@@ -3,18 +3,16 @@
 
 #include "cost/dapple_time.h"
 #include "schedule/dapple.h"
+#include "systems/depth_rules.h"
 #include "systems/list.h"
-#include "systems/ranking.h"
 
 namespace pipedream::systems {
 namespace {
 
-// The latency formula is off by a few percent, more than its best plans differ. So the plan that is
-// fastest in simulation is taken. Its prediction is still that of the formula.
-plan::Outcome plan_dapple(const plan::Predictor& predictor, const Wishes& wishes) {
-  plan::DappleAnswers answers = plan::plan_dapple_few(predictor, {.straight = wishes.straight});
-  if (answers.few.empty()) return std::move(answers.best);
-  return fastest_simulated(dapple(), predictor, std::move(answers.few));
+plan::Candidates plan_dapple(const plan::Predictor& predictor, const Wishes& wishes) {
+  return plan_for_depths(predictor, [&](const plan::Predictor& with) {
+    return plan::plan_dapple(with, {.straight = wishes.straight});
+  });
 }
 
 }  // namespace

@@ -13,16 +13,16 @@
 namespace pipedream::systems {
 namespace {
 
-plan::Outcome plan_bulk_synchronous(const plan::Predictor& predictor, const Wishes& wishes) {
+plan::Candidates plan_bulk_synchronous(const plan::Predictor& predictor, const Wishes& wishes) {
   plan::Outcome outcome = plan::plan_data_parallel(predictor);
   auto* answer = std::get_if<plan::Answer>(&outcome);
   if (answer != nullptr && wishes.cost_model != cost::CostModel::kDefault)
     answer->objective = plan::data_parallel_time(predictor, wishes.cost_model);
-  return outcome;
+  return only(std::move(outcome));
 }
 
-plan::Outcome plan_asynchronous(const plan::Predictor& predictor, const Wishes&) {
-  return plan::plan_data_parallel(predictor);
+plan::Candidates plan_asynchronous(const plan::Predictor& predictor, const Wishes&) {
+  return only(plan::plan_data_parallel(predictor));
 }
 
 }  // namespace

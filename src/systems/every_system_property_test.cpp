@@ -78,7 +78,7 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   SimulationWishes wishes;
   wishes.conditions.loading = false;
   const Simulated simulated = simulate_plan(planned.plan, profile, cluster, wishes);
-  const double ratio = 1 / simulated.minibatches_per_second / planned.time().count();
+  const double ratio = 1 / simulated.minibatches_per_second / planned.times.predicted.count();
   RC_LOG() << system.name << " " << plan::config_text(planned.plan) << ": simulated " << ratio
            << " times the prediction\n";
   // The prediction is exact, with two exceptions. If a worker has several stages, it is an
@@ -89,8 +89,8 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   RC_ASSERT(ratio > (estimated ? 0.75 : 1 - 1e-6));
   RC_ASSERT(ratio < (estimated || bounded ? 1.33 : 1 + 1e-6));
   // What a drain costs is an estimate: it is off by at most 0.4 periods for each worker.
-  const double predicted = planned.answer.prediction.drain / planned.time();
-  const double drain = simulated.drain->count() / planned.time().count();
+  const double predicted = planned.answer.prediction.drain / planned.times.predicted;
+  const double drain = simulated.drain->count() / planned.times.predicted.count();
   RC_LOG() << "a drain: " << predicted << " periods predicted, " << drain << " simulated\n";
   if (traits.flushes && !traits.several_stages_per_worker) RC_ASSERT(drain < 1e-6);
   if (traits.has_depths() && !traits.flushes)

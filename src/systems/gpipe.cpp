@@ -9,11 +9,11 @@
 namespace pipedream::systems {
 namespace {
 
-plan::Outcome plan_gpipe(const plan::Predictor& predictor, const Wishes& wishes) {
+plan::Candidates plan_gpipe(const plan::Predictor& predictor, const Wishes& wishes) {
   return plan_blocks(predictor, wishes, {.most = predictor.links().workers()});
 }
 
-plan::Outcome plan_torchgpipe(const plan::Predictor& predictor, const Wishes& wishes) {
+plan::Candidates plan_torchgpipe(const plan::Predictor& predictor, const Wishes& wishes) {
   const cost::Links& links = predictor.links();
   if (links.levels() < 2) return plan_gpipe(predictor, wishes);
   return plan_blocks(predictor, wishes, {.most = links.inside(1), .of = "of one machine"});

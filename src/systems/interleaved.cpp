@@ -5,18 +5,12 @@
 #include "cost/interleaved_time.h"
 #include "schedule/interleaved.h"
 #include "systems/list.h"
-#include "systems/ranking.h"
 
 namespace pipedream::systems {
 namespace {
 
-// The predicted time is an estimate, and can be too short by half if transfers take long. So the
-// plan that is fastest in simulation is taken.
-plan::Outcome plan_interleaved(const plan::Predictor& predictor, const Wishes& wishes) {
-  plan::InterleavedAnswers answers = plan::plan_interleaved(predictor, wishes.stages);
-  if (auto* refusal = std::get_if<plan::Refusal>(&answers)) return std::move(*refusal);
-  return fastest_simulated(interleaved(), predictor,
-                           std::get<std::vector<plan::Answer>>(std::move(answers)));
+plan::Candidates plan_interleaved(const plan::Predictor& predictor, const Wishes& wishes) {
+  return plan::plan_interleaved(predictor, wishes.stages);
 }
 
 }  // namespace

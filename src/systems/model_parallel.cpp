@@ -10,7 +10,7 @@ namespace {
 
 // Uses all workers, so that the largest models fit. With one minibatch at a time, the number of
 // stages only changes the time of transfers.
-plan::Outcome plan_model_parallel(const plan::Predictor& predictor, const Wishes& wishes) {
+plan::Candidates plan_model_parallel(const plan::Predictor& predictor, const Wishes& wishes) {
   const int workers = predictor.links().workers();
   return plan_blocks(predictor, wishes, {.fewest = workers, .most = workers});
 }

@@ -4,6 +4,7 @@
 #include "plan/hierarchical.h"
 #include "plan/relaxation.h"
 #include "schedule/one_f_one_b.h"
+#include "systems/depth_rules.h"
 #include "systems/list.h"
 
 namespace pipedream::systems {
@@ -28,10 +29,12 @@ plan::Outcome plan_by_levels(const plan::Predictor& predictor, const Wishes& wis
   return outcome;
 }
 
-plan::Outcome plan_pipedream(const plan::Predictor& predictor, const Wishes& wishes) {
+plan::Candidates plan_pipedream(const plan::Predictor& predictor, const Wishes& wishes) {
   if (wishes.cost_model != cost::CostModel::kDefault || wishes.hierarchical)
-    return plan_by_levels(predictor, wishes);
-  return plan::plan_general(predictor, {.straight = wishes.straight});
+    return only(plan_by_levels(predictor, wishes));
+  return plan_for_depths(predictor, [&](const plan::Predictor& with) {
+    return plan::plan_general(with, {.straight = wishes.straight});
+  });
 }
 
 }  // namespace

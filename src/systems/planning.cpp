@@ -6,6 +6,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "profile/device_names.h"
+#include "systems/ranking.h"
 
 namespace pipedream::systems {
 namespace {
@@ -21,18 +22,25 @@ void refuse_meaningless(const System& system, const Wishes& wishes) {
   }
 }
 
-plan::Outcome outcome_of(const System& system, const plan::Cuts& cuts,
-                         const cluster::Cluster& cluster, const Wishes& wishes) {
-  return system.plan(plan::Predictor(cuts, cluster, setting_of(system, wishes)), wishes);
-}
-
-Result as_result(const System& system, const Model& model, const plan::Cuts& cuts,
-                 const Wishes& wishes, plan::Outcome outcome) {
-  if (auto* refusal = std::get_if<plan::Refusal>(&outcome)) return std::move(*refusal);
-  auto& answer = std::get<plan::Answer>(outcome);
-  plan::Plan plan = plan::to_plan(cuts, answer.layout, answer.prediction, system.name);
-  const bool every_cut = &cuts == &model.in_order || cuts.complete();
-  return Planned{system.name, std::move(plan), std::move(answer), wishes.cost_model, every_cut, {}};
+// Plans along `cuts`. Does not set Planned::data_parallel.
+Result plan_along(const plan::Cuts& cuts, const System& system, const cluster::Cluster& cluster,
+                  const Wishes& wishes) {
+  const plan::Predictor predictor(cuts, cluster, setting_of(system, wishes));
+  plan::Candidates candidates = system.plan(predictor, wishes);
+  if (auto* refusal = std::get_if<plan::Refusal>(&candidates)) return std::move(*refusal);
+  auto& answers = std::get<std::vector<plan::Answer>>(candidates);
+  // The other cost models describe planners that did not simulate.
+  const bool simulates = wishes.cost_model == cost::CostModel::kDefault;
+  Ranked best = simulates ? fastest_simulated(system, predictor, std::move(answers))
+                          : Ranked{std::move(answers.front()), {}};
+  Planned planned;
+  planned.system = system.name;
+  planned.plan = plan::to_plan(cuts, best.answer.layout, best.answer.prediction, system.name);
+  planned.times = {best.answer.objective, best.simulated};
+  planned.answer = std::move(best.answer);
+  planned.cost_model = wishes.cost_model;
+  planned.every_cut = !system.looks_at_all_cuts || cuts.complete();
+  return planned;
 }
 
 }  // namespace
@@ -59,31 +67,33 @@ Result plan_alone(const System& system, const Model& model, const cluster::Clust
         "parallelism only",
         {}};
   const plan::Cuts& cuts = system.looks_at_all_cuts ? model.cuts : model.in_order;
-  plan::Outcome outcome = outcome_of(system, cuts, cluster, wishes);
-  const auto* refusal = std::get_if<plan::Refusal>(&outcome);
-  if (refusal == nullptr || !refusal->nearest || !cuts.merged())
-    return as_result(system, model, cuts, wishes, std::move(outcome));
+  Result result = plan_along(cuts, system, cluster, wishes);
+  const auto* refusal = std::get_if<plan::Refusal>(&result);
+  if (refusal == nullptr || !refusal->nearest || !cuts.merged()) return result;
   // No plan fits. Tries again with every layer as a unit of its own: the activations that a free
   // layer keeps may fit in another stage.
   const plan::Cuts single = plan::Cuts::of_single_layers(model.profile);
-  outcome = outcome_of(system, single, cluster, wishes);
-  return as_result(system, model, single, wishes, std::move(outcome));
+  return plan_along(single, system, cluster, wishes);
 }
 
-std::optional<Seconds> data_parallel_time(const Model& model, const cluster::Cluster& cluster,
-                                          const Wishes& wishes) {
+std::optional<Times> data_parallel_times(const Model& model, const cluster::Cluster& cluster,
+                                         const Wishes& wishes) {
   const System& system = data_parallel_system();
-  const plan::Outcome outcome =
-      outcome_of(system, model.in_order, cluster, only_known(system, wishes));
-  const auto* answer = std::get_if<plan::Answer>(&outcome);
-  return answer == nullptr ? std::nullopt : std::optional(answer->objective);
+  const Result result = plan_along(model.in_order, system, cluster, only_known(system, wishes));
+  const auto* planned = std::get_if<Planned>(&result);
+  return planned == nullptr ? std::nullopt : std::optional(planned->times);
+}
+
+double speedup(const Times& times, const Times& over) {
+  if (times.simulated && over.simulated) return *over.simulated / *times.simulated;
+  return over.predicted / times.predicted;
 }
 
 Result plan_for(const System& system, const Model& model, const cluster::Cluster& cluster,
                 const Wishes& wishes) {
   Result result = plan_alone(system, model, cluster, wishes);
   if (auto* planned = std::get_if<Planned>(&result))
-    planned->data_parallel = data_parallel_time(model, cluster, wishes);
+    planned->data_parallel = data_parallel_times(model, cluster, wishes);
   return result;
 }
 
@@ -97,10 +107,14 @@ plan::PlanFile plan_file_of(const Planned& planned, const profile::Profile& prof
                       .plan = planned.plan};
   plan::Predicted& predicted = file.predicted;
   const plan::Prediction& prediction = planned.answer.prediction;
-  predicted.seconds_per_minibatch = planned.time().count();
+  predicted.seconds_per_minibatch = planned.times.predicted.count();
   if (profile.batch)
-    predicted.samples_per_second = static_cast<double>(*profile.batch) / planned.time().count();
-  if (planned.data_parallel) predicted.speedup_over_dp = *planned.data_parallel / planned.time();
+    predicted.samples_per_second =
+        static_cast<double>(*profile.batch) / planned.times.predicted.count();
+  if (planned.times.simulated)
+    predicted.simulated_seconds_per_minibatch = planned.times.simulated->count();
+  if (planned.data_parallel)
+    predicted.speedup_over_dp = speedup(planned.times, *planned.data_parallel);
   predicted.bytes_per_minibatch = prediction.bytes_per_minibatch;
   predicted.drain_seconds = prediction.drain.count();
   predicted.gap = planned.answer.gap();

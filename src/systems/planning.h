@@ -13,20 +13,35 @@
 
 namespace pipedream::systems {
 
+// The time per minibatch of a plan.
+struct Times {
+  Seconds predicted{0};              // by the formula of the planner's cost model
+  std::optional<Seconds> simulated;  // nullopt if the plan is too large to simulate (ranking.h)
+                                     // or the cost model is not the default one
+  friend bool operator==(const Times&, const Times&) = default;
+};
+
+// Returns the simulated time if there is one, otherwise the predicted one.
+[[nodiscard]] inline Seconds best_estimate(const Times& times) {
+  return times.simulated.value_or(times.predicted);
+}
+
+// Returns how many times as fast `times` is as `over`. Compares the simulated times if both have
+// one, otherwise the predicted ones.
+[[nodiscard]] double speedup(const Times& times, const Times& over);
+
 // A plan with the planner's answer.
 struct Planned {
   std::string system;
   plan::Plan plan;
   plan::Answer answer;
+  Times times;
   cost::CostModel cost_model = cost::CostModel::kDefault;
   // False if the planner considers all cuts, but the network has too many and was cut along one
   // order of its layers (Cuts::complete).
   bool every_cut = true;
-  // The time per minibatch of data parallelism; nullopt if it does not fit the memory.
-  std::optional<Seconds> data_parallel;
-
-  // Returns the time per minibatch, by `cost_model`.
-  [[nodiscard]] Seconds time() const { return answer.objective; }
+  // The times of data parallelism; nullopt if it does not fit the memory.
+  std::optional<Times> data_parallel;
 };
 
 using Result = std::variant<Planned, plan::Refusal>;
@@ -51,10 +66,10 @@ struct Model {
 // Returns `wishes` without the options that the system does not know.
 [[nodiscard]] Wishes only_known(const System& system, Wishes wishes);
 
-// Returns the time per minibatch of data parallelism; nullopt if it does not fit the memory.
-[[nodiscard]] std::optional<Seconds> data_parallel_time(const Model& model,
-                                                        const cluster::Cluster& cluster,
-                                                        const Wishes& wishes);
+// Returns the times of data parallelism; nullopt if it does not fit the memory.
+[[nodiscard]] std::optional<Times> data_parallel_times(const Model& model,
+                                                       const cluster::Cluster& cluster,
+                                                       const Wishes& wishes);
 
 // Returns the plan file of a plan for a cluster of `workers` workers. `took` is the time that
 // planning took.

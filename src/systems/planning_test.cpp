@@ -124,7 +124,7 @@ TEST(Options, PipedreamsOwnPlannerHasItsOwnDepth) {
 
 TEST(Options, UnderOurCostModelTheHierarchicalPlanHasOurPrediction) {
   const Planned planned = plan_of("pipedream", {}, two_servers_of_two(), {.hierarchical = true});
-  EXPECT_EQ(planned.time(), planned.answer.prediction.per_minibatch);
+  EXPECT_EQ(planned.times.predicted, planned.answer.prediction.per_minibatch);
   EXPECT_LE(*planned.answer.bound, planned.answer.objective);
 }
 
@@ -133,7 +133,7 @@ TEST(Options, WithoutRecomputationGpipeKeepsAllActivations) {
   const Planned without = plan_of("gpipe", {.stash = 100}, flat(4), {.recompute = false});
   EXPECT_TRUE(with.plan.stages.front().recompute);
   EXPECT_FALSE(without.plan.stages.front().recompute);
-  EXPECT_LT(without.time(), with.time());
+  EXPECT_LT(without.times.predicted, with.times.predicted);
   EXPECT_GT(without.answer.prediction.stages[0].memory.total(),
             with.answer.prediction.stages[0].memory.total());
 }
@@ -170,17 +170,17 @@ TEST(CostModels, OfPipedreamsPlannersRefuseOtherSystemsWithAReason) {
 TEST(CostModels, HaveTheirOwnTimeForDataParallelism) {
   const Planned paper =
       plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::CostModel::kPaper});
-  EXPECT_DOUBLE_EQ(paper.time().count(), 0.240 / 4);
-  EXPECT_EQ(paper.data_parallel, paper.time());
+  EXPECT_DOUBLE_EQ(paper.times.predicted.count(), 0.240 / 4);
+  EXPECT_EQ(paper.data_parallel, paper.times);
   const Planned published =
       plan_of("dp-bsp", {}, flat(4, 1e3), {.cost_model = cost::CostModel::kPublished});
-  EXPECT_DOUBLE_EQ(published.time().count(), (0.012 + 4 * 3 * 0.040 / 4) / 4);
+  EXPECT_DOUBLE_EQ(published.times.predicted.count(), (0.012 + 4 * 3 * 0.040 / 4) / 4);
 }
 
 TEST(Planned, ComparesWithDataParallelismWhereThatFits) {
   const Planned planned = plan_of("pipedream", {}, flat(4));
   ASSERT_TRUE(planned.data_parallel.has_value());
-  EXPECT_EQ(*planned.data_parallel, plan_of("dp-bsp", {}, flat(4)).time());
+  EXPECT_EQ(*planned.data_parallel, plan_of("dp-bsp", {}, flat(4)).times);
   const Planned small = plan_of("pipedream", {}, flat(4), {.memory = Bytes{100}, .straight = true});
   EXPECT_FALSE(small.data_parallel.has_value());
 }
@@ -208,7 +208,7 @@ TEST(Planned, OneWorkerIsEnoughForEverySystem) {
     const Planned planned = plan_of(system.name, {}, flat(1), {.recompute = true});
     EXPECT_EQ(plan::config_text(planned.plan), "1") << system.name;
     const bool recomputes = planned.plan.stages[0].recompute;
-    EXPECT_DOUBLE_EQ(planned.time().count(), recomputes ? 0.016 : 0.012) << system.name;
+    EXPECT_DOUBLE_EQ(planned.times.predicted.count(), recomputes ? 0.016 : 0.012) << system.name;
   }
 }
 
@@ -218,7 +218,7 @@ TEST(Planning, APlanFileHasWhatWasPredicted) {
       plan_for(find_system("pipedream"), Model(made.profile), made.cluster, {.straight = true}));
   const plan::PlanFile file = plan_file_of(planned, made.profile, 2, Seconds(3));
   EXPECT_EQ(file.workers, 2);
-  EXPECT_EQ(file.predicted.seconds_per_minibatch, planned.time().count());
+  EXPECT_EQ(file.predicted.seconds_per_minibatch, planned.times.predicted.count());
   EXPECT_EQ(file.predicted.planner_seconds, 3);
   EXPECT_EQ(file.predicted.stages.size(), planned.plan.stages.size());
 }

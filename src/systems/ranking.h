@@ -1,5 +1,5 @@
-// Ranks plans by simulation, for systems whose predicted time is too rough to choose by
-// (docs/planner.md#the-planners).
+// Ranks a planner's candidates by simulation. A predicted time leaves out what a formula cannot
+// see, such as transfers and averagings that wait for each other (docs/planner.md#the-planners).
 #pragma once
 
 #include <vector>
@@ -12,10 +12,16 @@ namespace pipedream::systems {
 // milliseconds.
 inline constexpr std::int64_t kMostToSimulate = 2'000;
 
-// Returns the answer whose plan is fastest in simulation, the first of equally fast ones. Plans
-// larger than kMostToSimulate are left out; if all plans are larger, returns the first answer.
-// Requires at least one answer, and plans of `system` that fit the memory.
-[[nodiscard]] plan::Answer fastest_simulated(const System& system, const plan::Predictor& predictor,
-                                             std::vector<plan::Answer> answers);
+struct Ranked {
+  plan::Answer answer;
+  std::optional<Seconds> simulated;  // per minibatch; nullopt if all candidates are too large
+};
+
+// Returns the candidate that is fastest in simulation. Of those within 1 % of it, returns the one
+// that sends the fewest bytes, then the fastest, then the first. Plans larger than kMostToSimulate
+// are left out; if all plans are larger, returns the first candidate. Requires at least one
+// candidate, and plans of `system` that fit the memory.
+[[nodiscard]] Ranked fastest_simulated(const System& system, const plan::Predictor& predictor,
+                                       std::vector<plan::Answer> candidates);
 
 }  // namespace pipedream::systems

@@ -16,9 +16,10 @@
 
 namespace pipedream::systems {
 
-// Plans for the model, cluster and setting of the predictor. Throws BadValue for a wish that is not
-// valid, such as a split that does not ascend.
-using Planner = plan::Outcome (*)(const plan::Predictor& predictor, const Wishes& wishes);
+// Plans for the model, cluster and setting of the predictor. The best candidate by simulation
+// becomes the plan (systems/ranking.h). Throws BadValue for a wish that is not valid, such as a
+// split that does not ascend.
+using Planner = plan::Candidates (*)(const plan::Predictor& predictor, const Wishes& wishes);
 
 // Returns the schedule of a plan. Requires a plan that the system can run (why_refused).
 using Scheduler = schedule::Schedule (*)(const plan::Plan& plan, const schedule::Extent& extent,

@@ -3,13 +3,16 @@
 
 #include "cost/two_buffered_time.h"
 #include "schedule/two_buffered.h"
+#include "systems/depth_rules.h"
 #include "systems/list.h"
 
 namespace pipedream::systems {
 namespace {
 
-plan::Outcome plan_two_buffered(const plan::Predictor& predictor, const Wishes&) {
-  return plan::plan_two_buffered(predictor.cuts(), predictor.cluster(), predictor.setting());
+plan::Candidates plan_two_buffered(const plan::Predictor& predictor, const Wishes&) {
+  return plan_for_depths(predictor, [](const plan::Predictor& with) {
+    return plan::plan_two_buffered(with.cuts(), with.cluster(), with.setting());
+  });
 }
 
 std::optional<std::string> want_equal_replicas(const plan::Plan& plan) {
