@@ -15,7 +15,7 @@ namespace pipedream::plan {
 class Kept {
  public:
   static constexpr std::size_t kOfAll = 8;
-  static constexpr std::size_t kOfForm = 2;
+  static constexpr std::size_t kOfForm = 6;
 
   // Keeps a copy of the plan if it fits the memory and is one of the best kOfAll plans, or one of
   // the best kOfForm plans of its form.
