@@ -62,7 +62,8 @@ TEST(Options, ThatMeanNothingToASystemAreRefusedWithThoseTheyAreFor) {
 }
 
 TEST(Options, StraightMeansNoReplicas) {
-  EXPECT_EQ(plan::config_text(plan_of("pipedream", {.layers = 2}, flat(4)).plan), "4");
+  EXPECT_EQ(plan::config_text(plan_of("pipedream", {.layers = 2}, flat(4)).plan), "2-2")
+      << "as fast as 4, and sends less";
   EXPECT_EQ(
       plan::config_text(plan_of("pipedream", {.layers = 2}, flat(4), {.straight = true}).plan),
       "1-1");
