@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "systems/planning.h"
+#include "systems/ranking.h"
 
 namespace pipedream::systems {
 
 // The name with which plan_with() chooses the system.
 inline constexpr const char* kAutomatic = "auto";
-
-// Systems whose time is within this factor of the fastest count as equally fast, because profiles
-// are no more exact than that.
-inline constexpr double kAsFast = 1.01;
 
 // A system with its plan, or with the reason why it has none.
 struct Candidate {

@@ -28,10 +28,8 @@ template <class Planner>
   setting.depth = plan::Depth::kNoam;
   const plan::Predictor noam(predictor.cuts(), predictor.cluster(), setting);
   const bool is_small = predictor.cuts().count() <= kMostCutsToSearchTwice;
-  std::vector<plan::Candidates> lists;
-  lists.push_back(is_small ? planner(noam) : as_predicted_by(noam, *answers));
-  lists.insert(lists.begin(), std::move(candidates));
-  return plan::joined(std::move(lists));
+  plan::Candidates others = is_small ? planner(noam) : as_predicted_by(noam, *answers);
+  return plan::joined({std::move(candidates), std::move(others)});
 }
 
 }  // namespace pipedream::systems

@@ -13,14 +13,10 @@ namespace {
 // than this factor.
 constexpr double kHopeless = 1.1;
 
-// Candidates within this factor of the fastest count as equally fast: real links are slower than
-// simulated ones more often than they are faster, so the plan that sends less is the safer one.
-constexpr double kEquallyFast = 1.01;
-
 // Candidates within this factor of the fastest in a short simulation are simulated in full.
 constexpr double kClose = 1.05;
-// A short simulation has one in so many minibatches, but not fewer than kFewest, nor fewer than
-// kFewestItems items.
+// A short simulation has a part of the minibatches of a full one: one in kShortPart. It has at
+// least kFewest minibatches and at least kFewestItems items.
 constexpr std::int64_t kShortPart = 4;
 constexpr std::int64_t kFewest = 24;
 constexpr std::int64_t kFewestItems = 96;
@@ -32,42 +28,46 @@ class Ranking {
           const std::vector<plan::Answer>& candidates)
       : system_(system), predictor_(predictor), candidates_(candidates) {}
 
-  // Returns the index and the time of the candidate to take, by full simulation; nullopt if all are
-  // too large.
-  [[nodiscard]] std::optional<std::pair<std::size_t, Seconds>> best() const {
-    std::vector<std::pair<std::size_t, Seconds>> times;
+  // A candidate's index and its simulated time per minibatch.
+  using Timed = std::pair<std::size_t, Seconds>;
+
+  // Returns the candidate to take, with its time in full simulation; nullopt if all are too large.
+  [[nodiscard]] std::optional<Timed> best() const {
+    std::vector<Timed> times;
     Seconds shortest(std::numeric_limits<double>::infinity());
-    for (const std::size_t i : close_ones()) {
-      times.emplace_back(i, simulated(plan_of(i), 1));
+    for (const auto& [i, short_time] : close_ones()) {
+      const plan::Plan plan = plan_of(i);
+      const std::int64_t all = enough_minibatches(plan);
+      times.emplace_back(i, short_of(plan) == all ? short_time : simulated(plan, all));
       shortest = std::min(shortest, times.back().second);
     }
-    std::optional<std::pair<std::size_t, Seconds>> best;
-    for (const auto& each : times)
-      if (each.second <= shortest * kEquallyFast && (!best || key(each) < key(*best))) best = each;
+    std::optional<Timed> best;
+    for (const Timed& each : times)
+      if (each.second <= shortest * kAsFast && (!best || key(each) < key(*best))) best = each;
     return best;
   }
 
  private:
-  // Of equally fast plans, the one that sends least is taken, then the fastest.
-  [[nodiscard]] std::pair<double, Seconds> key(const std::pair<std::size_t, Seconds>& of) const {
+  // Of equally fast plans, the one that sends least is taken, then the fastest: real links are
+  // slower than simulated ones more often than they are faster.
+  [[nodiscard]] std::pair<double, Seconds> key(const Timed& of) const {
     return {candidates_[of.first].prediction.bytes_per_minibatch, of.second};
   }
 
-  // Returns the candidates that are close to the fastest in a short simulation.
-  [[nodiscard]] std::vector<std::size_t> close_ones() const {
-    std::vector<std::pair<std::size_t, Seconds>> times;
+  // Returns the candidates that are close to the fastest in a short simulation, with the times that
+  // they have in it.
+  [[nodiscard]] std::vector<Timed> close_ones() const {
+    std::vector<Timed> times;
     Seconds shortest(std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       if (candidates_[i].prediction.per_minibatch > shortest * kHopeless) continue;
       const plan::Plan plan = plan_of(i);
       if (std::int64_t{plan::worker_count(plan)} * plan.microbatches > kMostToSimulate) continue;
-      times.emplace_back(i, simulated(plan, kShortPart));
+      times.emplace_back(i, simulated(plan, short_of(plan)));
       shortest = std::min(shortest, times.back().second);
     }
-    std::vector<std::size_t> close;
-    for (const auto& [i, time] : times)
-      if (time <= shortest * kClose) close.push_back(i);
-    return close;
+    std::erase_if(times, [&](const Timed& each) { return each.second > shortest * kClose; });
+    return times;
   }
 
   [[nodiscard]] plan::Plan plan_of(std::size_t i) const {
@@ -75,26 +75,25 @@ class Ranking {
     return plan::to_plan(predictor_.cuts(), answer.layout, answer.prediction, system_.name);
   }
 
-  // Returns the simulated time per minibatch. Systems without stale weights repeat themselves from
-  // update to update, so a part of their few minibatches would not be faster to simulate.
-  [[nodiscard]] Seconds simulated(const plan::Plan& plan, std::int64_t part) const {
+  // Returns the simulated time per minibatch, from a simulation of so many minibatches.
+  [[nodiscard]] Seconds simulated(const plan::Plan& plan, std::int64_t minibatches) const {
     SimulationWishes wishes;
     wishes.conditions.exchange = predictor_.setting().exchange;
     wishes.conditions.loading = false;  // as in the prediction
-    if (system_.traits.is_stale())
-      wishes.schedule_options.minibatches = part_of(enough_minibatches(plan), part, plan);
+    wishes.schedule_options.minibatches = minibatches;
     return Seconds(1 /
                    simulate_plan(plan, predictor_.cuts().profile(), predictor_.cluster(), wishes)
                        .minibatches_per_second);
   }
 
-  // Returns `all` divided by `part`, but not too few, rounded up to whole rounds of the first
-  // stage's replicas.
-  [[nodiscard]] static std::int64_t part_of(std::int64_t all, std::int64_t part,
-                                            const plan::Plan& plan) {
+  // Returns how many minibatches a short simulation has: whole rounds of the first stage's
+  // replicas. A full simulation of a system without stale weights is short already.
+  [[nodiscard]] std::int64_t short_of(const plan::Plan& plan) const {
+    const std::int64_t all = enough_minibatches(plan);
+    if (!system_.traits.is_stale()) return all;
     const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
     const std::int64_t fewest = std::max(kFewest, kFewestItems / plan.microbatches);
-    const std::int64_t wanted = std::min(all, std::max(all / part, fewest));
+    const std::int64_t wanted = std::min(all, std::max(all / kShortPart, fewest));
     return (wanted + replicas - 1) / replicas * replicas;
   }
 

@@ -12,15 +12,19 @@ namespace pipedream::systems {
 // milliseconds.
 inline constexpr std::int64_t kMostToSimulate = 2'000;
 
+// Plans and systems whose time is within this factor of the fastest count as equally fast, because
+// profiles are no more exact than that.
+inline constexpr double kAsFast = 1.01;
+
 struct Ranked {
   plan::Answer answer;
   std::optional<Seconds> simulated;  // per minibatch; nullopt if all candidates are too large
 };
 
-// Returns the candidate that is fastest in simulation. Of those within 1 % of it, returns the one
-// that sends the fewest bytes, then the fastest, then the first. Plans larger than kMostToSimulate
-// are left out; if all plans are larger, returns the first candidate. Requires at least one
-// candidate, and plans of `system` that fit the memory.
+// Returns the candidate that is fastest in simulation. Of those within kAsFast of it, returns the
+// one that sends the fewest bytes, then the fastest, then the first. Plans larger than
+// kMostToSimulate are left out; if all plans are larger, returns the first candidate. Requires at
+// least one candidate, and plans of `system` that fit the memory.
 [[nodiscard]] Ranked fastest_simulated(const System& system, const plan::Predictor& predictor,
                                        std::vector<plan::Answer> candidates);
 
