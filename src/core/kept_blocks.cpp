@@ -82,8 +82,10 @@ void* KeptBlocks::take(std::size_t size) {
 
 std::byte* KeptBlocks::reuse(std::size_t size) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_size_.lower_bound(size);
-  if (found == by_size_.end() || found->first > size + size / 8) return nullptr;
+  const auto fits = by_size_.lower_bound(size);
+  if (fits == by_size_.end() || fits->first > size + size / 8) return nullptr;
+  // Equal sizes are in the order in which they were freed.
+  const auto found = std::prev(by_size_.upper_bound(fits->first));
   const Block block = *found->second;
   oldest_first_.erase(found->second);
   by_size_.erase(found);

@@ -17,7 +17,8 @@ namespace pipedream {
 //
 // Safe to use from any thread; a block may be freed by another thread than the one that took it.
 // Blocks must be freed before the pool is destroyed.
-//  1. A block is used again, as a whole, for sizes that it exceeds by an eighth at most.
+//  1. A block is used again, as a whole, for sizes that it exceeds by an eighth at most. Of blocks
+//     of one size, the one that was freed last is used first: it may still be in a cache.
 //  2. What is in use and what is kept are together at most a quarter more than what was in use at
 //     the peak, and 64 MiB. Beyond that, the blocks that were not used for the longest time go
 //     back.

@@ -28,6 +28,18 @@ TEST(KeptBlocks, AreUsedAgainForAboutTheSameSize) {
   blocks.give(third);
 }
 
+TEST(KeptBlocks, AreUsedAgainInTheOppositeOrderOfTheirFreeing) {
+  KeptBlocks blocks;
+  void* const first = blocks.take(10 * kMiB);
+  void* const second = blocks.take(10 * kMiB);
+  void* const third = blocks.take(10 * kMiB);
+  for (void* const each : {second, third, first}) blocks.give(each);
+  EXPECT_EQ(blocks.take(10 * kMiB), first);
+  EXPECT_EQ(blocks.take(10 * kMiB), third);
+  EXPECT_EQ(blocks.take(10 * kMiB), second);
+  for (void* const each : {first, second, third}) blocks.give(each);
+}
+
 // Expects that all bytes of a block have the value `byte`.
 void expect_filled(const void* memory, std::size_t size, int byte) {
   const auto* bytes = static_cast<const unsigned char*>(memory);

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/text.h"
+#include "core/thread.h"
 
 namespace pipedream::transport {
 
@@ -59,6 +60,8 @@ Reduction Reducer::wait(Ticket ticket, Deadline deadline) {
 void Reducer::abort(const std::string& reason) noexcept { channel_.abort(reason); }
 
 void Reducer::run() {
+  name_thread("pd-sums");
+  take_short_turns();
   try {
     while (std::optional<Queued> sum = next()) {
       const Reduction reduction = reduce(*sum);

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/error.h"
+#include "core/thread.h"
 #include "transport/text_message.h"
 
 namespace pipedream::transport {
@@ -28,7 +29,7 @@ constexpr std::int32_t kAllChannels = -1;  // in a frame's channel: the abort is
 
 constexpr std::size_t kPiece = 1 << 20;  // largest piece of a payload, in bytes
 constexpr int kMostSends = 256;          // limit of send requests in progress (frames and pieces)
-constexpr int kLooksBeforeNap = 50;
+constexpr auto kAlert = 20us;            // how long it looks on without a nap after a movement
 constexpr auto kNap = 200us;
 constexpr auto kPatienceAfterAbort = 5s;
 constexpr auto kBetweenSigns = 1s;
@@ -48,12 +49,18 @@ void check(int code) {
 // asks for it. Announcements queue behind the data being sent, so that messages in opposite
 // directions hold each other up: a ring took 1.6 times as long. So the limit is set above the size
 // of a piece, which is then sent at once. Settings that the environment already has are kept.
+//
+// Except one: if Open MPI yields the core whenever nothing moves, as `mpirun --oversubscribe` tells
+// it to, this thread waits for milliseconds at every look until it gets the core back from the
+// thread that computes. This thread sleeps by itself instead (step()).
 void prefer_settings() {
   const std::string piece_and_header = std::to_string(kPiece + 4096);
   for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit",
                            "OMPI_MCA_btl_tcp_max_send_size"})
     setenv(name, piece_and_header.c_str(), /*overwrite=*/0);
-  setenv("OMPI_MCA_btl_tcp_flags", "1", /*overwrite=*/0);  // only send and receive
+  // Only send and receive (1), straight from the memory of the message (8).
+  setenv("OMPI_MCA_btl_tcp_flags", "9", /*overwrite=*/0);
+  setenv("OMPI_MCA_mpi_yield_when_idle", "0", /*overwrite=*/1);
 }
 
 // Memory of `blocks`, which the result keeps alive.
@@ -131,6 +138,8 @@ void MpiEngine::send_abort(std::int32_t channel, const std::string& reason) {
 }
 
 void MpiEngine::run() {
+  name_thread("pd-messages");
+  take_short_turns();
   try {
     start();
   } catch (...) {
@@ -225,17 +234,15 @@ bool MpiEngine::nothing_under_way() {
   return outbox_.empty() && requests_.empty();
 }
 
-// Looks once at everything that may move. When nothing has moved for a while, it naps. It never
-// yields instead: on a busy core a thread that wakes from a nap runs at once, while a thread that
-// has yielded waits milliseconds for its turn.
+// Looks once at everything that may move. When nothing has moved for kAlert, it naps.
 void MpiEngine::step() {
   give_sign_of_life();
   watch_rank_before();
   bool moved = post_sends();
   moved |= take_frames();
   moved |= finish_transfers();
-  quiet_looks_ = moved ? 0 : quiet_looks_ + 1;
-  if (quiet_looks_ < kLooksBeforeNap) return;
+  if (moved) moved_ = steady_clock::now();
+  if (moved || stepped_ - moved_ < kAlert) return;
   std::unique_lock lock(mutex_);
   queued_.wait_for(lock, kNap, [&] { return next_in_outbox() < outbox_.size(); });
 }

@@ -115,9 +115,9 @@ class MpiEngine {
   std::vector<MPI_Request> requests_;
   std::vector<std::shared_ptr<Transfer>> transfers_;  // for each request, its message
   int sending_ = 0;                                   // outgoing requests in `requests_`
-  int quiet_looks_ = 0;                               // calls of step() since something moved
   using Time = std::chrono::steady_clock::time_point;
   Time stepped_;                // when step() was called last
+  Time moved_;                  // when a step() last found that something had moved
   Time given_sign_;             // when the last sign of life was sent
   Time heard_;                  // when the rank before gave the last sign of life
   bool leaves_ = false;         // this rank has sent its last sign of life

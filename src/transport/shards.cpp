@@ -9,9 +9,9 @@ Message sum_of_all(Exchanger& exchanger, std::span<const WorkerId> members,
   Message sum;
   for (const WorkerId member : members) {
     if (member == exchanger.me())
-      sum = sum.owner ? sum_of(sum, mine) : copy_of(mine);
+      sum = sum.owner ? sum_of(std::move(sum), mine) : copy_of(mine);
     else if (Message theirs = exchanger.receive(member); sum.owner)
-      sum = sum_of(sum, floats_of(theirs));
+      sum = sum_of(std::move(sum), floats_of(theirs));
     else
       sum = std::move(theirs);
   }

@@ -56,12 +56,17 @@ template <class Fill>
   });
 }
 
-[[nodiscard]] inline Message sum_of(const Message& before, std::span<const float> mine) {
+// Returns the sums of `before` and `mine`. They are in the memory of `before` if nobody else holds
+// that memory, and in new memory otherwise.
+[[nodiscard]] inline Message sum_of(Message before, std::span<const float> mine) {
   const std::span<const float> sum = floats_of(before);
   PD_CHECK(sum.size() == mine.size());
-  return new_message(mine.size(), [&](std::span<float> into) {
+  const auto add = [&](std::span<float> into) {
     std::transform(sum.begin(), sum.end(), mine.begin(), into.begin(), std::plus<>());
-  });
+  };
+  if (before.owner.use_count() != 1) return new_message(mine.size(), add);
+  add({const_cast<float*>(sum.data()), sum.size()});
+  return before;
 }
 
 inline void copy_into(std::span<float> values, const Message& message) {

@@ -31,9 +31,9 @@ using Readiness = std::function<bool()>;
 void wait_until(const Readiness& is_ready);
 
 // What one send() transfers: `bytes`, and in `header` a few numbers that describe them (a tensor's
-// type and shape). `owner` keeps the bytes alive, and nobody changes them while anybody holds it. A
-// backend within one process hands the receiver the same memory, which may be a device's, together
-// with `is_ready`. Other backends read the bytes once they are ready.
+// type and shape). `owner` keeps the bytes alive, and nobody changes them while anybody else
+// holds it. A backend within one process hands the receiver the same memory, which may be a
+// device's, together with `is_ready`. Other backends read the bytes once they are ready.
 struct Message {
   std::vector<std::int64_t> header;
   std::span<const std::byte> bytes;
