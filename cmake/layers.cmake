@@ -13,15 +13,16 @@ set(PD_LAYERS
     "systems: core graph cluster profile cost plan schedule timeline simulate"
     "report: core graph cluster profile cost plan schedule timeline simulate systems"
     "pt2: core"
+    "place: core"
     "model: core graph +torch"
     "imported: core graph pt2 model +torch"
-    "profiler: core graph profile model +torch"
+    "profiler: core place graph profile model +torch"
     "checkpoint: core"
     "transport: core"
-    "runtime: core graph plan schedule timeline model transport +torch"
-    "train: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
-    "library: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
-    "cli: core checkpoint graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch")
+    "runtime: core place graph plan schedule timeline model transport +torch"
+    "train: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
+    "library: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
+    "cli: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
 function(pd_layer_line module out)

@@ -257,6 +257,8 @@ struct ProfileOptions {
   int workers = 1;
   // CPU threads that each worker computes with (libtorch's intra-op threads).
   int threads = 1;
+  // Whether each of the workers computes on cores of its own, as TrainOptions::bind_cores says.
+  bool bind_cores = true;
   // The optimizer whose steps are measured: "sgd", "momentum", "adam" or "adamw". Should be the
   // optimizer of the training.
   std::string optimiser = "momentum";
@@ -478,6 +480,10 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   // CPU threads that each worker computes with (libtorch's intra-op threads).
   int threads = 1;
+  // Whether each worker on a CPU computes on cores of its own, as far as there are cores that other
+  // programs leave free. The calling thread is bound too while it trains as one process of mpirun.
+  // If false, the operating system chooses the cores.
+  bool bind_cores = true;
   // "cpu"; "cuda": the workers of a machine take its GPUs in turn; or a GPU such as "cuda:0", which
   // all workers then share. If empty, "cpu" or "cuda", as the profile of the plan was measured.
   std::string device{};

@@ -64,4 +64,13 @@ inline constexpr std::int64_t kMostSeed = std::int64_t{1} << 53;  // exact as a 
   return name.empty() || name == "-" ? "wanted a file's name (--json prints to stdout)" : "";
 }
 
+// --cores: the cores that workers on CPUs compute on (docs/runtime.md: Cores).
+inline constexpr char kOwnCores[] = "own";
+inline constexpr char kAnyCores[] = "any";
+inline constexpr char kCoresHelp[] =
+    "own: each worker on a CPU computes on cores of its own; any: the system chooses [own]";
+[[nodiscard]] inline std::string check_cores(const std::string& text) {
+  return text == kOwnCores || text == kAnyCores ? "" : "wanted own or any, found '" + text + "'";
+}
+
 }  // namespace pipedream::cli

@@ -29,6 +29,7 @@ struct ProfileFlags {
   std::string precision = "fp32";
   int threads = 1;
   int workers = 1;
+  std::string cores = kOwnCores;
   std::uint64_t seed = 0;
   double seconds = 20;
   std::string optimiser = "momentum";
@@ -57,7 +58,8 @@ profile::Profile measure(const ProfileFlags& flags, const std::vector<std::strin
            [&](double share, const std::string& phase) {
              progress.bar("profiling " + entry.name + ", " + phase, kQuietPhase).show(share, "");
            },
-       .workers = flags.workers},
+       .workers = flags.workers,
+       .bind_cores = flags.cores == kOwnCores},
       {.kind = optimiser});
 }
 
@@ -103,6 +105,7 @@ void add_profile(CLI::App& app) {
                 ->add_option("--workers", flags->workers,
                              "Measure in the company of so many workers on this machine [1]")
                 ->check(range<int>(1, train::kMostThreads, kWholeNumber)));
+  measuring(command->add_option("--cores", flags->cores, kCoresHelp)->check(check_cores));
   measuring(command->add_option("--seed", flags->seed, "Of the weights and the made-up data [0]")
                 ->check(range<std::int64_t>(0, kMostSeed, kWholeNumber)));
   measuring(command->add_option("--seconds", flags->seconds, "Measure for about this long [20]")

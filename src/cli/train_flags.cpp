@@ -65,6 +65,7 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
       ->check(range<int>(1, train::kMostThreads, kWholeNumber));
   command.add_option("--threads", flags->threads, "That each worker computes with [1]")
       ->check(range<int>(1, train::kMostThreads, kWholeNumber));
+  command.add_option("--cores", flags->cores, kCoresHelp)->check(check_cores);
   command.add_option("--device", flags->device,
                      "cpu; cuda: each worker has the machine's next GPU; cuda:0: that one for all "
                      "[the plan's, the profile's, else cpu]");

@@ -23,6 +23,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string plan;
   std::string schedule;
   int threads = 1;
+  std::string cores = "own";
   std::string device;     // empty: the one in the plan or profile
   std::string precision;  // empty: the one in the plan or profile
   std::uint64_t seed = 0;

@@ -1,5 +1,6 @@
 #include "cli/train_request.h"
 
+#include "cli/flags.h"
 #include "cli/interrupt.h"
 
 namespace pipedream::cli {
@@ -11,6 +12,7 @@ train::Request request_of(const TrainFlags& flags) {
   request.evaluate = !flags.no_evaluation;
   request.seed = flags.seed;
   request.threads = flags.threads;
+  request.bind_cores = flags.cores == kOwnCores;
   request.computing = {flags.device, flags.precision};
   request.optimiser = optimiser_options(flags);
   request.clip = flags.clip;

@@ -38,5 +38,29 @@ TEST(Thread, StaysABatchThreadWithShortTurns) {
   }).join();
 }
 
+TEST(Bound, EndsWithTheObject) {
+  const Units before = own_units();
+  {
+    const Bound bound({before.back()}, {});
+    EXPECT_EQ(own_units(), Units{before.back()});
+  }
+  EXPECT_EQ(own_units(), before);
+}
+
+TEST(Helper, RunsWhereTheHelpersOfItsStarterMayRun) {
+  const Units before = own_units();
+  Units with, after;
+  {
+    const Bound bound({before.front()}, before);
+    start_helper("pd-helper", [&] { with = own_units(); }).join();
+  }
+  {
+    const Bound bound({before.front()}, {});
+    start_helper("pd-helper", [&] { after = own_units(); }).join();
+  }
+  EXPECT_EQ(with, before);
+  EXPECT_EQ(after, Units{before.front()});
+}
+
 }  // namespace
 }  // namespace pipedream

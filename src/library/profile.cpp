@@ -22,6 +22,7 @@ profile::Profile measure(const Network& network, const ProfileOptions& options) 
   wanted.seed = options.seed;
   wanted.budget = std::chrono::duration<double>(options.seconds);
   wanted.workers = options.workers;
+  wanted.bind_cores = options.bind_cores;
   if (options.progress) wanted.progress = options.progress;
   return train::profile_for_training(network.impl().network, wanted,
                                      {.kind = train::optimiser_kind(options.optimiser)});

@@ -52,6 +52,7 @@ train::Request request_of(const TrainOptions& options, bool evaluate) {
   request.evaluate = evaluate;
   request.seed = options.seed;
   request.threads = options.threads;
+  request.bind_cores = options.bind_cores;
   request.computing = {options.device, options.precision};
   request.optimiser = optimiser_of(options.optimiser);
   request.clip = options.clip;

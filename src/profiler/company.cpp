@@ -9,12 +9,16 @@
 namespace pipedream::profiler {
 
 Company::Company(const model::Network& network, const ProfileOptions& options,
-                 const std::shared_ptr<model::MemoryLedger>& ledger) {
+                 const std::shared_ptr<model::MemoryLedger>& ledger,
+                 const std::vector<place::Placement>& placements) {
   const auto others = static_cast<std::size_t>(options.workers - 1);
   failures_.resize(others);
   for (std::size_t i = 0; i < others; ++i)
-    threads_.emplace_back(
-        [this, &network, options, ledger, i] { run(network, options, ledger, i); });
+    threads_.emplace_back([this, &network, options, ledger, i,
+                           mine = placements.empty() ? place::Placement() : placements[i + 1]] {
+      const auto bound = place::bound_to(mine);
+      run(network, options, ledger, i);
+    });
   wait_for_all();
 }
 

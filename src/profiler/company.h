@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/memory_meter.h"
+#include "place/placement.h"
 #include "profiler/profiler.h"
 
 namespace pipedream::profiler {
@@ -17,9 +18,12 @@ namespace pipedream::profiler {
 // outlive the company. Used from one thread, the one that measures.
 class Company {
  public:
-  // Starts the threads. Returns when each has begun its first pass, or failed.
+  // Starts the threads. Returns when each has begun its first pass, or failed. `placements` has the
+  // cores of all workers, the first of which is the one that is measured; empty if the system
+  // chooses.
   Company(const model::Network& network, const ProfileOptions& options,
-          const std::shared_ptr<model::MemoryLedger>& ledger);
+          const std::shared_ptr<model::MemoryLedger>& ledger,
+          const std::vector<place::Placement>& placements);
   ~Company();
   Company(const Company&) = delete;
   Company& operator=(const Company&) = delete;
@@ -34,7 +38,7 @@ class Company {
   // Returns when every thread has begun a pass with the samples wanted, or has failed.
   void wait_for_all() const;
   void end();
-  // What thread `number` does.
+  // What thread `number` does, on the cores that it has been bound to.
   void run(const model::Network& network, const ProfileOptions& options,
            const std::shared_ptr<model::MemoryLedger>& ledger, std::size_t number);
 

@@ -156,7 +156,12 @@ class Measurement {
 Measured measure_in_company(WholeModel& model, const Update& update,
                             const ProfileOptions& options) {
   const auto ledger = model::make_memory_ledger();
-  Company company(model.network(), options, ledger);
+  const bool binds = options.bind_cores && options.device.is_cpu();
+  const std::vector<place::Placement> placements =
+      binds ? place::place_threads(options.workers, options.threads)
+            : std::vector<place::Placement>();
+  const auto bound = place::bound_to(placements.empty() ? place::Placement() : placements[0]);
+  Company company(model.network(), options, ledger, placements);
   const model::MemoryMeter meter(ledger, options.device);
   options.progress(0, kTiming);
   // The first time that a GPU's libraries meet a layer, they search for the fastest algorithm,

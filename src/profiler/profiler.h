@@ -40,6 +40,8 @@ struct ProfileOptions {
   // The number of workers that will compute on this machine at once. While one is measured, the
   // others run the same model: cores share caches and memory, so a layer takes longer in company.
   int workers = 1;
+  // Whether these workers get cores of their own on a CPU, as in training (docs/runtime.md: Cores).
+  bool bind_cores = false;
 };
 
 // Measures the profile of a network for its batch size. The times of each layer's forward, backward

@@ -52,7 +52,9 @@ struct Job {
   std::uint64_t seed = 0;           // of initial weights, dropout and the order of samples
   std::vector<at::Device> devices;  // one per worker; if empty, all workers are on the CPU
   model::Precision precision = model::Precision::kFloat;
-  int threads = 1;                             // CPU threads that one worker computes with
+  int threads = 1;  // CPU threads that one worker computes with
+  bool bind_cores =
+      false;  // whether workers on CPUs get cores of their own (docs/runtime.md: Cores)
   std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
   // Returns a new optimiser without state, for one stage on one worker.
   std::function<std::unique_ptr<Optimiser>()> make_optimiser;

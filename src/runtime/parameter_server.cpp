@@ -6,6 +6,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "core/check.h"
+#include "core/thread.h"
 #include "model/threads.h"
 #include "runtime/failure.h"
 
@@ -33,8 +34,10 @@ ParameterServer::ParameterServer(transport::Transport& pushes, transport::Transp
       optimiser_(std::move(optimiser)),
       answers_(copies_of(shard_, members_.size())),
       heard_(std::chrono::steady_clock::now().time_since_epoch().count()),
-      thread_(
-          [this, threads, meter = c10::ThreadLocalDebugInfo::current()] { run(threads, meter); }) {}
+      thread_(start_helper(
+          "pd-server",
+          [this, threads, meter = c10::ThreadLocalDebugInfo::current()] { run(threads, meter); })) {
+}
 
 ParameterServer::~ParameterServer() { thread_.join(); }
 

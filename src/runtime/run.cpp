@@ -2,10 +2,13 @@
 
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 
+#include "core/thread.h"
 #include "runtime/failure.h"
 #include "runtime/gpu_channel.h"
+#include "runtime/placing.h"
 #include "transport/by_lanes.h"
 #include "transport/in_process.h"
 #include "transport/lane_sums.h"
@@ -71,8 +74,11 @@ std::vector<Ends> connect_threads(int workers, const std::optional<transport::Li
 
 }  // namespace
 
-void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body) {
+void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body,
+                    int threads_to_bind) {
   const std::vector<Ends> ends = connect_threads(workers, link);
+  std::vector<place::Placement> placements;
+  if (threads_to_bind > 0) placements = place::place_threads(workers, threads_to_bind);
   const Clock clock;
   std::once_flag once;
   std::once_flag aborted_once;
@@ -80,6 +86,8 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
   std::exception_ptr aborted;
   const auto guarded = [&](std::size_t w) {
     try {
+      name_thread(("pd-worker-" + std::to_string(w)).c_str());
+      const auto bound = place::bound_to(placements.empty() ? place::Placement() : placements[w]);
       body({id_at<WorkerId>(w), ends[w].channels(), clock});
     } catch (const transport::Aborted&) {
       // Reports another worker's failure. That worker's own exception, if it comes, is thrown
@@ -101,7 +109,8 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
 }
 
 void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& devices,
-                    const std::optional<transport::Links>& link, const Body& body) {
+                    const std::optional<transport::Links>& link, const Body& body,
+                    int threads_to_bind) {
   Ends ends{world.connect(), world.connect(), world.connect(), world.connect(),
             world.connect(), world.connect(), world.connect()};
   const WorkerId me{world.rank()};
@@ -111,6 +120,9 @@ void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& d
     if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
       ends.use_nccl(mine, /*for_sums=*/!link);
     if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
+    place::Placement placement;
+    if (threads_to_bind > 0) placement = place_process(*ends.control, threads_to_bind);
+    const auto bound = place::bound_to(placement);
     body({me, ends.channels(), agreed_clock(*ends.control)});
   } catch (const transport::Aborted& aborted) {
     throw_reason(aborted.what());

@@ -7,7 +7,19 @@
 
 namespace pipedream::runtime {
 
-enum ControlTag : int { kNorms, kResults, kTensors, kLosses, kClock, kPace, kNccl, kMeet, kFolder };
+enum ControlTag : int {
+  kNorms,
+  kResults,
+  kTensors,
+  kLosses,
+  kClock,
+  kPace,
+  kNccl,
+  kMeet,
+  kFolder,
+  kCores,
+  kBusyCores
+};
 
 // The longest wait for another worker at the start of a run, when no Job::patience is known yet.
 inline constexpr auto kPatienceAtStart = std::chrono::seconds(60);

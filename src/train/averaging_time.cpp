@@ -79,15 +79,18 @@ class Averager {
 // Runs all rounds on one thread per worker. Returns the times of worker 0, one per round.
 std::vector<Nanos> average_together(const AveragingOf& what) {
   std::vector<Nanos> rounds;
-  runtime::run_on_threads(what.replicas, std::nullopt, [&](const runtime::Seat& seat) {
-    const at::NoGradGuard no_grad;
-    model::use_threads(what.threads);
-    Averager averager(seat.channels.collectives, what);
-    for (std::size_t round = 0; round < kRounds; ++round) {
-      const Nanos took = averager.round();
-      if (seat.me == WorkerId{0}) rounds.push_back(took);
-    }
-  });
+  runtime::run_on_threads(
+      what.replicas, std::nullopt,
+      [&](const runtime::Seat& seat) {
+        const at::NoGradGuard no_grad;
+        model::use_threads(what.threads);
+        Averager averager(seat.channels.collectives, what);
+        for (std::size_t round = 0; round < kRounds; ++round) {
+          const Nanos took = averager.round();
+          if (seat.me == WorkerId{0}) rounds.push_back(took);
+        }
+      },
+      what.bind_cores ? what.threads : 0);
   return rounds;
 }
 

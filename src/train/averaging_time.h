@@ -12,6 +12,7 @@ struct AveragingOf {
   std::vector<Bytes> gradients;  // size of each layer's gradients
   int replicas = 2;              // workers that average with each other; at least two
   int threads = 1;               // libtorch's threads per worker
+  bool bind_cores = false;       // whether workers get cores of their own (docs/runtime.md: Cores)
   // Whether the all-reduce itself counts, besides copying gradients into buckets. Training runs the
   // all-reduce on its own thread, so it slows computation down only if all cores compute.
   bool with_sums = true;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/thread.h"
 #include "runtime/failure.h"
 #include "runtime/tags.h"
 
@@ -28,7 +29,9 @@ void send_end_of_losses(transport::Transport& news) {
 NewsReader::NewsReader(transport::Transport& news, transport::Transport& values,
                        const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
                        std::function<void(const Loss&)> on_loss)
-    : news_(news), on_loss_(std::move(on_loss)), thread_([=, this, &values, &routes] {
+    : news_(news),
+      on_loss_(std::move(on_loss)),
+      thread_(start_helper("pd-news", [=, this, &values, &routes] {
         try {
           read(routes, loss_stage, minibatches);
         } catch (const transport::Aborted&) {
@@ -38,7 +41,7 @@ NewsReader::NewsReader(transport::Transport& news, transport::Transport& values,
           failed_ = true;
           values.abort(runtime::to_reason(failure_));
         }
-      }) {}
+      })) {}
 
 NewsReader::~NewsReader() {
   if (!thread_.joinable()) return;

@@ -101,7 +101,8 @@ profile::Profile profile_for(const PreparationCase& of) {
                                .budget = std::chrono::duration<double>(of.plan.profile_seconds),
                                .progress = of.progress,
                                .make_input = inputs_of(of.data, of.network.batch),
-                               .workers = of.workers.here},
+                               .workers = of.workers.here,
+                               .bind_cores = of.training.bind_cores},
                               of.training.optimiser);
 }
 

@@ -21,6 +21,7 @@ void add_averaging(const profiler::ProfileOptions& options, profile::Profile& pr
   if (weights == Bytes{0}) return;
   AveragingOf what{.replicas = options.workers,
                    .threads = options.threads,
+                   .bind_cores = options.bind_cores,
                    .with_sums = options.workers * options.threads >= cores()};
   for (const profile::LayerCost& cost : profile.costs) what.gradients.push_back(cost.weights);
   const Nanos all = averaging_time(what);

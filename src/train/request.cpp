@@ -135,6 +135,7 @@ runtime::Job Session::make_job(const Request& request) const {
   const std::vector<int> hosts = world_ != nullptr ? world_->hosts() : request.hosts;
   runtime::Job job{.network = network_, .plan = file_.plan, .seed = request.seed};
   job.threads = request.threads;
+  job.bind_cores = request.bind_cores;
   const auto [device, precision] =
       runtime::choose_computing(request.computing, {file_.device, file_.precision});
   job.precision = precision;

@@ -46,6 +46,8 @@ struct Request {
   bool evaluate = true;  // on held-out data, after every epoch
   std::uint64_t seed = 0;
   int threads = 1;  // CPU threads of each worker
+  bool bind_cores =
+      true;  // whether workers on CPUs get cores of their own (docs/runtime.md: Cores)
   // The device and precision that the user asked for; if empty, the plan's.
   runtime::ComputingNames computing;
   OptimiserOptions optimiser;

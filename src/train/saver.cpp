@@ -5,6 +5,7 @@
 #include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/thread.h"
 #include "model/memory_meter.h"
 #include "model/weights_file.h"
 #include "transport/text_message.h"
@@ -101,7 +102,7 @@ Saver::Saver(const Saving& saving, model::WeightsMetadata metadata, transport::T
       channel_(channel),
       sees_folder_(sees_folder),
       damaged_(saving.damaged),
-      thread_([this] { run(); }) {}
+      thread_(start_helper("pd-saver", [this] { run(); })) {}
 
 Saver::~Saver() {
   {

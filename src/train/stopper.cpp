@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/log.h"
+#include "core/thread.h"
 
 namespace pipedream::train {
 namespace {
@@ -21,7 +22,7 @@ transport::Message message_of(std::int64_t number) { return {{number}, {}, nullp
 }  // namespace
 
 Stopper::Stopper(transport::Transport& channel, Rules rules)
-    : channel_(channel), rules_(std::move(rules)), thread_([this] {
+    : channel_(channel), rules_(std::move(rules)), thread_(start_helper("pd-stopper", [this] {
         try {
           if (channel_.me() == kLeader)
             lead();
@@ -32,7 +33,7 @@ Stopper::Stopper(transport::Transport& channel, Rules rules)
         } catch (...) {
           fail(std::current_exception());
         }
-      }) {}
+      })) {}
 
 Stopper::~Stopper() {
   if (!thread_.joinable()) return;

@@ -397,6 +397,13 @@ void TrainingWorker::finish_times(TrainingOutcome& outcome, Bytes sent) const {
   measured.timeline.events = std::move(events);
 }
 
+// How many threads of each worker get cores of their own; 0 if the system chooses the cores.
+int threads_to_bind(const runtime::Job& job) {
+  const bool on_cpu = std::all_of(job.devices.begin(), job.devices.end(),
+                                  [](const at::Device& device) { return device.is_cpu(); });
+  return job.bind_cores && on_cpu ? job.threads : 0;
+}
+
 }  // namespace
 
 std::optional<double> Evaluation::accuracy() const {
@@ -438,10 +445,13 @@ TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, 
                                  const std::optional<transport::Links>& link) {
   TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
-  runtime::run_on_threads(plan::worker_count(job.plan), link, [&](const runtime::Seat& seat) {
-    TrainingOutcome own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
-    if (seat.me == WorkerId{0}) outcome = std::move(own);
-  });
+  runtime::run_on_threads(
+      plan::worker_count(job.plan), link,
+      [&](const runtime::Seat& seat) {
+        TrainingOutcome own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
+        if (seat.me == WorkerId{0}) outcome = std::move(own);
+      },
+      threads_to_bind(job));
   return outcome;
 }
 
@@ -458,9 +468,12 @@ TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recip
   };
   TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
-  runtime::run_as_process(world, job.devices, link, [&](const runtime::Seat& seat) {
-    outcome = TrainingWorker(recipe, noting, data, observer, seat, ledger).run();
-  });
+  runtime::run_as_process(
+      world, job.devices, link,
+      [&](const runtime::Seat& seat) {
+        outcome = TrainingWorker(recipe, noting, data, observer, seat, ledger).run();
+      },
+      threads_to_bind(job));
   world.note({});
   return outcome;
 }

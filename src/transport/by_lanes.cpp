@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/thread.h"
 #include "transport/frame.h"
 #include "transport/inbox.h"
 
@@ -36,8 +37,8 @@ class ByLanes final : public Transport {
       : companion_(std::move(companion)),
         lanes_(std::move(lanes)),
         peers_(static_cast<std::size_t>(companion_->workers())),
-        listener_([this] { listen(); }),
-        mover_([this] { move(); }) {}
+        listener_(start_helper("pd-lane-notes", [this] { listen(); })),
+        mover_(start_helper("pd-lanes", [this] { move(); })) {}
   ~ByLanes() override;
 
   WorkerId me() const override { return companion_->me(); }

@@ -13,7 +13,7 @@ Reducer::Reducer(Transport& channel, Way way)
       }) {}
 
 Reducer::Reducer(Transport& channel, Sum sum)
-    : channel_(channel), sum_(std::move(sum)), thread_([this] { run(); }) {}
+    : channel_(channel), sum_(std::move(sum)), thread_(start_helper("pd-sums", [this] { run(); })) {}
 
 Reducer::~Reducer() {
   bool unfinished = false;
@@ -60,8 +60,6 @@ Reduction Reducer::wait(Ticket ticket, Deadline deadline) {
 void Reducer::abort(const std::string& reason) noexcept { channel_.abort(reason); }
 
 void Reducer::run() {
-  name_thread("pd-sums");
-  take_short_turns();
   try {
     while (std::optional<Queued> sum = next()) {
       const Reduction reduction = reduce(*sum);

@@ -74,7 +74,7 @@ std::shared_ptr<std::byte> allocate(const std::shared_ptr<KeptBlocks>& blocks, s
 
 MpiEngine::MpiEngine() {
   prefer_settings();
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_helper("pd-messages", [this] { run(); });
   try {
     started_.get_future().get();
   } catch (...) {
@@ -138,8 +138,6 @@ void MpiEngine::send_abort(std::int32_t channel, const std::string& reason) {
 }
 
 void MpiEngine::run() {
-  name_thread("pd-messages");
-  take_short_turns();
   try {
     start();
   } catch (...) {
