@@ -5,7 +5,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from undisturbed import ATTEMPTS, Disturbed, stolen_share, undisturbed
+from undisturbed import ATTEMPTS, TICKS, Disturbed, others_share, stolen_share, undisturbed
 
 
 class Machine:
@@ -55,6 +55,23 @@ class Undisturbed(unittest.TestCase):
         with self.assertRaisesRegex(Disturbed, "run it again later"):
             machine.measure()
         self.assertEqual(machine.runs, ATTEMPTS)
+
+    def test_what_other_programs_took_is_what_this_one_and_its_children_did_not(self):
+        before, after = "cpu 0 0 0 0 0 0 0 0 0 0", f"cpu {6 * TICKS} 0 {2 * TICKS} 99 0 0 50 0 0 0"
+        self.assertAlmostEqual(others_share(before, after, 6), 0.25)
+        self.assertEqual(others_share(before, after, 8.1), 0)
+        self.assertEqual(others_share(before, before, 0), 0)
+
+    def test_other_programs_disturb_only_where_they_are_looked_at(self):
+        machine = Machine([0, 0, 0])
+        used = iter([0, 0.5, 0.5, 1.5])  # of the second that each run takes in all
+
+        def measure(**more):
+            with contextlib.redirect_stderr(io.StringIO()):
+                return undisturbed(machine.run, lambda: f"cpu {machine.runs * TICKS} 0 0 0 0 0 0 0 0 0",
+                                   machine.pause, **more)
+        self.assertEqual(measure(), 1)
+        self.assertEqual(measure(own=lambda: next(used)), 3)
 
 
 unittest.main()
