@@ -84,7 +84,8 @@ class Bench:
             sys.exit(f"--systems: wanted some of {', '.join(self.traits)}, auto; found {', '.join(unknown)}")
         self.systems = [system for system in wanted if system != "auto"]
         self.auto = "auto" in wanted
-        self.profiles, self.effective = {}, None
+        self.profiles = {}
+        self.effective = Link("effective", args.effective) if args.effective else None
         self.results = {"benchmark": "cluster", "hosts": args.hosts, "workers_per_host": self.per_host,
                         "machine": machine_of(args.program), "groups": [], "bars": []}
 
@@ -100,11 +101,12 @@ class Bench:
         return undisturbed(measure, own=own_seconds, attempts=self.args.attempts)
 
     def profile(self, name):
-        say(f"profiling {name} in the company of {self.workers}")
+        company = min(self.workers, os.cpu_count())
+        say(f"profiling {name} in the company of {company}")
         model, file = MODELS[name], self.file(f"{name}.json")
         self.guarded(lambda: self.call(
             "profile", "--model", name, *model.options, "--batch", str(model.batch), "--workers",
-            str(self.workers), "--seconds", str(PROFILE_SECONDS), "-o", file))
+            str(company), "--seconds", str(PROFILE_SECONDS), "-o", file))
         with open(file, encoding="utf-8") as profile:
             layers = [layer for layer in json.load(profile)["layers"] if not layer.get("input")]
         return {"file": file, "weight_bytes": sum(layer["weight_bytes"] for layer in layers),
@@ -317,7 +319,7 @@ class Bench:
         return links
 
     def measure_all(self):
-        if "effective" in self.args.links:
+        if "effective" in self.args.links and not self.effective:
             self.profiles["vgg16"] = self.profile("vgg16")
             self.effective = self.effective_link()
         for name in self.args.models:
@@ -343,6 +345,8 @@ def arguments():
     parser.add_argument("--peers", type=words_in, default=list(PEERS), help="'PyTorch DDP,PyTorch 1F1B'")
     parser.add_argument("--rates", type=words_in, help="Mbit/s; default: 1000,200, with 2 workers 100")
     parser.add_argument("--links", type=words_in, default=[], help="nominal, effective")
+    parser.add_argument("--effective", type=float, metavar="MBIT",
+                        help="the effective link that an earlier run found, instead of --links effective")
     parser.add_argument("--sweep", action="store_true", help="VGG-16 also at many speeds")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=15, help="that a run should train")
@@ -361,7 +365,7 @@ def arguments():
     hosts, per_host = shape_for(os.cpu_count())
     args.hosts, args.workers_per_host = args.hosts or hosts, args.workers_per_host or per_host
     if args.rates is None:
-        args.rates = [] if args.links else ["100"] if args.hosts * args.workers_per_host <= 2 else ["1000", "200"]
+        args.rates = [] if args.links or args.effective else ["100"] if args.hosts * args.workers_per_host <= 2 else ["1000", "200"]
     try:
         args.rates = [float(rate) for rate in args.rates]
     except ValueError as why:
@@ -394,7 +398,8 @@ def main():
         print(json.dumps(results, indent=2))
     else:
         print(report_of(results), end="")
-    return incomplete or exit_code_of(results)
+    judged = exit_code_of(results)
+    return judged if judged == 1 else incomplete or judged
 
 
 if __name__ == "__main__":
