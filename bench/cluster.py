@@ -140,13 +140,18 @@ class Bench:
 
     # ---- single runs -------------------------------------------------------------------------
 
-    def with_wire(self, measure):
-        """A run, with what it took and what left the hosts meanwhile."""
-        sent, began = self.hosts.sent_bytes(), time.monotonic()
-        run = measure()
-        run["seconds"] = time.monotonic() - began
-        run["wire_bytes"] = self.hosts.sent_bytes() - sent
-        return run
+    def timed(self, name, row, minibatches):
+        """A run, with how long it took and what left the hosts meanwhile."""
+        if row["system"] in (ALONE, TORCH_ALONE):
+            run, sent = self.run_alone, None
+        else:
+            run = self.run_peer if row["system"] in PEERS else self.run_ours
+            sent = self.hosts.sent_bytes()
+        began = time.monotonic()
+        result = run(name, row, minibatches)
+        result["seconds"] = time.monotonic() - began
+        result["wire_bytes"] = None if sent is None else self.hosts.sent_bytes() - sent
+        return result
 
     def words(self, name, minibatches):
         model = MODELS[name]
@@ -189,11 +194,6 @@ class Bench:
         return {"samples_per_second": sum(a["samples_per_second"] for a in answers),
                 "samples": sum(a["samples"] for a in answers)}
 
-    def run(self, name, row, minibatches):
-        if row["system"] in (ALONE, TORCH_ALONE):
-            return self.run_alone(name, row, minibatches)
-        return (self.run_peer if row["system"] in PEERS else self.run_ours)(name, row, minibatches)
-
     # ---- rows of a model on a link -----------------------------------------------------------
 
     def alone_rows(self, name):
@@ -209,7 +209,7 @@ class Bench:
     def attempt(self, name, row, minibatches):
         """A run of the row, or None and the reason in the row."""
         try:
-            return self.guarded(lambda: self.with_wire(lambda: self.run(name, row, minibatches)))
+            return self.guarded(lambda: self.timed(name, row, minibatches))
         except Refused as why:
             row["refused"] = str(why)
         except Failed as why:
@@ -297,7 +297,7 @@ class Bench:
         def speed_at(mbit):
             self.hosts.set_rate(mbit)
             row = self.plan(name, mbit, DATA_PARALLEL)
-            speed = self.guarded(lambda: self.run(name, row, row["counts"][1]))["samples_per_second"]
+            speed = self.guarded(lambda: self.run_ours(name, row, row["counts"][1]))["samples_per_second"]
             say(f"  {rate_text(mbit)}: {speed:.4g} samples/s")
             return speed
 
@@ -350,13 +350,14 @@ def arguments():
     parser.add_argument("--sweep", action="store_true", help="VGG-16 also at many speeds")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=15, help="that a run should train")
-    parser.add_argument("--attempts", type=int, default=ATTEMPTS, help="of a run that is disturbed")
+    parser.add_argument("--attempts", type=int, help="of a run that is disturbed")
     parser.add_argument("--pin", action="store_true", help="each process to a core of its own")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.quick:
         args.models, args.systems, args.peers = ["vgg16"], [DATA_PARALLEL, "pipedream"], [DDP]
-        args.hosts, args.workers_per_host, args.rates, args.attempts = 2, 1, ["100"], 3
+        args.hosts, args.workers_per_host, args.rates = 2, 1, ["100"]
+    args.attempts = args.attempts or (3 if args.quick else ATTEMPTS)
     for given, known, flag in ((args.models, MODELS, "--models"), (args.peers, PEERS, "--peers"),
                                (args.links, ("nominal", "effective"), "--links")):
         unknown = [word for word in given if word not in known]
