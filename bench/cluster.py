@@ -222,6 +222,7 @@ class Bench:
         short, long = row["counts"]
         if short is None or "refused" in row:
             return
+        say(f"  {row['system']}: short run")
         row["short"] = self.attempt(name, row, short)
         if long is None and row["short"]:
             steps = self.args.seconds * row["short"]["samples_per_second"] * (short + PEER_WARM_UP)

@@ -88,12 +88,14 @@ class Tools:
 
 @contextlib.contextmanager
 def uninterrupted():
-    """Ctrl-C waits until the block has ended."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Ctrl-C and `kill` have no effect within the block."""
+    before = {number: signal.signal(number, signal.SIG_IGN)
+              for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Hosts:
@@ -112,8 +114,9 @@ class Hosts:
         self.tools = Tools(os.environ.get("PD_IPROUTE"))
         self.only_one()
         self.folder = os.path.join(tempfile.gettempdir(), PREFIX + "hosts")
-        # A plain `kill` of this process ends in the same way as an error.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
+        # A plain `kill` of this process does what Ctrl-C does, also where Ctrl-C is ignored.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler)
         try:
             self.remove()
             os.mkdir(self.folder, 0o700)
