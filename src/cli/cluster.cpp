@@ -1,10 +1,13 @@
-// pipedream cluster FILE: reads a cluster file, checks it and shows it.
+// pipedream cluster FILE: reads a cluster file, checks it and shows it. The command has a command
+// of its own: probe (cluster_probe.h).
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/cluster_probe.h"
 #include "cli/commands.h"
 #include "cluster/cluster_file.h"
+#include "core/error.h"
 #include "report/cluster_table.h"
 
 namespace pipedream::cli {
@@ -16,6 +19,10 @@ struct ClusterFlags {
 };
 
 void execute(const ClusterFlags& flags) {
+  if (flags.file.empty())
+    throw BadUsage(
+        "cluster: wanted a cluster file to show, or 'probe' to measure one ('pipedream cluster "
+        "--help' shows what there is)");
   const cluster::Cluster cluster = cluster::read_cluster(flags.file);
   if (flags.as_json)
     std::cout << report::cluster_json(cluster).dump(2) << "\n";
@@ -26,11 +33,15 @@ void execute(const ClusterFlags& flags) {
 }  // namespace
 
 void add_cluster(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("cluster", "Check a cluster file and show it");
+  CLI::App* command =
+      app.add_subcommand("cluster", "Check a cluster file and show it, or measure a cluster");
   const auto flags = std::make_shared<ClusterFlags>();
-  command->add_option("FILE", flags->file, "Cluster file (TOML)")->required();
+  command->add_option("FILE", flags->file, "Cluster file (TOML); ./probe for one of this name");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of tables");
-  command->callback([flags] { execute(*flags); });
+  add_cluster_probe(*command);
+  command->callback([flags, command] {
+    if (command->get_subcommands().empty()) execute(*flags);
+  });
 }
 
 }  // namespace pipedream::cli

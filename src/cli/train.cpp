@@ -20,6 +20,7 @@
 #include "cli/train_request.h"
 #include "cli/train_results.h"
 #include "cli/training.h"
+#include "cli/under_mpirun.h"
 #include "cli/watcher.h"
 #include "core/error.h"
 #include "core/file.h"
@@ -618,20 +619,11 @@ bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   StopOnSignal::catch_user_signal();  // mpirun may pass it on before training begins
   transport::MpiWorld world;
   const LossWatch watch(world);
-  try {
-    return train::run_together(&world, [&] {
-      Settings settings = read_settings(flags, command, &world);
-      if (!wants_checkpoints(flags)) StopOnSignal::end_by_user_signal();
-      return TrainCommand(flags, command, &world, std::move(settings)).run();
-    });
-  } catch (const std::exception& failure) {
-    const int rank = world.rank();
-    // The first process prints the failure for all. If it is too busy to hear of the failure before
-    // it is ended, the process that failed prints it.
-    if (!world.leave() && rank > 0)
-      std::cerr << "pipedream: worker " << rank << ": " << with_flags(failure.what()) << std::endl;
-    throw;
-  }
+  return run_under_mpirun(world, [&] {
+    Settings settings = read_settings(flags, command, &world);
+    if (!wants_checkpoints(flags)) StopOnSignal::end_by_user_signal();
+    return TrainCommand(flags, command, &world, std::move(settings)).run();
+  });
 }
 
 }  // namespace
