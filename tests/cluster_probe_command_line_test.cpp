@@ -25,6 +25,7 @@ TEST(ClusterProbe, MeasuresThreadsAndWritesAClusterFileThatReadsBack) {
   const std::string file = scratch("threads.toml").string();
   const Answer answer = call(kProbe + "--workers 3 --json -o " + file);
   const auto json = json_of(answer);
+  EXPECT_EQ(json.at("format"), "pipedream-probe");
   EXPECT_EQ(json.at("workers_per_host"), 3);
   EXPECT_EQ(json.at("workers").size(), 3u);
   EXPECT_GT(json.at("inside_hosts").at("latency_seconds"), 0);
@@ -68,6 +69,8 @@ TEST(ClusterProbe, EveryFailureHasItsExitCodeAndOneMessage) {
       {"cluster probe --workers 2 --device cuda:99", 78, "device cuda:99 was asked for"},
       {"cluster probe --workers 2 -o /dev/null/c.toml", 74, "/dev/null"},
       {"cluster probe --workers 2 -o -", 2, "wanted a file's name"},
+      {"cluster probe --workers 2 --secnds 1", 2, "--secnds (did you mean '--seconds'?)"},
+      {"cluster some.toml probe --workers 2", 2, "probe excludes FILE"},
       {"cluster ./probe", 74, "cannot read ./probe"},
   });
 }

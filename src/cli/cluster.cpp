@@ -36,9 +36,11 @@ void add_cluster(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("cluster", "Check a cluster file and show it, or measure a cluster");
   const auto flags = std::make_shared<ClusterFlags>();
-  command->add_option("FILE", flags->file, "Cluster file (TOML); ./probe for one of this name");
+  CLI::Option* file =
+      command->add_option("FILE", flags->file, "Cluster file (TOML); ./probe for one of this name");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of tables");
   add_cluster_probe(*command);
+  command->get_subcommand("probe")->excludes(file);
   command->callback([flags, command] {
     if (command->get_subcommands().empty()) execute(*flags);
   });

@@ -41,22 +41,33 @@ class TorchWarnings : public c10::WarningHandler {
   std::set<std::string> seen_;
 };
 
+// The command that was chosen, such as `probe` of `cluster probe`; `app` itself if none was.
+const CLI::App& chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : chosen_command(*chosen.front());
+}
+
+// The words that call a command, without the program's name and with a space behind them.
+std::string words_of(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return "";
+  return words_of(*command.get_parent()) + command.get_name() + " ";
+}
+
 // CLI11 throws for --help and --version too. These print to stdout and are not errors.
 int report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {
     (void)app.exit(error, std::cout, std::cerr);
     return std::cout.flush() ? kDone : report(kIo, "cannot write to standard output");
   }
-  const auto chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !chosen.empty()) {
+  const CLI::App& command = chosen_command(app);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && &command != &app) {
     try {  // says which flag was meant
-      (void)model_options(chosen.front()->remaining(), {}, flag_names(*chosen.front()));
+      (void)model_options(command.remaining(), {}, flag_names(command));
     } catch (const BadUsage& unknown) {
       return report(kUsage, unknown.what());
     }
   }
-  return report(kUsage, std::string(error.what()) + " ('pipedream " + command +
+  return report(kUsage, std::string(error.what()) + " ('pipedream " + words_of(command) +
                             "--help' shows what there is)");
 }
 

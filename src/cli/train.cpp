@@ -451,7 +451,7 @@ void TrainCommand::tell_machines() const {
   const train::Workers all = workers();
   if (all.here == all.count || !flags_.cluster.empty() || !flags_.plan.empty()) return;
   say("mpirun started processes on several machines, and without a file the plan takes them to be "
-      "on one: say with --cluster what joins them");
+      "on one: say with --cluster what joins them ('pipedream cluster probe' measures it)");
 }
 
 void TrainCommand::tell_resumed() const {

@@ -117,7 +117,10 @@ std::string probe_table(const Probed& probed) {
 
 ordered_json probe_json(const Probed& probed) {
   const Measured& measured = probed.measured;
-  ordered_json json{{"hosts", measured.hosts}, {"workers_per_host", measured.workers_each}};
+  ordered_json json{{"format", "pipedream-probe"},
+                    {"version", 1},
+                    {"hosts", measured.hosts},
+                    {"workers_per_host", measured.workers_each}};
   if (measured.inside)
     json["inside_hosts"] = {{"latency_seconds", to_seconds(measured.inside->latency)},
                             {"slowest_pair", rates_json(measured.inside->slowest_pair)}};
