@@ -69,6 +69,7 @@ class Prober {
   [[nodiscard]] std::vector<Nanos> latencies(const std::vector<Group>& groups);
   [[nodiscard]] std::vector<Rates> rates(const std::vector<Group>& groups);
   [[nodiscard]] std::vector<Bandwidth> rates(const std::vector<Group>& groups, Ways ways);
+  [[nodiscard]] Load find_load(const std::vector<Group>& groups, Ways ways);
   [[nodiscard]] std::vector<Nanos> round(const std::vector<Group>& groups, Ways ways,
                                          const Load& load);
   [[nodiscard]] Averaged averaging(const cluster::Cluster& cluster, bool inside);
@@ -85,10 +86,11 @@ class Prober {
 };
 
 void Prober::step(const std::string& what) {
-  const int inside = setting_.hosts.workers_each > 1 ? 4 : 0;
-  const int between = setting_.hosts.count() > 1 ? 4 : 0;
-  const int all = 1 + inside + between;
-  setting_.progress(std::min(1.0, static_cast<double>(steps_++) / all), what);
+  const int inside = setting_.hosts.workers_each > 1 ? 3 : 0;
+  const int of_hosts = setting_.hosts.workers_each > 1 ? 3 : 2;
+  const int between =
+      setting_.hosts.count() > 1 ? 1 + of_hosts * static_cast<int>(host_pairs().size()) : 0;
+  setting_.progress(static_cast<double>(steps_++) / (1 + inside + between), what);
 }
 
 // All workers compute at the same time, as they do when they train. Whatever else runs on a machine
@@ -198,23 +200,27 @@ std::vector<Rates> Prober::rates(const std::vector<Group>& groups) {
   return all;
 }
 
-// The median of several rounds, by group. The load is first made large enough for the slowest
-// group.
-std::vector<Bandwidth> Prober::rates(const std::vector<Group>& groups, Ways ways) {
-  Bytes bytes = kFirstLoad;
-  for (;;) {
-    const std::vector<Nanos> times = round(groups, ways, load_of(bytes));
-    const Nanos slowest = *std::max_element(times.begin(), times.end());
-    const double missing = to_seconds(setting_.time) / std::max(1e-6, to_seconds(slowest));
-    const bool enough = missing < 2 || bytes == kMostLoad;
-    const double times_more = std::min(missing, 16.0);  // small loads are slower than large ones
-    bytes = std::min(
-        kMostLoad,
-        Bytes{std::max(kFirstLoad.count,
-                       static_cast<std::int64_t>(static_cast<double>(bytes.count) * times_more))});
-    if (enough) break;
+// The load that the slowest group carries in about the time of a round. The faster of two rounds
+// counts, so that a hiccup does not make the load too small.
+Load Prober::find_load(const std::vector<Group>& groups, Ways ways) {
+  constexpr double kMostGrowth = 16;  // small loads are carried more slowly than large ones
+  const auto slowest = [&](const Load& load) {
+    const std::vector<Nanos> times = round(groups, ways, load);
+    return to_seconds(*std::max_element(times.begin(), times.end()));
+  };
+  for (Bytes bytes = kFirstLoad;;) {
+    const Load load = load_of(bytes);
+    const double took = std::min(slowest(load), slowest(load));
+    const double growth = to_seconds(setting_.time) / std::max(1e-6, took);
+    if (growth < 2 || bytes == kMostLoad) return load;
+    bytes = std::min(kMostLoad, Bytes{static_cast<std::int64_t>(static_cast<double>(bytes.count) *
+                                                                std::min(growth, kMostGrowth))});
   }
-  const Load load = load_of(bytes);
+}
+
+// The median of several rounds, by group.
+std::vector<Bandwidth> Prober::rates(const std::vector<Group>& groups, Ways ways) {
+  const Load load = find_load(groups, ways);
   std::vector<std::vector<Nanos>> rounds(groups.size());
   for (int i = 0; i < kRounds; ++i) {
     const std::vector<Nanos> times = round(groups, ways, load);
