@@ -150,9 +150,10 @@ TEST(LaunchWords, ATrainingGoesOnInItsFolder) {
 TEST(LaunchWords, MpirunGetsHostsAndWhatIsPassedOn) {
   EXPECT_EQ(cli::mpirun_words({true, {"--mca", "x", "1"}}, 3, {{"a", 2}, {"b", 1}}, {"p", "train"}),
             (Words{"mpirun", "-n", "3", "--host", "a:2,b:1", "--oversubscribe", "--bind-to", "none",
-                   "--mca", "x", "1", "p", "train"}));
+                   "-x", "PIPEDREAM_LAUNCH", "--mca", "x", "1", "p", "train"}));
   EXPECT_EQ(cli::mpirun_words({true, {}}, 2, {}, {"p"}),
-            (Words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "--quiet", "p"}));
+            (Words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "-x",
+                   "PIPEDREAM_LAUNCH", "--quiet", "p"}));
   EXPECT_EQ(cli::mpirun_words({false, {}}, 2, {}, {"p"}), (Words{"mpirun", "-n", "2", "p"}));
 }
 

@@ -404,9 +404,11 @@ TEST(TrainCommand, AFailureOfTheFirstProcessBeforeTrainingEndsAll) {
 
 TEST(TrainCommand, AFailureOfAnotherProcessBeforeTrainingIsToldByTheFirst) {
   if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "there is no mpirun";
-  const std::string train = kMlp + "--minibatches 4 ";
-  const Answer answer =
-      call_with(mpirun(1), train + ": -n 1 " PD_PROGRAM " " + train + "--data idx:/nowhere");
+  const std::string weights = scratch("first_weights.safetensors").string();
+  ASSERT_EQ(call(kMlp + "--minibatches 4 --system mp --workers 1 --export " + weights).code, 0);
+  const std::string train = kMlp + "--minibatches 4 --weights ";
+  const Answer answer = call_with(
+      mpirun(1), train + weights + " : -n 1 " PD_PROGRAM " " + train + "/nowhere/weights");
   EXPECT_EQ(answer.code, 74) << answer.err;
   EXPECT_EQ(messages(answer.err), 1) << answer.err;
   EXPECT_NE(answer.err.find("/nowhere"), std::string::npos) << answer.err;

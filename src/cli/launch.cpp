@@ -20,6 +20,7 @@
 #include "core/text.h"
 #include "train/request.h"
 #include "train/resume.h"
+#include "transport/launcher.h"
 
 namespace pipedream::cli {
 namespace {
@@ -198,6 +199,7 @@ void launch(const LaunchFlags& flags, const CLI::App& command) {
   Mpirun mpirun{is_open_mpi(), {}};
   if (train != rest.begin()) mpirun.passed.assign(rest.begin() + 1, train);
   allow_root();
+  ::setenv(transport::kLaunchVariable, "1", /*overwrite=*/1);
   const StopOnSignal stop("stopping the training; a second signal ends it at once",
                           /*only_user_signal=*/false);
   const int status = Launch(flags, std::move(mpirun), Words(train, rest.end())).run();

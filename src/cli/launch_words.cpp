@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "train/request.h"
 #include "train/resume.h"
+#include "transport/launcher.h"
 
 namespace pipedream::cli {
 namespace {
@@ -106,6 +107,8 @@ Words mpirun_words(const Mpirun& mpirun, int processes, const std::vector<HostSl
   // Workers share cores as they are told to, not as mpirun counts them. Each has threads of its
   // own, so none is bound to one core.
   if (mpirun.is_open_mpi) words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
+  // Other mpiruns pass on all variables by themselves.
+  if (mpirun.is_open_mpi) words.insert(words.end(), {"-x", transport::kLaunchVariable});
   // On one host the processes say themselves which of them was lost. From several hosts, mpirun's
   // own report may be the only one.
   if (mpirun.is_open_mpi && hosts.empty() && mpirun.passed.empty()) words.push_back("--quiet");

@@ -1,9 +1,12 @@
 #include "cli/run.h"
 
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <new>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 
@@ -13,10 +16,12 @@
 #include "cli/interrupt.h"
 #include "cli/network_flags.h"
 #include "cli/spelling.h"
+#include "cli/start.h"
+#include "cli/training.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "model/out_of_memory.h"
-#include "transport/mpi.h"
+#include "transport/launcher.h"
 
 namespace pipedream::cli {
 namespace {
@@ -25,7 +30,7 @@ namespace {
 // failures of the others.
 int report(int code, const std::string& message) {
   std::cout.flush();
-  if (transport::launched_rank() > 0) return code;
+  if (transport::this_launcher().rank > 0) return code;
   std::cerr << "pipedream: " << with_flags(message) << "\n";
   return code;
 }
@@ -53,22 +58,18 @@ std::string words_of(const CLI::App& command) {
   return words_of(*command.get_parent()) + command.get_name() + " ";
 }
 
-// CLI11 throws for --help and --version too. These print to stdout and are not errors.
-int report(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) {
-    (void)app.exit(error, std::cout, std::cerr);
-    return std::cout.flush() ? kDone : report(kIo, "cannot write to standard output");
-  }
+// What is wrong with the command line, for the user.
+std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen_command(app);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && &command != &app) {
     try {  // says which flag was meant
       (void)model_options(command.remaining(), {}, flag_names(command));
     } catch (const BadUsage& unknown) {
-      return report(kUsage, unknown.what());
+      return unknown.what();
     }
   }
-  return report(kUsage, std::string(error.what()) + " ('pipedream " + words_of(command) +
-                            "--help' shows what there is)");
+  return std::string(error.what()) + " ('pipedream " + words_of(command) +
+         "--help' shows what there is)";
 }
 
 void flush_output() {
@@ -104,6 +105,21 @@ int report_failure() {
   }
 }
 
+// CLI11 throws for --help and --version too. These print to stdout and are not errors.
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {
+    (void)app.exit(error, std::cout, std::cerr);
+    return std::cout.flush() ? kDone : report(kIo, "cannot write to standard output");
+  }
+  const std::string text = text_of(app, error);
+  try {
+    for (const CLI::App* chosen : app.get_subcommands()) tell_refusal(*chosen, text);
+  } catch (...) {
+    return report_failure();
+  }
+  return report(kUsage, text);
+}
+
 // Formats the help without the lists of flags that exclude each other. If a user gives two such
 // flags, the error message names them.
 class HelpFormatter : public CLI::Formatter {
@@ -132,11 +148,22 @@ void add_commands(CLI::App& app) {
   add_help(app);
 }
 
+// Throws BadUsage if the command was started in a way that cannot work.
+void want_right_start(const Words& command) {
+  const transport::Launcher& launcher = transport::this_launcher();
+  const auto wrong = wrong_start(launcher, command);
+  if (!wrong) return;
+  // Torchrun and srun end all processes when the first one ends, and rank 0 is to tell why.
+  if (launcher.rank > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  throw BadUsage(*wrong);
+}
+
 void parse_and_do(CLI::App& app, int count, const char* const* arguments) {
   // Names the unknown subcommand. CLI11 would only say that a subcommand is missing.
   if (count > 1 && arguments[1][0] != '-') want_command(app, arguments[1]);
+  want_right_start(Words(arguments + std::min(count, 1), arguments + count));
   std::optional<WhenInterrupted> note;
-  if (transport::launched_rank() == 0) note.emplace("interrupted");
+  if (transport::this_launcher().rank == 0) note.emplace("interrupted");
   TorchWarnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   app.parse(count, arguments);

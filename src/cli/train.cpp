@@ -22,6 +22,7 @@
 #include "cli/training.h"
 #include "cli/under_mpirun.h"
 #include "cli/watcher.h"
+#include "core/checksum.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/log.h"
@@ -37,6 +38,7 @@
 #include "systems/simulation.h"
 #include "train/preparation.h"
 #include "train/run_folder.h"
+#include "train/same_start.h"
 #include "train/task.h"
 #include "train/together.h"
 
@@ -70,6 +72,7 @@ class TrainCommand {
   void check_space() const;
   [[nodiscard]] std::int64_t more_checkpoints() const;
   [[nodiscard]] Bytes optimiser_state() const;
+  [[nodiscard]] train::Settings inputs() const;
   void prepare_resuming();
   void want_same_settings() const;
   [[nodiscard]] checkpoint::Manifest settings() const;
@@ -145,6 +148,22 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
   prepare_resuming();
   if (speaks() && !flags.dry_run) check_space();
+}
+
+// What each process reads by itself, and all must have alike.
+train::Settings TrainCommand::inputs() const {
+  const auto count = [](const train::DataSet* data) {
+    return counted(data == nullptr ? 0 : data->samples(), "sample", "samples");
+  };
+  train::Settings inputs{
+      {"--data, to train on", count(data_.training.get())},
+      {"--data, held out", count(data_.held_out.get())},
+      {"--model", counted(model::parameter_count(network_), "parameter", "parameters")}};
+  for (const auto& [name, value] : network_.facts) inputs.emplace_back("--model, " + name, value);
+  if (!flags_.schedule.empty())
+    inputs.emplace_back("--schedule",
+                        "a file of checksum " + checksum_of(read_file(flags_.schedule)));
+  return inputs;
 }
 
 void TrainCommand::prepare_resuming() {
@@ -508,6 +527,7 @@ void TrainCommand::show_dry_run() const {
 }
 
 bool TrainCommand::run() {
+  if (world_) train::want_same_inputs(*world_, inputs());
   if (flags_.dry_run) {
     check_link();
     train::check_preparation(preparation_case(plan_request_of(flags_), {}));
@@ -620,6 +640,11 @@ bool train_under_mpirun(TrainFlags& flags, CLI::App& command) {
   transport::MpiWorld world;
   const LossWatch watch(world);
   return run_under_mpirun(world, [&] {
+    train::Identity own = train::this_program();
+    own.flags = shared_flags(command);
+    train::want_same_start(world, transport::this_launcher(), own);
+    if (world.rank() == 0)
+      std::cerr << train::start_text(world, transport::this_launcher()) << "\n";
     Settings settings = read_settings(flags, command, &world);
     if (!wants_checkpoints(flags)) StopOnSignal::end_by_user_signal();
     return TrainCommand(flags, command, &world, std::move(settings)).run();
@@ -640,6 +665,17 @@ void train_network(TrainFlags& flags, CLI::App& command) {
     return TrainCommand(flags, command, nullptr, std::move(settings)).run();
   }();
   if (!ended) throw EndedWith{kInterrupted};
+}
+
+void tell_refusal(const CLI::App& command, const std::string& why) {
+  const transport::Launcher& launcher = transport::this_launcher();
+  const bool trains = command.get_name() == "train" ||
+                      (command.get_name() == "compare" && command.get_option("--run")->count() > 0);
+  if (!trains || launcher.start != transport::Start::kMpi || launcher.size == 1) return;
+  transport::MpiWorld world;
+  train::Identity own = train::this_program();
+  own.refusal = why;
+  train::want_same_start(world, launcher, own);
 }
 
 void add_train(CLI::App& app) {

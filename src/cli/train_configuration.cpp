@@ -31,6 +31,21 @@ const std::set<std::string>& not_settings() {
   return names;
 }
 
+// Flags that only the first process needs: it alone reads these files, profiles, prints and writes
+// results.
+const std::set<std::string>& of_first_process() {
+  static const std::set<std::string> names{"help",  "config",  "plan",      "profile",
+                                           "json",  "cluster", "overwrite", "profile-seconds",
+                                           "trace", "export",  "svg",       "force"};
+  return names;
+}
+
+// Files and folders that may lie in different places on different hosts.
+const std::set<std::string>& of_each_host() {
+  static const std::set<std::string> names{"out", "resume", "schedule", "weights"};
+  return names;
+}
+
 // The flags that a measured profile depends on, besides the model's own options.
 const std::vector<std::string>& measured_with() {
   static const std::vector<std::string> names{"model",   "batch",     "threads", "optimiser",
@@ -188,6 +203,31 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
   const nlohmann::ordered_json json{
       {"format", kFormat}, {"version", kVersion}, {"flags", settings}, {"model_options", options}};
   return json.dump(2) + "\n";
+}
+
+train::Settings shared_flags(const CLI::App& command) {
+  train::Settings flags;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (name.empty() || option->count() == 0 || of_first_process().contains(name)) continue;
+    std::string value = option->get_expected_min() == 0 ? "" : value_text(*option);
+    if (of_each_host().contains(name)) value.clear();
+    if (name == "data") value = value.substr(0, value.find(':'));
+    if (name == "model" && imported::is_file_name(value))
+      value = std::filesystem::path(value).filename().string();
+    flags.emplace_back("--" + name, value);
+  }
+  const std::vector<std::string> rest = command.remaining();  // the model's own options
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const std::size_t equals = rest[i].find('=');
+    if (equals != std::string::npos)
+      flags.emplace_back(rest[i].substr(0, equals), rest[i].substr(equals + 1));
+    else if (i + 1 < rest.size() && !rest[i + 1].starts_with("--"))
+      flags.emplace_back(rest[i], rest[i + 1]), ++i;
+    else
+      flags.emplace_back(rest[i], "");
+  }
+  return flags;
 }
 
 Configuration::Configuration(const std::string& content, const std::string& file,

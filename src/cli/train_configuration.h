@@ -9,6 +9,7 @@
 
 #include "cli/train_flags.h"
 #include "core/document.h"
+#include "train/same_start.h"
 
 namespace pipedream::cli {
 
@@ -22,6 +23,11 @@ namespace pipedream::cli {
 [[nodiscard]] std::string configuration_text(
     const CLI::App& command, const ModelOptions& options,
     const std::vector<std::pair<std::string, std::string>>& resolved);
+
+// The flags of the command line that must be equal in all processes of a training, with their
+// values. Left out are those that only the first process needs. Files may lie in different places
+// on different hosts, so of their flags only counts whether they are given, and of --data the kind.
+[[nodiscard]] train::Settings shared_flags(const CLI::App& command);
 
 // What a configuration is used for: a training that is repeated, perhaps with other settings, or
 // one that goes on from a checkpoint.

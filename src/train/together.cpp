@@ -74,4 +74,15 @@ std::string made_by_first(transport::MpiWorld* world, const std::function<std::s
   return made.text;
 }
 
+std::vector<std::string> gathered_by_first(transport::MpiWorld& world, const std::string& own) {
+  const auto channel = world.connect();
+  if (world.rank() > 0) {
+    channel->send({0}, kText, transport::text_message(own, {0}));
+    return {};
+  }
+  std::vector<std::string> all{own};
+  for (int rank = 1; rank < world.size(); ++rank) all.push_back(heard_of(*channel, rank).text);
+  return all;
+}
+
 }  // namespace pipedream::train

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runtime/failure.h"
 #include "transport/mpi.h"
@@ -23,6 +24,10 @@ void agree(transport::MpiWorld* world, const std::function<void()>& check);
 // throws, all processes throw the same, and the world can still be used.
 [[nodiscard]] std::string made_by_first(transport::MpiWorld* world,
                                         const std::function<std::string()>& make);
+
+// Returns in the first process what each process passes as `own`, by rank; in the others, nothing.
+[[nodiscard]] std::vector<std::string> gathered_by_first(transport::MpiWorld& world,
+                                                         const std::string& own);
 
 // Calls `action` in every process and returns its result. If it throws in one process, the world is
 // aborted, so that the others stop waiting, and all throw that failure. The world cannot be used

@@ -49,6 +49,14 @@ class MpiEndpoint final : public Transport {
 
 }  // namespace
 
+std::string mpi_name() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  text.resize(static_cast<std::size_t>(std::max(0, length)));
+  return text.substr(0, text.find_first_of(",\n"));  // then follow details of the build
+}
+
 MpiWorld::MpiWorld() : engine_(std::make_unique<MpiEngine>()) {}
 MpiWorld::~MpiWorld() = default;
 

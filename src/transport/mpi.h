@@ -16,17 +16,19 @@
 
 namespace pipedream::transport {
 
-// Whether mpirun or another MPI launcher started this process. Reads the environment only, so that
-// a program that was started plainly never starts MPI.
+// What transport/launcher.h knows of this process. Whether a launcher has started it whose
+// processes MPI joins:
 [[nodiscard]] bool launched_by_mpirun();
-
-// The rank of this process according to the launcher's environment variables; 0 if there are none.
+// The rank of this process according to its launcher, of MPI or not; 0 if there is none.
 [[nodiscard]] int launched_rank();
-// How many processes the launcher has started; nullopt if its environment variables do not say.
-[[nodiscard]] std::optional<int> launched_size();
-// How many processes the launcher has started on this machine; nullopt if its environment variables
+// How many processes the launcher has started, in all and on this machine; nullopt if its variables
 // do not say.
+[[nodiscard]] std::optional<int> launched_size();
 [[nodiscard]] std::optional<int> launched_here();
+
+// The name and version of this build's MPI, such as "Open MPI v4.1.4". May be called before MPI
+// starts. Empty in a build without MPI.
+[[nodiscard]] std::string mpi_name();
 
 class MpiEngine;
 

@@ -6,6 +6,8 @@ namespace pipedream::transport {
 
 class MpiEngine {};
 
+std::string mpi_name() { return ""; }
+
 MpiWorld::MpiWorld() {
   throw CannotMeet(
       "this build has no MPI: install libopenmpi-dev and openmpi-bin and build again, or run "
