@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "background_testing.h"
 #include "core/machine.h"
 #include "core/shared_data.h"
 #include "train_command_line_testing.h"
@@ -436,6 +437,33 @@ TEST(TrainCommand, SaysThatPlansForSeveralMachinesNeedAFile) {
   const Answer one = call_with(mpirun(2), train);
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(one.err.find(line), std::string::npos) << one.err;
+}
+
+// A profile that says that the last layers take a tenth of their time.
+std::string flattering_profile(const std::string& network) {
+  const std::string file = scratch("flattering.json").string();
+  EXPECT_EQ(call("profile " + network + "--seconds 0.3 -o " + file).code, 0);
+  nlohmann::json profile = nlohmann::json::parse(read_file(file));
+  nlohmann::json& layers = profile.at("layers");
+  for (std::size_t i = layers.size() / 2; i < layers.size(); ++i)
+    for (const auto& [name, value] : layers[i].items())
+      if (name == "forward" || name == "backward" || name.ends_with("_seconds"))
+        value = value.get<double>() / 10;
+  return write("flattering.json", profile.dump());
+}
+
+// Lines of progress come every five seconds. The training goes on until it is ended.
+TEST(TrainCommand, ItsProgressNamesTheWorkerThatIsSlowerThanPlanned) {
+  const std::string network = "--model mlp --inputs 64 --hidden 512 --layers 4 --batch 256 ";
+  Background training("train " + network + "--workers 2 --system pipedream --straight " +
+                      "--no-evaluation --epochs 100000 --profile " + flattering_profile(network));
+  EXPECT_TRUE(comes_true([&] {
+    return !training.is_running() ||
+           training.err().find(" samples/s (slowest: worker 1 (stage 1), ") != std::string::npos;
+  })) << training.err();
+  EXPECT_TRUE(training.is_running()) << training.err();
+  training.signal(SIGTERM);
+  (void)training.wait();
 }
 
 TEST(TrainCommand, WorkersMustBeAsManyAsProcesses) {

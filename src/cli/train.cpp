@@ -86,6 +86,8 @@ class TrainCommand {
   void choose_length();
   void choose_checkpoints(const plan::Predicted& predicted);
   void choose_patience(const train::PreparedPlan& plan);
+  [[nodiscard]] std::optional<train::Expectation> expectation(
+      const train::PreparedPlan& plan) const;
   [[nodiscard]] report::TrainingRun train(const train::PreparedPlan& plan,
                                           train::TrainingOutcome& outcome);
   [[nodiscard]] train::TrainingOutcome run_session(const train::Session& session);
@@ -357,6 +359,7 @@ report::TrainingRun TrainCommand::train(const train::PreparedPlan& plan,
     own = systems::read_own_schedule(flags_.schedule, plan.file.plan, network_.graph);
   choose_checkpoints(plan.file.predicted);
   choose_patience(plan);
+  request_.expected = expectation(plan);
   tell_resumed();
   if (request_.resumed)
     say(other_updates_note(request_.resumed->manifest, plan.file.plan, network_.graph,
@@ -454,6 +457,17 @@ void TrainCommand::choose_patience(const train::PreparedPlan& plan) {
     return exact_number(train::default_patience(plan.file, plan.simulated, share));
   });
   request_.patience = std::stod(seconds);
+}
+
+// What the progress compares the training with. Only the first process has a simulation.
+std::optional<train::Expectation> TrainCommand::expectation(const train::PreparedPlan& plan) const {
+  if (!plan.simulated || !preparation_.cluster || preparation_.forgets_prediction)
+    return std::nullopt;
+  std::vector<std::string> hosts;
+  for (int rank = 0; world_ != nullptr && rank < world_->size(); ++rank)
+    hosts.push_back(world_->host_name(rank));
+  return train::expectation(plan.file.plan, *plan.simulated, network_.batch, *preparation_.cluster,
+                            hosts);
 }
 
 Crowd TrainCommand::crowd() const {

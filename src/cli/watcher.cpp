@@ -17,7 +17,7 @@ void Watcher::see(const train::Step& step) {
   progress_.bar("training " + model_ + " with " + system_)
       .show(static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches),
             "loss " + report::four_decimals(step.loss) + ", " + report::three_digits(speed) +
-                " samples/s",
+                " samples/s" + (step.slow_cause.empty() ? "" : " (" + step.slow_cause + ")"),
             used);
 }
 

@@ -95,6 +95,8 @@ struct Segment {
   // whole update of all stages, before any of them has begun it (schedule/cut.h). May block, and
   // may be empty.
   std::function<std::optional<std::int64_t>(std::int64_t minibatch)> end_before = {};
+  // Called by each worker's thread after every op. Must not wait for anything. May be empty.
+  std::function<void()> after_op = {};
 };
 
 }  // namespace pipedream::runtime

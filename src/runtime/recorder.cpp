@@ -29,6 +29,10 @@ Recorder::Moment Recorder::moment() const {
 
 void Recorder::add_compute(const schedule::Op& op, const Moment& start, Nanos transfer,
                            Nanos wait) {
+  if (device_.is_cpu()) {
+    spent_.busy += clock_.now() - start.now;
+    spent_.transfer += transfer;
+  }
   if (!records_) return;
   const Moment end = moment();
   if (end.mark) untimed_.push_back({events_.size(), start, end});
@@ -53,6 +57,8 @@ void Recorder::take_time(const Untimed& untimed) {
   const Nanos gap = std::max(Nanos{0}, event.start - busy_to_);
   event.transfer = std::min(event.transfer, gap);
   event.wait = std::min(event.wait, gap - event.transfer);
+  spent_.busy += event.end - event.start;
+  spent_.transfer += event.transfer;
   busy_to_ = event.end;
   origin_ = {event.end, untimed.end.mark};
 }

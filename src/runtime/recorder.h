@@ -60,6 +60,14 @@ class Recorder {
   // explains the format, then one line per op, the newest last. Empty if there were no ops.
   [[nodiscard]] std::string recent() const;
 
+  // What the compute lane did since the run began, also in schedules that are not recorded. On a
+  // device, only of schedules that are, and of ops that the device has done.
+  struct Spent {
+    Nanos busy{0};
+    Nanos transfer{0};  // before ops: idle while what they waited for was in transit
+  };
+  [[nodiscard]] const Spent& spent() const { return spent_; }
+
   [[nodiscard]] const std::vector<timeline::Event>& events() const { return events_; }
 
  private:
@@ -84,6 +92,7 @@ class Recorder {
   at::Device device_;
   bool records_ = true;
   std::vector<timeline::Event> events_;
+  Spent spent_;
   std::deque<Untimed> untimed_;
   Moment origin_;              // a mark of the device, with its time on the run's clock
   Nanos busy_to_{0};           // on a device: the end of the last event that has its times

@@ -18,7 +18,8 @@ enum ControlTag : int {
   kMeet,
   kFolder,
   kCores,
-  kBusyCores
+  kBusyCores,
+  kSpeeds
 };
 
 // The longest wait for another worker at the start of a run, when no Job::patience is known yet.

@@ -132,6 +132,7 @@ void Worker::run_program() {
       if (const auto* backward = std::get_if<schedule::Backward>(&op))
         expect_release(backward->stage, program);
       run_op(op);
+      if (segment_->after_op) segment_->after_op();
     } catch (...) {  // layers and data sets of the library's users may throw anything
       fail(to_text(place_of(op)));
     }

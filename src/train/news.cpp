@@ -27,9 +27,10 @@ void send_end_of_losses(transport::Transport& news) {
 }
 
 NewsReader::NewsReader(transport::Transport& news, transport::Transport& values,
-                       const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
-                       std::function<void(const Loss&)> on_loss)
+                       SpeedReports& reports, const schedule::Routes& routes, StageId loss_stage,
+                       std::int64_t minibatches, std::function<void(const Loss&)> on_loss)
     : news_(news),
+      reports_(reports),
       on_loss_(std::move(on_loss)),
       thread_(start_helper("pd-news", [=, this, &values, &routes] {
         try {
@@ -52,8 +53,7 @@ NewsReader::~NewsReader() {
 std::optional<Loss> NewsReader::next(WorkerId from) {
   // No deadline is needed here: the workers that compute have deadlines, and a worker that fails
   // aborts this channel too.
-  const transport::Message message =
-      news_.wait(news_.receive(from, runtime::kLosses), transport::Deadline::max());
+  const transport::Message message = reports_.wait(news_.receive(from, runtime::kLosses));
   if (message.header.at(0) == kEndOfLosses) return std::nullopt;
   Loss loss{message.header.at(0), 0, message.header.at(2)};
   std::memcpy(&loss.loss, &message.header.at(1), sizeof(loss.loss));

@@ -9,6 +9,7 @@
 
 #include "runtime/job.h"
 #include "schedule/routes.h"
+#include "train/speed_reports.h"
 #include "transport/transport.h"
 
 namespace pipedream::train {
@@ -25,9 +26,10 @@ void send_end_of_losses(transport::Transport& news);
 // worker 0's thread, which alone calls finish() and check().
 class NewsReader {
  public:
-  // `loss_stage` is the stage that computes the loss. `on_loss` is called by the reader's thread.
+  // `loss_stage` is the stage that computes the loss. `reports` takes the workers' reports of their
+  // speed, and outlives the reader. `on_loss` is called by the reader's thread.
   // If it throws, `values` is aborted with that reason, so that all workers stop.
-  NewsReader(transport::Transport& news, transport::Transport& values,
+  NewsReader(transport::Transport& news, transport::Transport& values, SpeedReports& reports,
              const schedule::Routes& routes, StageId loss_stage, std::int64_t minibatches,
              std::function<void(const runtime::Loss&)> on_loss);
   // If finish() was not called: aborts the channel `news` and joins the thread.
@@ -49,6 +51,7 @@ class NewsReader {
   [[nodiscard]] std::optional<runtime::Loss> next(WorkerId from);
 
   transport::Transport& news_;
+  SpeedReports& reports_;
   std::function<void(const runtime::Loss&)> on_loss_;
   std::exception_ptr failure_;  // other threads read it after `failed_` is true or the join
   std::atomic<bool> failed_ = false;

@@ -162,6 +162,7 @@ Preparation given_plan(const PreparationCase& of) {
   if (file.precision.empty()) file.precision = model::to_text(of.computing.precision);
   const cluster::Cluster cluster = cluster_for(of);
   preparation.hosts = cluster::hosts(cluster);
+  preparation.cluster = cluster;
   if (!of.plan.profile.empty()) preparation.profile = profile_for(of);
   PreparedPlan& plan = preparation.plans.emplace_back(PreparedPlan{std::move(file), {}});
   if (preparation.profile)
@@ -249,6 +250,7 @@ Preparation prepare(const PreparationCase& of) {
   Preparation preparation;
   const cluster::Cluster cluster = cluster_for(of);
   preparation.hosts = cluster::hosts(cluster);
+  preparation.cluster = cluster;
   if (of.plan.profile.empty()) rehearse(of, cluster);
   preparation.profile = profile_for(of);
   const systems::Model model(*preparation.profile);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/cluster.h"
 #include "model/network.h"
 #include "plan/plan_file.h"
 #include "report/training_table.h"
@@ -57,7 +58,8 @@ struct Preparation {
   std::optional<profile::Profile> profile;
   // True if the given plan was made under other conditions. What it predicts then does not hold.
   bool forgets_prediction = false;
-  std::vector<int> hosts;          // the host of each worker, as cluster::hosts returns it
+  std::optional<cluster::Cluster> cluster;  // what was planned for; only in the first process
+  std::vector<int> hosts;                   // the host of each worker, as cluster::hosts returns it
   std::vector<std::string> notes;  // lines for the user, about unmet wishes and stale weights
 };
 

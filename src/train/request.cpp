@@ -122,6 +122,7 @@ Recipe Session::make_recipe(const Request& request) const {
                 .epochs = request.epochs,
                 .minibatches = request.minibatches,
                 .evaluate = request.evaluate};
+  recipe.expected = request.expected;
   recipe.schedule_options.vertical_sync = request.vertical_sync;
   recipe.schedule_options.no_stash = request.no_stash;
   if (own_ == nullptr) return recipe;

@@ -67,6 +67,7 @@ struct Request {
   std::optional<SoundCheckpoint> resumed;  // the checkpoint to go on from
   InitialWeights initial;                  // ignored if `resumed` is set
   std::function<bool()> is_stopped;        // Recipe::is_stopped
+  std::optional<Expectation> expected;     // Recipe::expected
   bool keep_timeline = false;              // Job::keep_timeline
   std::filesystem::path stall_folder;      // Job::stall_folder
 };

@@ -16,6 +16,7 @@
 #include "train/far_files.h"
 #include "train/item_feed.h"
 #include "train/news.h"
+#include "train/speed_reports.h"
 #include "train/stopper.h"
 
 namespace pipedream::train {
@@ -106,8 +107,14 @@ class TrainingWorker {
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.replicas),
         meter_(std::move(ledger), job.device_of(seat.me)),
-        worker_(job, seat.me, seat.channels, seat.clock,
-                [this](const runtime::Loss& loss) { tell_loss(loss); }) {
+        sent_(seat.channels.control.workers()),
+        values_(seat.channels.values, sent_),
+        collectives_(seat.channels.collectives, sent_),
+        served_(seat.channels.served, sent_),
+        worker_(job, seat.me, counted_channels(), seat.clock,
+                [this](const runtime::Loss& loss) { tell_loss(loss); }),
+        reporter_(worker_.recorder(), sent_, seat.channels.news) {
+    if (seat.me == WorkerId{0}) reports_.emplace(seat.channels.news);
     if (recipe.initial) runtime::load_weights(worker_, recipe.initial);
     if (recipe.resumes) load_checkpoint();
     if (recipe.saving)
@@ -141,6 +148,12 @@ class TrainingWorker {
   }
 
  private:
+  // The channels, with those counted that carry the training.
+  [[nodiscard]] runtime::Channels counted_channels() {
+    const runtime::Channels& all = seat_.channels;
+    return {values_,  collectives_, served_,   all.control,
+            all.news, all.saves,    all.stops, all.device_sums};
+  }
   [[nodiscard]] std::chrono::milliseconds patience_with_disks() const {
     return std::max(job_.patience, kPatienceWithDisks);
   }
@@ -175,6 +188,8 @@ class TrainingWorker {
   [[nodiscard]] std::int64_t samples_of_timed(std::int64_t from, std::int64_t count) const;
   void tell_loss(const runtime::Loss& loss) const;
   void note_loss(const runtime::Loss& loss);
+  // Looks about once a second at what the workers report.
+  void explain_speed();
   void finish(TrainingOutcome& outcome) const;
   // Fills in what follows from the events of the timed stretch. `sent`: by all workers.
   void finish_times(TrainingOutcome& outcome, Bytes sent) const;
@@ -189,7 +204,15 @@ class TrainingWorker {
   StageId loss_stage_;
   schedule::Routes routes_;
   model::MemoryMeter meter_;
+  transport::SentBytes sent_;
+  transport::Counting values_;
+  transport::Counting collectives_;
+  transport::Counting served_;
   runtime::Worker worker_;
+  SpeedReporter reporter_;
+  std::optional<SpeedReports> reports_;  // only at worker 0
+  std::string slow_cause_;
+  Nanos explained_{0};
   // The stretch whose times are recorded: the longest so far, and of several the last. It has no
   // minibatches if nothing was trained.
   Stretch timed_;
@@ -210,13 +233,24 @@ void TrainingWorker::tell_loss(const runtime::Loss& loss) const {
 void TrainingWorker::note_loss(const runtime::Loss& loss) {
   samples_ += loss.samples;
   loss_ = loss.loss;
+  reports_->add_samples(loss.samples, seat_.clock.now());
+  explain_speed();
   observer_.step({.minibatch = course_.counted(samples_) - 1,
                   .minibatches = course_.counted(course_.all_samples()),
                   .samples = samples_,
                   .resumed_from = recipe_.beginning.samples,
                   .loss = loss.loss,
                   .seconds = since_start(),
-                  .training_seconds = since_start() - evaluating_});
+                  .training_seconds = since_start() - evaluating_,
+                  .slow_cause = slow_cause_});
+}
+
+void TrainingWorker::explain_speed() {
+  const Nanos now = seat_.clock.now();
+  if (!recipe_.expected || now - explained_ < std::chrono::seconds(1)) return;
+  explained_ = now;
+  const std::optional<Speeds> speeds = reports_->speeds();
+  slow_cause_ = speeds ? slow_cause(*speeds, *recipe_.expected).value_or("") : "";
 }
 
 systems::ScheduleOptions TrainingWorker::options_of(const Extent& extent) const {
@@ -276,8 +310,10 @@ Stretch TrainingWorker::train(const Stretch& stretch) {
   const Extent extent = course_.extent(stretch);
   const Schedule schedule = schedule_of(extent);
   const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first);
+  reporter_.begin();
+  if (reports_) reports_->begin(seat_.clock.now());
   if (seat_.me == WorkerId{0})
-    reader_.emplace(seat_.channels.news, seat_.channels.values, routes_, loss_stage_,
+    reader_.emplace(seat_.channels.news, seat_.channels.values, *reports_, routes_, loss_stage_,
                     extent.minibatches, [this](const runtime::Loss& loss) { note_loss(loss); });
   std::int64_t count = stretch.count;
   const auto end = [&](std::int64_t minibatch) -> std::optional<std::int64_t> {
@@ -289,7 +325,9 @@ Stretch TrainingWorker::train(const Stretch& stretch) {
   try {
     runtime::Segment segment{schedule, extent, feed, course_.seeding_number(stretch.first), timed};
     if (stopper_) segment.end_before = end;
+    segment.after_op = [this] { reporter_.tick(); };
     worker_.run(segment);
+    reporter_.pause();
     if (count < stretch.count && worker_.stages().contains(loss_stage_))
       send_end_of_losses(seat_.channels.news);
   } catch (const transport::Aborted&) {

@@ -14,6 +14,7 @@
 #include "train/course.h"
 #include "train/data_set.h"
 #include "train/saver.h"
+#include "train/slow_cause.h"
 
 namespace pipedream::train {
 
@@ -49,6 +50,9 @@ struct Recipe {
   // training is to end early, with a checkpoint. Empty: it never does. Ignored unless `saving` is
   // set.
   std::function<bool()> is_stopped;
+  // What the plan promises, to say in Step::slow_cause why the training is slower. Used at worker
+  // 0.
+  std::optional<Expectation> expected;
 };
 
 // Reported when a minibatch of the schedule was trained. The fields count minibatches of
@@ -62,6 +66,7 @@ struct Step {
   double loss = 0;                // mean over the samples of the schedule's minibatch
   Seconds seconds{0};             // since this run began, evaluations included
   Seconds training_seconds{0};    // since this run began, evaluations excluded
+  std::string slow_cause{};       // what slow_cause() says of the last seconds; empty if nothing
 };
 
 // Reported when some of the held-out minibatches were evaluated.
