@@ -15,11 +15,15 @@ constexpr double kHopeless = 1.1;
 
 // Candidates within this factor of the fastest in a short simulation are simulated in full.
 constexpr double kClose = 1.05;
+// A full simulation is hardly ever faster than a short one by more than this factor.
+constexpr double kShortError = 1.03;
 // A short simulation has a part of the minibatches of a full one: one in kShortPart. It has at
-// least kFewest minibatches and at least kFewestItems items.
-constexpr std::int64_t kShortPart = 4;
+// least kFewest minibatches, kFewestItems items, and kFewestRounds rounds of the stage with the
+// most replicas: where replicas wait for each other, the first rounds say little about later ones.
+constexpr std::int64_t kShortPart = 6;
 constexpr std::int64_t kFewest = 24;
 constexpr std::int64_t kFewestItems = 96;
+constexpr std::int64_t kFewestRounds = 24;
 
 class Ranking {
  public:
@@ -32,18 +36,25 @@ class Ranking {
   using Timed = std::pair<std::size_t, Seconds>;
 
   // Returns the candidate to take, with its time in full simulation; nullopt if all are too large.
+  // Those that send least are simulated first, until one is found that is hardly more than kAsFast
+  // slower than any of the others.
   [[nodiscard]] std::optional<Timed> best() const {
-    std::vector<Timed> times;
-    Seconds shortest(std::numeric_limits<double>::infinity());
-    for (const auto& [i, short_time] : close_ones()) {
-      const plan::Plan plan = plan_of(i);
-      const std::int64_t all = enough_minibatches(plan);
-      times.emplace_back(i, short_of(plan) == all ? short_time : simulated(plan, all));
-      shortest = std::min(shortest, times.back().second);
-    }
-    std::optional<Timed> best;
+    std::vector<Timed> times = close_ones();
+    std::sort(times.begin(), times.end(),
+              [&](const Timed& a, const Timed& b) { return key(a) < key(b); });
+    Seconds least(std::numeric_limits<double>::infinity());
     for (const Timed& each : times)
-      if (each.second <= shortest * kAsFast && (!best || key(each) < key(*best))) best = each;
+      least = std::min(least, std::max(each.second / kShortError, least_time(each.first)));
+    Seconds shortest(std::numeric_limits<double>::infinity());
+    std::optional<Timed> best;
+    for (auto next = times.begin(); next != times.end();) {
+      lengthen(*next);
+      shortest = std::min(shortest, next->second);
+      ++next;
+      best = *std::find_if(times.begin(), next,
+                           [&](const Timed& each) { return each.second <= shortest * kAsFast; });
+      if (best->second <= least * kAsFast) break;
+    }
     return best;
   }
 
@@ -52,6 +63,13 @@ class Ranking {
   // slower than simulated ones more often than they are faster.
   [[nodiscard]] std::pair<double, Seconds> key(const Timed& of) const {
     return {candidates_[of.first].prediction.bytes_per_minibatch, of.second};
+  }
+
+  // Replaces the time of a short simulation by that of a full one.
+  void lengthen(Timed& timed) const {
+    const plan::Plan plan = plan_of(timed.first);
+    const std::int64_t all = enough_minibatches(plan);
+    if (short_of(plan) != all) timed.second = simulated(plan, all);
   }
 
   // Returns the candidates that are close to the fastest in a short simulation, with the times that
@@ -64,9 +82,9 @@ class Ranking {
       const plan::Plan plan = plan_of(i);
       if (std::int64_t{plan::worker_count(plan)} * plan.microbatches > kMostToSimulate) continue;
       times.emplace_back(i, simulated(plan, short_of(plan)));
-      shortest = std::min(shortest, times.back().second);
+      shortest = std::min(shortest, at_least(times.back()));
     }
-    std::erase_if(times, [&](const Timed& each) { return each.second > shortest * kClose; });
+    std::erase_if(times, [&](const Timed& each) { return at_least(each) > shortest * kClose; });
     return times;
   }
 
@@ -86,14 +104,38 @@ class Ranking {
                        .minibatches_per_second);
   }
 
+  // Returns the time of a short simulation, or least_time() if that is longer.
+  [[nodiscard]] Seconds at_least(const Timed& timed) const {
+    return std::max(timed.second, least_time(timed.first));
+  }
+
+  // Returns a time per minibatch that no long simulation goes below: that of the busiest stage, of
+  // the slowest averaging and of the busiest link. A short simulation may, because it ends before
+  // averaging that is slower than compute holds compute back.
+  [[nodiscard]] Seconds least_time(std::size_t i) const {
+    const auto& [layout, prediction, objective, bound] = candidates_[i];
+    if (!system_.traits.is_stale()) return Seconds{0};
+    Seconds least = prediction.busiest.time;
+    for (std::size_t s = 0; s < layout.stages(); ++s) {
+      const plan::StagePrediction& stage = prediction.stages[s];
+      const auto replicas = static_cast<double>(layout.workers[s].size());
+      least =
+          std::max({least, (stage.forward + stage.backward) / replicas, stage.exchange / replicas});
+    }
+    return least;
+  }
+
   // Returns how many minibatches a short simulation has: whole rounds of the first stage's
   // replicas. A full simulation of a system without stale weights is short already.
   [[nodiscard]] std::int64_t short_of(const plan::Plan& plan) const {
     const std::int64_t all = enough_minibatches(plan);
     if (!system_.traits.is_stale()) return all;
-    const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
-    const std::int64_t fewest = std::max(kFewest, kFewestItems / plan.microbatches);
+    std::size_t most = 1;
+    for (const plan::Stage& stage : plan.stages) most = std::max(most, stage.workers.size());
+    const std::int64_t fewest = std::max({kFewest, kFewestItems / plan.microbatches,
+                                          kFewestRounds * static_cast<std::int64_t>(most)});
     const std::int64_t wanted = std::min(all, std::max(all / kShortPart, fewest));
+    const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
     return (wanted + replicas - 1) / replicas * replicas;
   }
 

@@ -22,9 +22,9 @@ struct Ranked {
 };
 
 // Returns the candidate that is fastest in simulation. Of those within kAsFast of it, returns the
-// one that sends the fewest bytes, then the fastest, then the first. Plans larger than
-// kMostToSimulate are left out; if all plans are larger, returns the first candidate. Requires at
-// least one candidate, and plans of `system` that fit the memory.
+// one that sends the fewest bytes; of equals, the one that is faster in a short simulation. Plans
+// larger than kMostToSimulate are left out; if all plans are larger, returns the first candidate.
+// Requires at least one candidate, and plans of `system` that fit the memory.
 [[nodiscard]] Ranked fastest_simulated(const System& system, const plan::Predictor& predictor,
                                        std::vector<plan::Answer> candidates);
 

@@ -10,6 +10,11 @@ namespace pipedream::systems {
 namespace {
 
 constexpr std::int64_t kMostByItself = 20'000;  // the most that enough_minibatches() returns
+// How often enough_minibatches() fill the pipeline.
+constexpr std::int64_t kFills = 24;
+// How often the warm-up fills it, in runs that are long enough. Averaging that is slower than
+// compute holds compute back only when it is a whole round late, which may take many rounds.
+constexpr std::int64_t kFillsOfWarmUp = 12;
 
 // Returns how many minibatches all replicas of the first stage together have in flight, with each
 // replica's number rounded up.
@@ -139,14 +144,18 @@ double samples_per_update(const plan::Plan& plan, const cost::Traits& traits, st
 timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,
                                    const ScheduleOptions& options) {
   timeline::AccountRule rule{.flushes = traits.flushes};
-  const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
-  rule.round = traits.shares_items() ? 1 : replicas;
-  rule.parts = traits.shares_items() ? static_cast<int>(replicas) : 1;
+  rule.stages.clear();
+  for (const plan::Stage& stage : plan.stages) {
+    const auto replicas = static_cast<int>(stage.workers.size());
+    rule.stages.push_back(traits.shares_items() ? timeline::Turns{.parts = replicas}
+                                                : timeline::Turns{.round = replicas});
+  }
   rule.extent = extent_of(plan, options);
   rule.one_by_one = traits.asynchronous;
-  const std::int64_t wanted = traits.flushes ? rule.round : 4 * in_flight_at_first(plan);
-  const std::int64_t rounds = options.minibatches / rule.round;
-  rule.warm_up = std::min(wanted, (rounds + 2) / 3 * rule.round);
+  const std::int64_t round = rule.stages.front().round;
+  const std::int64_t wanted = traits.flushes ? round : kFillsOfWarmUp * in_flight_at_first(plan);
+  const std::int64_t rounds = options.minibatches / round;
+  rule.warm_up = std::min(wanted, (rounds + 1) / 2 * round);
   if (rounds < 2) rule.warm_up = 0;  // too short to leave anything out
   return rule;
 }
@@ -157,7 +166,7 @@ std::int64_t enough_minibatches(const plan::Plan& plan) {
   if (traits.shares_items()) return 4;
   if (!traits.is_stale()) return 4 * replicas;
   const std::int64_t wanted =
-      std::clamp<std::int64_t>(24 * in_flight_at_first(plan), 96, kMostByItself);
+      std::clamp<std::int64_t>(kFills * in_flight_at_first(plan), 96, kMostByItself);
   return (wanted + replicas - 1) / replicas * replicas;
 }
 

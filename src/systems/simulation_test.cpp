@@ -7,6 +7,7 @@
 #include "cost/memory.h"
 #include "plan/stage_size.h"
 #include "schedule/one_f_one_b.h"
+#include "systems/chain_testing.h"
 #include "systems/unit_case.h"
 
 namespace pipedream::systems {
@@ -200,6 +201,36 @@ TEST(EnoughMinibatches, AreWholeRoundsAndMoreThanFillThePipeline) {
     }
   const plan::Plan deep = unit_case({.replicas = std::vector<int>(20, 1)}).plan;
   EXPECT_GE(enough_minibatches(deep), 10 * 20);
+}
+
+// Two layers that do not depend on each other, of 1 and 2 ms forward and as much backward, each on
+// a worker of its own. Neither waits for the other, so the slower one says how fast training is.
+TEST(SimulatePlan, TheSlowestEndOfANetworkWithSeveralSetsTheRate) {
+  for (const bool slow_first : {false, true}) {
+    graph::Builder builder;
+    profile::Profile profile;
+    for (const bool slow : {slow_first, !slow_first}) {
+      builder.add_layer(slow ? "slow" : "fast", "", {{"out", {}, Bytes{1}}});
+      profile::LayerCost cost;
+      cost.forward = cost.backward = std::chrono::milliseconds(slow ? 2 : 1);
+      profile.costs.push_back(cost);
+    }
+    profile.graph = std::move(builder).build();
+    const plan::Plan plan{.stages = {{{LayerId{0}}, {WorkerId{0}}, 2, false},
+                                     {{LayerId{1}}, {WorkerId{1}}, 1, false}},
+                          .system = "pipedream"};
+    EXPECT_NEAR(simulate_plan(plan, profile, flat(2), {}).minibatches_per_second, 1 / 4e-3, 1e-6);
+  }
+}
+
+// Averaging takes 30 % longer than compute. Gradients wait in a second buffer, so compute is held
+// back only when averaging is a whole round late.
+TEST(SimulatePlan, TheRateIsThatOfTheSteadyStateIfAveragingComesLate) {
+  const Planned planned = plan_of("pipedream", {.layers = 1, .weights = 13'000}, flat(4, 5e6), {});
+  ASSERT_EQ(planned.plan.stages.size(), 1U);
+  ASSERT_EQ(planned.plan.stages.front().workers.size(), 4U);
+  ASSERT_EQ(planned.answer.prediction.limit, plan::Limit::kExchange);
+  EXPECT_NEAR(*planned.times.simulated / planned.times.predicted, 1, 1e-3);
 }
 
 TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {

@@ -59,6 +59,8 @@ profile::Profile any_large_profile(const plan::Limits& limits) {
 }
 
 // Returns whether all layers lead to the last one, as they do in a network that is trained.
+// Predicted times of systems that flush take stages for a line, which is too slow for stages that
+// do not depend on each other.
 bool leads_to_one_end(const graph::Graph& graph) {
   std::vector<bool> is_used(graph.layers().size(), false);
   for (const graph::Layer& layer : graph.layers())

@@ -33,6 +33,12 @@ std::optional<Seconds> Summary::drain(std::int64_t minibatches) const {
   return Seconds(std::max(0.0, to_seconds(length) - static_cast<double>(minibatches) / rate));
 }
 
+Account::Account(const AccountRule& rule) : rule_(rule) {
+  for (const Turns& turns : rule.stages)
+    rates_.emplace_back(turns,
+                        StageRate::Window{rule.warm_up, rule.extent.minibatches, !rule.flushes});
+}
+
 void Account::add(const Event& event) {
   if (!on_compute_lane(event.op)) return;
   last_ = std::max(last_, event.end);
@@ -47,8 +53,8 @@ void Account::add(const Event& event) {
   account_gap(worker, event);
   if (const auto* forward = std::get_if<Forward>(&event.op)) {
     reading_ += event.wait;
-    draining_ = draining_ || (!rule_.flushes && forward->stage == StageId{0} &&
-                              forward->item.minibatch + rule_.round >= rule_.extent.minibatches);
+    if (forward->stage.index() < rates_.size())
+      rates_[forward->stage.index()].begin(forward->item.minibatch);
   }
   const Nanos took = event.end - event.start;
   worker.busy += took;
@@ -78,43 +84,46 @@ void Account::account_gap(Worker& worker, const Event& event) {
   worker.seen_backward = false;
 }
 
-// Counts a minibatch when the first stage completes the backward of its last item. Of a split
+// Counts a minibatch of a stage when the backward of its last item is completed. Of a split
 // backward, the weight part is the last.
 void Account::complete(Worker& worker, const Backward& backward, Nanos end) {
   const schedule::Item& item = backward.item;
-  if (backward.stage != StageId{0} || backward.part == schedule::BackwardPart::kInput) return;
+  const std::size_t stage = backward.stage.index();
+  if (stage >= rates_.size() || backward.part == schedule::BackwardPart::kInput) return;
   if (item.microbatch + 1 != rule_.extent.microbatches_of(item.minibatch)) return;
   if (rule_.one_by_one) return complete_alone(worker, item.minibatch, end);
-  ++completed_;
-  latest_ = std::max(latest_, end);
-  const std::int64_t parts = rule_.parts;
-  if (completed_ <= rule_.warm_up * parts) warm_ = std::max(warm_, end);
-  const std::int64_t measured = completed_ - rule_.warm_up * parts;
-  if (measured <= 0) return;
-  if (measured % (rule_.round * parts) != 0) return;
-  // While the pipeline drains, backwards come faster, because no forwards run between them.
-  if (draining_ && measured_ > 0 && measured_end_ > warm_) return;
-  measured_ = measured / parts;
-  measured_end_ = latest_;
+  rates_[stage].complete(end);
 }
 
 // Measures each worker by itself. A common count of all workers' minibatches between two points in
 // time would depend on which of two minibatches that end at almost the same time comes first.
 void Account::complete_alone(Worker& worker, std::int64_t minibatch, Nanos end) {
-  const std::int64_t warm_up = rule_.warm_up / rule_.round;
+  const std::int64_t warm_up = rule_.warm_up / rule_.stages.front().round;
   if (first_ended_ && end > measured_end_ && worker.completed > warm_up) return;
   ++worker.completed;
   worker.ended = end;
   if (worker.completed <= warm_up) worker.warm = end;
-  if (first_ended_ || minibatch + rule_.round < rule_.extent.minibatches) return;
+  if (first_ended_ || minibatch + rule_.stages.front().round < rule_.extent.minibatches) return;
   first_ended_ = true;
   measured_end_ = end;
 }
 
-void Account::measure_rates(Summary& summary) const {
+// A minibatch is completed when all stages have completed it. The stage that ends last tells when:
+// the first stage, whose backward comes after those of all stages that it sends to, unless there
+// are stages that it does not lead to.
+void Account::measure_stage(Summary& summary) const {
+  const StageRate* last = nullptr;
+  for (const StageRate& rate : rates_)
+    if (rate.measured() > 0 && (last == nullptr || rate.latest() > last->latest())) last = &rate;
+  if (last == nullptr) return;
+  summary.measured_minibatches = last->measured();
+  summary.measured_time = last->time();
+}
+
+void Account::measure_workers(Summary& summary) const {
   double rate = 0;  // minibatches per nanosecond
   for (const Worker& worker : workers_) {
-    const std::int64_t warm_up = rule_.warm_up / rule_.round;
+    const std::int64_t warm_up = rule_.warm_up / rule_.stages.front().round;
     const bool is_warm = worker.completed > warm_up;
     const std::int64_t measured = worker.completed - (is_warm ? warm_up : 0);
     const Nanos took = worker.ended - (is_warm ? worker.warm : Nanos{0});
@@ -157,12 +166,10 @@ Summary Account::finish() const {
     summary.workers.push_back(account);
   }
   summary.reading = reading_;
-  if (rule_.one_by_one) {
-    measure_rates(summary);
-  } else {
-    summary.measured_minibatches = measured_;
-    summary.measured_time = measured_end_ - warm_;
-  }
+  if (rule_.one_by_one)
+    measure_workers(summary);
+  else
+    measure_stage(summary);
   return summary;
 }
 

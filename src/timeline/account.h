@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedule/schedule.h"
+#include "timeline/stage_rate.h"
 #include "timeline/timeline.h"
 
 namespace pipedream::timeline {
@@ -46,8 +47,9 @@ struct Summary {
   Nanos reading{0};
   // Minibatches completed after warm-up, up to the last full round before the pipeline drains. If
   // there is no such round, or if it ends together with warm-up, rounds up to the first that ends
-  // later count instead. 0 if the run is too short. With `AccountRule::one_by_one`, the sum of the
-  // minibatches measured on each worker.
+  // later count instead. 0 if the run is too short. Minibatches are counted at the stage that ends
+  // last: the first stage, unless that depends on less than all stages. With
+  // `AccountRule::one_by_one`, the sum of the minibatches measured on each worker.
   std::int64_t measured_minibatches = 0;
   // The time in which `measured_minibatches` were completed. With `AccountRule::one_by_one`, the
   // time that they would take at the sum of the workers' rates.
@@ -66,24 +68,23 @@ struct Summary {
 // What an Account must know about the schedule before the first event.
 struct AccountRule {
   bool flushes = false;  // every update waits until nothing is in flight (schedule::Rules)
-  // Minibatches in a round: the number of first-stage replicas that take minibatches in turn. Rates
-  // are measured between full rounds.
-  std::int64_t round = 1;
+  // By stage, the first stage first. Stages that are not listed are not measured. Rates are
+  // measured between full rounds.
+  std::vector<Turns> stages = std::vector<Turns>(1);
   std::int64_t warm_up = 0;  // minibatches at the beginning that are not measured
   // For asynchronous data parallelism, where workers never wait for each other. Each worker's rate
   // is measured by itself, until the first worker has completed its last minibatch, and the rates
-  // are added up. Each worker has `warm_up / round` warm-up minibatches. A worker that by then has
-  // completed no minibatch after its warm-up is measured by its first one. If it never completes
-  // one, it is measured from the beginning of the run.
+  // are added up. Of the `warm_up` minibatches, each worker has the same number. A worker that by
+  // then has completed no minibatch after its warm-up is measured by its first one. If it never
+  // completes one, it is measured from the beginning of the run.
   bool one_by_one = false;
-  int parts = 1;              // replicas of the first stage that share each item
   schedule::Extent extent{};  // says how many minibatches there are, and which item ends each
 };
 
 // Owned and used by one thread.
 class Account {
  public:
-  explicit Account(const AccountRule& rule) : rule_(rule) {}
+  explicit Account(const AccountRule& rule);
 
   // Adds an event. Events on one worker's compute lane must come in the order of time; events of
   // different workers need not. Events that are not on a compute lane are ignored.
@@ -111,21 +112,18 @@ class Account {
   void account_gap(Worker& worker, const Event& event);
   void complete(Worker& worker, const schedule::Backward& backward, Nanos end);
   void complete_alone(Worker& worker, std::int64_t minibatch, Nanos end);
-  void measure_rates(Summary& summary) const;
+  void measure_stage(Summary& summary) const;
+  void measure_workers(Summary& summary) const;
 
   AccountRule rule_;
   std::vector<Worker> workers_;
   std::vector<bool> known_;  // by worker: whether any event was added
   Nanos last_{0};            // latest end of an event
   Nanos longest_gap_{0};
-  std::int64_t completed_ = 0;  // completed parts of minibatches; `parts` of them make a minibatch
-  Nanos latest_{0};             // latest end of a completed part
-  Nanos warm_{0};               // end of the warm-up
-  std::int64_t measured_ = 0;   // measured minibatches
-  bool first_ended_ = false;    // with `one_by_one`: a worker has completed its last minibatch
-  bool draining_ = false;       // the first stage has begun its last round
+  std::vector<StageRate> rates_;  // by stage
+  bool first_ended_ = false;      // with `one_by_one`: a worker has completed its last minibatch
+  Nanos measured_end_{0};         // with `one_by_one`: when it did
   Nanos reading_{0};
-  Nanos measured_end_{0};  // end of the measured time
 };
 
 }  // namespace pipedream::timeline

@@ -186,7 +186,8 @@ TEST(Rate, WithoutWarmUpIsThatOfTheWholeRun) {
 
 TEST(Rate, IsTakenBetweenFullRounds) {
   const auto events = backwards({10, 12, 14, 40, 42, 44, 70, 72});
-  const Summary summary = summary_of(events, {.round = 3, .warm_up = 3, .extent = {8, 1, 1}});
+  const Summary summary =
+      summary_of(events, {.stages = {{.round = 3}}, .warm_up = 3, .extent = {8, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 3) << "the third round is not full";
   EXPECT_EQ(summary.measured_time, Nanos(30));
 }
@@ -205,14 +206,14 @@ TEST(Rate, AMinibatchIsDoneWithItsLastBackwardOnAllPartsOfTheFirstStage) {
     events.push_back(event(worker, backward(item, stage, BackwardPart::kInput), end - 4, end - 2));
     events.push_back(event(worker, backward(item, stage, BackwardPart::kWeight), end - 2, end));
   };
-  add(2, {0, 1}, 500, 1);  // stage 1 does not count
+  add(2, {0, 1}, 500, 1);  // stage 1 is not listed in the rule
   add(0, {0, 0}, 10);
   add(1, {0, 0}, 12);
   add(0, {0, 1}, 20);
   add(1, {0, 1}, 26);
   add(0, {1, 0}, 47);
   add(1, {1, 0}, 41);
-  const AccountRule rule{.warm_up = 1, .parts = 2, .extent = {2, 2, 1}};
+  const AccountRule rule{.stages = {{.parts = 2}}, .warm_up = 1, .extent = {2, 2, 1}};
   const Summary summary = summary_of(events, rule);
   EXPECT_EQ(summary.measured_minibatches, 1);
   EXPECT_EQ(summary.measured_time, Nanos(47 - 26));
@@ -234,6 +235,26 @@ TEST(Rate, LeavesOutTheDrain) {
   EXPECT_EQ(flushed.measured_minibatches, 4) << "there every minibatch has its own";
 }
 
+// Nothing that stage 0 sends leads to stage 1, so stage 0 does not wait for it.
+TEST(Rate, IsThatOfTheStageThatEndsLast) {
+  std::vector<Event> events = backwards({10, 20, 30, 40});
+  for (const auto& [b, end] : {std::pair{0, 25}, {1, 50}, {2, 75}, {3, 100}})
+    events.push_back(event(1, backward({b, 0}, 1), end - 5, end));
+  const Summary summary =
+      summary_of(events, {.stages = {{}, {}}, .warm_up = 1, .extent = {4, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 3);
+  EXPECT_EQ(summary.measured_time, Nanos(75));
+}
+
+// Stage 1 has three replicas, and two minibatches are no full round of theirs.
+TEST(Rate, IsThatOfAnotherStageIfTheLastHasNoFullRound) {
+  std::vector<Event> events = backwards({10, 20});
+  events.push_back(event(1, backward({1, 0}, 1), 20, 25));
+  const Summary summary = summary_of(events, {.stages = {{}, {.round = 3}}, .extent = {2, 1, 1}});
+  EXPECT_EQ(summary.measured_minibatches, 2);
+  EXPECT_EQ(summary.measured_time, Nanos(20));
+}
+
 // Two workers take turns. The pipeline already drains when worker 0 ends the last warm-up
 // minibatch, and worker 1 ends the next minibatch at the very same time.
 TEST(Rate, IsNeverTakenOverNoTime) {
@@ -251,7 +272,8 @@ TEST(Rate, WhereNobodyWaitsIsTakenUntilTheFirstWorkerHasNothingLeft) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 25}, {2, 20}, {4, 30}, {3, 50}, {5, 75}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
-  const Summary summary = summary_of(events, {.round = 2, .one_by_one = true, .extent = {6, 1, 1}});
+  const Summary summary =
+      summary_of(events, {.stages = {{.round = 2}}, .one_by_one = true, .extent = {6, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 4) << "three of the one, and the first of the other";
   EXPECT_EQ(summary.measured_time, Nanos(29)) << "4 / (3/30 + 1/25)";
 }
@@ -262,8 +284,8 @@ TEST(Rate, WhereNobodyWaitsDoesNotDependOnWhoseMinibatchIsOverFirst) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 11}, {2, 20}, {3, 21}, {4, 30}, {5, 31}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
-  const Summary summary =
-      summary_of(events, {.round = 2, .warm_up = 2, .one_by_one = true, .extent = {6, 1, 1}});
+  const Summary summary = summary_of(
+      events, {.stages = {{.round = 2}}, .warm_up = 2, .one_by_one = true, .extent = {6, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 3);
   EXPECT_EQ(summary.measured_time, Nanos(15)) << "two minibatches every 10";
 }
@@ -275,8 +297,8 @@ TEST(Rate, WhereNobodyWaitsHasTheShareOfASlowWorkerToo) {
   for (const auto& [b, end] :
        {std::pair{0, 10}, {2, 20}, {4, 30}, {1, 35}, {6, 40}, {3, 70}, {5, 105}, {7, 140}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
-  const Summary summary =
-      summary_of(events, {.round = 2, .warm_up = 4, .one_by_one = true, .extent = {8, 1, 1}});
+  const Summary summary = summary_of(
+      events, {.stages = {{.round = 2}}, .warm_up = 4, .one_by_one = true, .extent = {8, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 3) << "two of the one, and the third of the other";
   EXPECT_EQ(summary.measured_time, Nanos(23)) << "3 / (2/20 + 1/35) = 23.3";
 }
@@ -287,8 +309,8 @@ TEST(Rate, WhereNobodyWaitsIsNeverThatOfAFirstMinibatchAlone) {
   std::vector<Event> events;
   for (const auto& [b, end] : {std::pair{0, 10}, {1, 12}, {2, 310}, {3, 312}})
     events.push_back(event(b % 2, backward({b, 0}), end - 5, end));
-  const Summary summary =
-      summary_of(events, {.round = 2, .warm_up = 2, .one_by_one = true, .extent = {4, 1, 1}});
+  const Summary summary = summary_of(
+      events, {.stages = {{.round = 2}}, .warm_up = 2, .one_by_one = true, .extent = {4, 1, 1}});
   EXPECT_EQ(summary.measured_minibatches, 2);
   EXPECT_EQ(summary.measured_time, Nanos(300)) << "one each every 300";
 }
