@@ -310,8 +310,8 @@ class Cluster {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Which layers run on which workers and by which system, with the predicted speed and memory.
-// Immutable, cheap to copy, and safe to use from any thread.
+// Which layers run on which workers and by which system, with the predicted speed and memory, and
+// the simulated speed. Immutable, cheap to copy, and safe to use from any thread.
 class Plan {
  public:
   // Internal.
@@ -335,6 +335,10 @@ class Plan {
   // The predicted speed of training. Not set if the plan comes from a profile file without a batch
   // size.
   [[nodiscard]] std::optional<double> samples_per_second() const;
+  // The speed of training in a simulation. It knows which transfers wait for each other, which the
+  // predicted speed does not. plan() chooses by it. Not set where samples_per_second() is not, or
+  // if the plan is too large to simulate while planning.
+  [[nodiscard]] std::optional<double> simulated_samples_per_second() const;
 
   // Internal.
   [[nodiscard]] const Impl& impl() const { return *impl_; }
@@ -351,7 +355,7 @@ class Plan {
 struct PlanOptions {
   // The system to train with: "mp", "gpipe", "torchgpipe", "dapple", "interleaved", "pipedream",
   // "2bw", "dp-bsp" or "dp-asp" (docs/systems.md). With "auto", every system makes a plan, and
-  // plan() chooses by predicted speed among the plans that fit the memory. `prefer` says whether it
+  // plan() chooses by simulated speed among the plans that fit the memory. `prefer` says whether it
   // may choose a system with stale weights (pipedream, 2bw). "auto" never chooses interleaved or
   // dp-asp.
   std::string system = "auto";
@@ -376,8 +380,8 @@ struct PlanOptions {
   std::vector<int> split{};
   // Which system plan() chooses if `system` is "auto":
   //  - "exact": the fastest system without stale weights;
-  //  - "balanced": the same, unless the fastest system with stale weights is predicted to be at
-  //    least 25 % faster, or no other system has a plan that fits the memory;
+  //  - "balanced": the same, unless the fastest system with stale weights is at least 25 %
+  //    faster in simulation, or no other system has a plan that fits the memory;
   //  - "speed": the fastest system, with or without stale weights.
   // Systems within 1 % of the fastest count as equally fast. Of these, plan() chooses the first in
   // this order: dp-bsp, dapple, gpipe, torchgpipe, mp, 2bw, pipedream. If `system` is not "auto",

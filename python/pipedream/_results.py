@@ -183,7 +183,7 @@ class Stage:
 
 
 class Plan(_File, _OfSystem):
-    """The stages of a training: which layers run on which workers. The plan has its predicted speed."""
+    """The stages of a training: which layers run on which workers. The plan has its predicted and simulated speed."""
 
     FORMAT = "pipedream-plan"
     TYPES: ClassVar[dict[str, type]] = {"model": str, "system": str, "config": str, "workers": int, "stages": list}
@@ -200,8 +200,14 @@ class Plan(_File, _OfSystem):
         return _optional(self.json["predicted"]["samples_per_second"])
 
     @property
+    def simulated_samples_per_second(self) -> float | None:
+        """The speed in a simulation, by which plans are chosen; None if the plan was not simulated."""
+        seconds = _optional(self.json["predicted"].get("simulated_seconds_per_minibatch"))
+        return None if self.batch is None or seconds is None else self.batch / seconds
+
+    @property
     def speedup_over_data_parallel(self) -> float | None:
-        """The predicted speedup over data parallelism on the same workers; None if there is no plan for that."""
+        """The simulated speedup over data parallelism on the same workers; None if there is no plan for that."""
         return _optional(self.json["predicted"].get("speedup_over_dp"))
 
     @property
@@ -215,8 +221,9 @@ class Plan(_File, _OfSystem):
         return f"Plan({self._title()})"
 
     def _title(self) -> str:
-        speed = "" if self.samples_per_second is None else f", {_html.rate(self.samples_per_second)} predicted"
-        return f"{self.system} {self.config}{speed}"
+        speeds = [(self.samples_per_second, "predicted"), (self.simulated_samples_per_second, "simulated")]
+        words = [f"{_html.rate(speed)} {word}" for speed, word in speeds if speed is not None]
+        return ", ".join([f"{self.system} {self.config}", *words])
 
     def _repr_html_(self) -> str:
         rows = []

@@ -64,6 +64,7 @@ def test_a_plan_has_stages(profile, tmp_path):
     assert [stage.workers for stage in plan.stages] == [[0], [1]]
     assert sum((stage.layers for stage in plan.stages), []) == ["0", "1", "2", "loss"]
     assert plan.samples_per_second > 0
+    assert plan.simulated_samples_per_second > 0
     assert "1-1" in plan._repr_html_()
     plan.save(tmp_path / "plan.json")
     assert pipedream.Plan.load(tmp_path / "plan.json").config == "1-1"

@@ -27,6 +27,9 @@ TEST(LibraryFiles, ProfilesAndPlansComeBackAsTheyWere) {
   EXPECT_EQ(read.system(), "gpipe");
   EXPECT_EQ(read.workers(), 3);
   EXPECT_EQ(read.samples_per_second(), planned.samples_per_second());
+  ASSERT_TRUE(planned.simulated_samples_per_second());
+  EXPECT_GT(*planned.simulated_samples_per_second(), 0);
+  EXPECT_EQ(read.simulated_samples_per_second(), planned.simulated_samples_per_second());
   expect_same(train(network, read, {samples(), {}}).weights,
               train(network, planned, {samples(), {}}).weights);
   EXPECT_THROW((void)Plan::load(scratch("plan.json"), plain_chain()), BadFile);

@@ -110,6 +110,12 @@ int Plan::workers() const { return plan::worker_count(impl_->file.plan); }
 std::optional<double> Plan::samples_per_second() const {
   return impl_->file.predicted.samples_per_second;
 }
+std::optional<double> Plan::simulated_samples_per_second() const {
+  const plan::PlanFile& file = impl_->file;
+  const std::optional<double> seconds = file.predicted.simulated_seconds_per_minibatch;
+  if (!file.batch || !seconds) return std::nullopt;
+  return static_cast<double>(*file.batch) / *seconds;
+}
 
 }  // namespace v1
 }  // namespace pipedream
