@@ -18,7 +18,7 @@ Seconds one_stage(const PipelineCosts& costs) {
 Seconds several_stages(const PipelineCosts& costs) {
   const PipelineSteps steps = pipeline_steps(costs);
   Seconds way{0};
-  Seconds loop{0};
+  Seconds loop = 2 * steps.slowest_beside;
   for (std::size_t k = steps.times.size(); k-- > 0;) {
     way += steps.times[k].forward + steps.times[k].backward;
     const bool is_stage = k % 2 == 0;

@@ -5,7 +5,10 @@
 namespace pipedream::cost {
 
 Period gpipe_time(const PipelineCosts& costs) {
-  Period period{gpipe_latency(pipeline_steps(costs).times, costs.items), Limit::kLatency};
+  const PipelineSteps steps = pipeline_steps(costs);
+  Period period{
+      gpipe_latency(steps.times, costs.items, steps.slowest_beside) + time_of_sharing(costs),
+      Limit::kLatency};
   period.raise(costs.busiest_link, Limit::kLink);
   return period;
 }

@@ -6,9 +6,9 @@
 
 namespace pipedream::cost {
 
-Seconds gpipe_latency(std::span<const PipelineStep> steps, int items) {
+Seconds gpipe_latency(std::span<const PipelineStep> steps, int items, Seconds beside) {
   PipelineStep sum;
-  PipelineStep slowest;
+  PipelineStep slowest{beside, beside};
   for (const PipelineStep& step : steps) {
     sum.forward += step.forward;
     sum.backward += step.backward;

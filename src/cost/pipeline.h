@@ -16,8 +16,10 @@ struct PipelineStep {
 };
 
 // Returns the time of all forwards of `items` items through all steps, then all backwards. The
-// first item takes the sum over the steps, and every further item the time of the slowest step.
-[[nodiscard]] Seconds gpipe_latency(std::span<const PipelineStep> steps, int items);
+// first item takes the sum over the steps, and every further item the time of the slowest step, but
+// at least `beside`, the time of what runs beside the steps.
+[[nodiscard]] Seconds gpipe_latency(std::span<const PipelineStep> steps, int items,
+                                    Seconds beside = Seconds(0));
 
 // Returns DAPPLE's latency of one update with `items` items, counted around the pivot, the step
 // with the least bubble. `exchange` has one entry per step: the time of averaging its gradients

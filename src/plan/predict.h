@@ -150,6 +150,10 @@ class Predictor {
   // Only the number of `ends` and their last entry are checked (PD_CHECK).
   [[nodiscard]] Prediction predict(const Layout& layout) const;
 
+  // Returns the numbers of microbatches that predict() tries for a layout of `stages` stages,
+  // ascending (Setting::microbatches).
+  [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
+
   [[nodiscard]] const Cuts& cuts() const { return cuts_; }
   [[nodiscard]] const cluster::Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const cost::Links& links() const { return links_; }
@@ -165,8 +169,6 @@ class Predictor {
   struct Shape;   // a layout with all costs that no choice changes (plan/shape.h)
   struct Choice;  // one combination of microbatches, depths and recomputation that is tried
   [[nodiscard]] Shape shape_of(const Layout& layout) const;
-  // Returns the numbers of microbatches to try for a layout of `stages` stages, ascending.
-  [[nodiscard]] std::vector<int> microbatch_choices(std::size_t stages) const;
   // Returns the most items that each stage may have in flight by the rule for depths, before memory
   // and `choice.most_depth` limit them.
   [[nodiscard]] std::vector<int> depths_of(const Shape& shape, const Choice& choice) const;

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "plan/microbatches.h"
 #include "profile/device_names.h"
 #include "systems/ranking.h"
 
@@ -26,7 +27,8 @@ void refuse_meaningless(const System& system, const Wishes& wishes) {
 Result plan_along(const plan::Cuts& cuts, const System& system, const cluster::Cluster& cluster,
                   const Wishes& wishes) {
   const plan::Predictor predictor(cuts, cluster, setting_of(system, wishes));
-  plan::Candidates candidates = system.plan(predictor, wishes);
+  plan::Candidates candidates =
+      plan::with_other_microbatches(predictor, system.plan(predictor, wishes));
   if (auto* refusal = std::get_if<plan::Refusal>(&candidates)) return std::move(*refusal);
   auto& answers = std::get<std::vector<plan::Answer>>(candidates);
   // The other cost models describe planners that did not simulate.
