@@ -7,8 +7,9 @@ namespace pipedream::plan {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kMostPairs = 1e7;      // pairs of cuts × places
-constexpr double kMostPlaceWork = 1e6;  // places × workers: the work to know all places
+constexpr double kMostPairs = 1e7;          // pairs of cuts × places
+constexpr double kMostStraightPairs = 2e7;  // the same, for all programmes of straight plans
+constexpr double kMostPlaceWork = 1e6;      // places × workers: the work to know all places
 constexpr double kUnit = 1e9;  // bytes; the time per byte is the time of this many, divided by it
 
 // The dynamic programme of plan/in_order.h.
@@ -154,7 +155,8 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
   const auto cuts = static_cast<double>(predictor.cuts().count());
   const int block = predictor.links().workers() / copies;
   const double places = block * (straight ? 1 : block / 2.0);
-  if (cuts * cuts / 2 * places > kMostPairs) return found;
+  const double pairs = cuts * cuts / 2 * places;
+  if (pairs > kMostPairs) return found;
   if (places * predictor.links().workers() > kMostPlaceWork) return found;
   const auto add = [&](int most, bool shallow) {
     OrderProgramme programme(predictor, copies, straight, sender, most, shallow);
@@ -163,7 +165,9 @@ std::vector<Draft> drafts_in_order(const Predictor& predictor, int copies, bool 
   };
   // Shorter pipelines have fewer minibatches in flight. So if memory is short, pipelines on fewer
   // workers are tried too, and shallow ones, whose stages are not all kept busy.
-  const int step = straight ? (block + 15) / 16 : (block + 3) / 4;
+  const int tries =
+      straight ? static_cast<int>(std::clamp(kMostStraightPairs / pairs, 2.0, 16.0)) : 4;
+  const int step = (block + tries - 1) / tries;
   bool is_short = true;
   for (int most = block; most > 0 && is_short; most -= step) {
     is_short = add(most, false);
