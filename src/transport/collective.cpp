@@ -13,7 +13,9 @@ Reducer::Reducer(Transport& channel, Way way)
       }) {}
 
 Reducer::Reducer(Transport& channel, Sum sum)
-    : channel_(channel), sum_(std::move(sum)), thread_(start_helper("pd-sums", [this] { run(); })) {}
+    : channel_(channel),
+      sum_(std::move(sum)),
+      thread_(start_helper("pd-sums", [this] { run(); })) {}
 
 Reducer::~Reducer() {
   bool unfinished = false;
