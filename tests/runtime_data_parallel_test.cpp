@@ -13,6 +13,7 @@
 #include "model/network_builder.h"
 #include "runtime_cases_testing.h"
 #include "transport/forwarding_testing.h"
+#include "transport/peer_memory.h"
 
 namespace pipedream::test {
 namespace {
@@ -123,9 +124,33 @@ class Wires {
   }
 
  private:
+  // Counts what a worker reads of another's memory, as if it had come in a message.
+  class TappedMemory final : public transport::PeerMemory {
+   public:
+    TappedMemory(const transport::PeerMemory& inner, WorkerId me, Wires& wires)
+        : inner_(inner), me_(me), wires_(wires) {}
+    bool can_read(WorkerId other) const override { return inner_.can_read(other); }
+    transport::Message offer(std::span<const float> values,
+                             std::shared_ptr<const void> owner) const override {
+      return inner_.offer(values, std::move(owner));
+    }
+    std::span<const float> read(WorkerId from, const transport::Message& offer, std::size_t first,
+                                std::span<float> into) const override {
+      wires_.count(from, me_, into.size_bytes());
+      return inner_.read(from, offer, first, into);
+    }
+
+   private:
+    const transport::PeerMemory& inner_;
+    WorkerId me_;
+    Wires& wires_;
+  };
+
   class Tap final : public transport::Forwarding {
    public:
-    Tap(transport::Transport& inner, Wires& wires) : Forwarding(inner), wires_(wires) {}
+    Tap(transport::Transport& inner, Wires& wires)
+        : Forwarding(inner), wires_(wires), memory_(*inner.peer_memory(), inner.me(), wires) {}
+    const transport::PeerMemory* peer_memory() const override { return &memory_; }
     void send(WorkerId to, int tag, transport::Message message) override {
       wires_.count(me(), to, message.bytes.size());
       Forwarding::send(to, tag, std::move(message));
@@ -133,6 +158,7 @@ class Wires {
 
    private:
     Wires& wires_;
+    TappedMemory memory_;
   };
 
   transport::Transport& tap(transport::Transport& channel) {

@@ -52,7 +52,8 @@ class Averager {
     const Nanos collected = processor_time();
     transport::all_reduce(channel_, members_, 0,
                           {bucket_.data_ptr<float>(), static_cast<std::size_t>(bucket_.numel())},
-                          {}, std::chrono::steady_clock::now() + kPatience);
+                          {.reads_memory = true}, std::chrono::steady_clock::now() + kPatience,
+                          std::make_shared<const at::Tensor>(bucket_));
     const Nanos sums = processor_time() - collected;
     return (collected - kept) - (kept - begin) + (what_.with_sums ? sums : Nanos(0));
   }

@@ -2,6 +2,7 @@
 // exchanged (docs/runtime.md).
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Way {
   // or more, on each. Then each value crosses between two hosts only as often as with one member on
   // each host.
   std::vector<int> host_of;
+  // Whether the members of a ring that can read each other's memory do so, in place of messages.
+  // all_reduce() needs an owner of the values then.
+  bool reads_memory = false;
 };
 
 // What a sum cost the worker that called all_reduce().
@@ -34,8 +38,10 @@ struct Summed {
 // the same order, the caller among them), the same `tag` and `way`, and the same number of values.
 // With one member it does nothing. ring.h and shards.h state the orders of summation; all members
 // end with the same bits. Throws as Transport::wait() does; `values` then holds sums in some places
-// and its old content in others.
+// and its old content in others. If other members may read the values (Way::reads_memory), `owner`
+// keeps them alive, also after a failure of this member.
 Summed all_reduce(Transport& transport, std::span<const WorkerId> members, int tag,
-                  std::span<float> values, const Way& way, Deadline deadline);
+                  std::span<float> values, const Way& way, Deadline deadline,
+                  const std::shared_ptr<const void>& owner = nullptr);
 
 }  // namespace pipedream::transport

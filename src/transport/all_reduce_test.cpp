@@ -74,13 +74,27 @@ Example example_of(int members, std::size_t size) {
   return example;
 }
 
+// all_reduce() of values in memory that has an owner, so that other members may read it.
+Summed reduce_readable(Transport& me, const std::vector<WorkerId>& members, int tag,
+                       std::vector<float>& values, Way way) {
+  way.reads_memory = true;
+  const auto owned = std::make_shared<std::vector<float>>(values);
+  const Summed summed = all_reduce(me, members, tag, *owned, way, soon(), owned);
+  values = *owned;
+  return summed;
+}
+
 void expect_the_sums(const Example& example, Transport& me) {
   const auto members = first_workers(static_cast<int>(example.given.size()));
+  const std::vector<float>& given = example.given[me.me().index()];
   for (std::size_t e = 0; e < kExchanges.size(); ++e) {
-    std::vector<float> values = example.given[me.me().index()];
+    std::vector<float> values = given, readable = given;
     (void)all_reduce(me, members, 3, values, {kExchanges[e], {}}, soon());
     EXPECT_EQ(bits_of(values), example.wanted[e])
         << members.size() << " members, " << values.size() << " values";
+    (void)reduce_readable(me, members, 3, readable, {kExchanges[e], {}});
+    EXPECT_EQ(bits_of(readable), example.wanted[e])
+        << members.size() << " members that read, " << values.size() << " values";
   }
 }
 
@@ -110,10 +124,12 @@ TEST_P(SumContract, TellsWhatItSent) {
          {Way{Exchange::kRing, {}}, Way{Exchange::kAllToAll, {}}, Way{Exchange::kRing, hosts}}) {
       constexpr std::size_t kSize = 1003;
       std::vector<float> values(kSize);
-      const Summed mine = all_reduce(me, members, 0, values, way, soon());
-      std::vector<float> sent{static_cast<float>(mine.sent.count)};
-      all_reduce(me, members, 1, sent, {}, soon());
-      EXPECT_EQ(sent[0], 2.0F * static_cast<float>(count - 1) * kSize * sizeof(float));
+      for (const Summed& mine : {all_reduce(me, members, 0, values, way, soon()),
+                                 reduce_readable(me, members, 0, values, way)}) {
+        std::vector<float> sent{static_cast<float>(mine.sent.count)};
+        all_reduce(me, members, 1, sent, {}, soon());
+        EXPECT_EQ(sent[0], 2.0F * static_cast<float>(count - 1) * kSize * sizeof(float));
+      }
     }
   });
 }
@@ -124,10 +140,13 @@ TEST_P(SumContract, ARingOverHostsHasTwoLevels) {
     const std::vector<WorkerId> members = first_workers(4);
     const Way way{Exchange::kRing, {7, 3, 7, 3}};
     for (const std::size_t size : {0U, 1U, 5U, 1001U}) {
-      std::vector<float> values = values_of(me.me().index(), size);
+      std::vector<float> values = values_of(me.me().index(), size), readable = values;
       all_reduce(me, members, 3, values, way, soon());
       const auto all = values_of_all(4, size);
-      EXPECT_EQ(bits_of(values), bits_of(two_ring_order_sum({{all[0], all[2]}, {all[1], all[3]}})));
+      const auto wanted = bits_of(two_ring_order_sum({{all[0], all[2]}, {all[1], all[3]}}));
+      EXPECT_EQ(bits_of(values), wanted);
+      reduce_readable(me, members, 3, readable, way);
+      EXPECT_EQ(bits_of(readable), wanted);
     }
   });
 }

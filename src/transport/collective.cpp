@@ -5,11 +5,20 @@
 #include "core/thread.h"
 
 namespace pipedream::transport {
+namespace {
+
+Way reading(Way way) {
+  way.reads_memory = true;
+  return way;
+}
+
+}  // namespace
 
 Reducer::Reducer(Transport& channel, Way way)
-    : Reducer(channel, [&channel, way = std::move(way)](std::span<const WorkerId> members, int tag,
-                                                        std::span<float> values) {
-        return all_reduce(channel, members, tag, values, way, Deadline::max());
+    : Reducer(channel, [&channel, way = reading(std::move(way))](
+                           std::span<const WorkerId> members, int tag, std::span<float> values,
+                           const std::shared_ptr<const void>& owner) {
+        return all_reduce(channel, members, tag, values, way, Deadline::max(), owner);
       }) {}
 
 Reducer::Reducer(Transport& channel, Sum sum)
@@ -90,7 +99,7 @@ Reduction Reducer::reduce(const Queued& sum) {
   wait_until(sum.is_ready);
   Reduction reduction;
   reduction.began = std::chrono::steady_clock::now();
-  const Summed summed = sum_(sum.members, sum.tag, sum.values);
+  const Summed summed = sum_(sum.members, sum.tag, sum.values, sum.owner);
   reduction.waited = summed.waited;
   reduction.sent = summed.sent;
   reduction.ended = std::chrono::steady_clock::now();

@@ -29,9 +29,10 @@ struct Reduction {
 };
 
 // A function that replaces `values` by their sums over `members`, as all_reduce() does, but without
-// a deadline.
+// a deadline. `owner` keeps the values alive.
 using Sum =
-    std::function<Summed(std::span<const WorkerId> members, int tag, std::span<float> values)>;
+    std::function<Summed(std::span<const WorkerId> members, int tag, std::span<float> values,
+                         const std::shared_ptr<const void>& owner)>;
 
 // Sums values over workers, one sum after another in the order of start(), on a thread and a
 // channel of its own. all_reduce.h does the sums, or lane_sums.h those on devices. Owned by one
@@ -41,8 +42,8 @@ using Sum =
 // failed, all later sums fail too, because the members are then out of step on the channel.
 class Reducer {
  public:
-  // Sums by all_reduce() in the given way. `channel` must outlive the Reducer, and nobody else may
-  // use it meanwhile.
+  // Sums by all_reduce() in the given way, with reads of other members' memory. `channel` must
+  // outlive the Reducer, and nobody else may use it meanwhile.
   explicit Reducer(Transport& channel, Way way = {});
   // Sums by the function `sum`, which communicates by `channel`. `channel` must outlive the
   // Reducer, and nobody else may use it meanwhile.

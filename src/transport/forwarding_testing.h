@@ -16,6 +16,7 @@ class Forwarding : public Transport {
   WorkerId me() const override { return inner_.me(); }
   int workers() const override { return inner_.workers(); }
   bool takes_device_memory() const override { return inner_.takes_device_memory(); }
+  const PeerMemory* peer_memory() const override { return inner_.peer_memory(); }
   void send(WorkerId to, int tag, Message message) override {
     inner_.send(to, tag, std::move(message));
   }

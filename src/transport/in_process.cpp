@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "transport/inbox.h"
+#include "transport/peer_memory.h"
 
 namespace pipedream::transport {
 namespace {
@@ -17,6 +18,21 @@ struct SharedInboxes {
   std::mutex aborting;         // serialises aborts: all inboxes then keep the same first reason
 };
 
+// All memory of a process can be read by all of its workers. An offer has the address of its
+// values.
+class OwnMemory final : public PeerMemory {
+ public:
+  bool can_read(WorkerId) const override { return true; }
+  Message offer(std::span<const float> values, std::shared_ptr<const void> owner) const override {
+    return {{reinterpret_cast<std::intptr_t>(values.data())}, {}, std::move(owner)};
+  }
+  std::span<const float> read(WorkerId, const Message& offer, std::size_t first,
+                              std::span<float> into) const override {
+    const auto* values = reinterpret_cast<const float*>(offer.header.at(0));
+    return {values + first, into.size()};
+  }
+};
+
 class InProcess final : public Transport {
  public:
   InProcess(std::shared_ptr<SharedInboxes> shared, WorkerId me)
@@ -25,6 +41,7 @@ class InProcess final : public Transport {
   WorkerId me() const override { return me_; }
   int workers() const override { return static_cast<int>(shared_->inboxes.size()); }
   bool takes_device_memory() const override { return true; }
+  const PeerMemory* peer_memory() const override { return &memory_; }
 
   void send(WorkerId to, int tag, Message message) override {
     inbox(to).put(me_, tag, sent_.next(to, tag), std::move(message));
@@ -52,6 +69,7 @@ class InProcess final : public Transport {
 
   std::shared_ptr<SharedInboxes> shared_;
   WorkerId me_;
+  OwnMemory memory_;
   MessageNumbers sent_;
 };
 

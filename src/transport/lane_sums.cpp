@@ -123,9 +123,8 @@ class LaneSums {
 
 Sum sum_by_lanes(Transport& channel, std::unique_ptr<Lanes> lanes) {
   return [sums = std::make_shared<LaneSums>(channel, std::move(lanes))](
-             std::span<const WorkerId> members, int tag, std::span<float> values) {
-    return sums->sum(members, tag, values);
-  };
+             std::span<const WorkerId> members, int tag, std::span<float> values,
+             const std::shared_ptr<const void>&) { return sums->sum(members, tag, values); };
 }
 
 }  // namespace pipedream::transport

@@ -5,18 +5,47 @@
 
 #include "core/check.h"
 #include "transport/mpi_engine.h"
+#include "transport/peer_memory.h"
+#include "transport/process_memory.h"
 
 namespace pipedream::transport {
 namespace {
 
+// The memory of the other processes of this host. An offer has the address of its values.
+class HostMemory final : public PeerMemory {
+ public:
+  explicit HostMemory(const MpiEngine& engine) : engine_(engine) {}
+
+  bool can_read(WorkerId other) const override {
+    return engine_.readable_process(other.value) != 0;
+  }
+  Message offer(std::span<const float> values, std::shared_ptr<const void>) const override {
+    return {
+        {static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(values.data()))}, {}, nullptr};
+  }
+  std::span<const float> read(WorkerId from, const Message& offer, std::size_t first,
+                              std::span<float> into) const override {
+    const auto address =
+        static_cast<std::uint64_t>(offer.header.at(0)) + std::uint64_t{first} * sizeof(float);
+    if (!read_process(engine_.readable_process(from.value), address, std::as_writable_bytes(into)))
+      throw WorkerLost("the memory of worker " + std::to_string(from.value) +
+                       " cannot be read: its process is gone");
+    return into;
+  }
+
+ private:
+  const MpiEngine& engine_;
+};
+
 class MpiEndpoint final : public Transport {
  public:
   MpiEndpoint(MpiEngine& engine, std::int32_t channel)
-      : engine_(engine), channel_(channel), inbox_(engine.inbox(channel)) {}
+      : engine_(engine), channel_(channel), inbox_(engine.inbox(channel)), memory_(engine) {}
 
   WorkerId me() const override { return {engine_.rank()}; }
   int workers() const override { return engine_.size(); }
   bool takes_device_memory() const override { return false; }
+  const PeerMemory* peer_memory() const override { return &memory_; }
 
   void send(WorkerId to, int tag, Message message) override {
     const std::uint64_t number = sent_.next(to, tag);
@@ -44,6 +73,7 @@ class MpiEndpoint final : public Transport {
   MpiEngine& engine_;
   std::int32_t channel_;
   Inbox& inbox_;
+  HostMemory memory_;
   MessageNumbers sent_;
 };
 

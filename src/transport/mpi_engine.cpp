@@ -7,9 +7,12 @@
 #include <new>
 #include <optional>
 
+#include <unistd.h>
+
 #include "core/check.h"
 #include "core/error.h"
 #include "core/thread.h"
+#include "transport/process_memory.h"
 #include "transport/text_message.h"
 
 namespace pipedream::transport {
@@ -187,6 +190,7 @@ void MpiEngine::find_hosts() {
   hosts_.resize(static_cast<std::size_t>(size_));
   check(MPI_Allgather(&lowest, 1, MPI_INT, hosts_.data(), 1, MPI_INT, comm_));
   find_host_names();
+  find_readable_processes(here);
   board_ = std::make_unique<MpiBoard>(here, rank_);
 }
 
@@ -199,6 +203,31 @@ void MpiEngine::find_host_names() {
                       MPI_MAX_PROCESSOR_NAME, MPI_CHAR, comm_));
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank)
     host_names_.emplace_back(all.data() + rank * mine.size());
+}
+
+// Each process tries to read a word of every other process on its host. If one of them cannot, none
+// of the host may.
+void MpiEngine::find_readable_processes(MPI_Comm here) {
+  constexpr std::int64_t kWord = 0x70697065;  // any that is unlikely to be found by accident
+  let_others_read();
+  const std::int64_t word = kWord + rank_;
+  const std::array<std::int64_t, 2> mine{
+      ::getpid(), static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&word))};
+  std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(size_));
+  check(MPI_Allgather(mine.data(), 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, comm_));
+  processes_.assign(static_cast<std::size_t>(size_), 0);
+  int can_read_all = 1;
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+    if (hosts_[rank] != hosts_[static_cast<std::size_t>(rank_)]) continue;
+    processes_[rank] = all[2 * rank];
+    std::int64_t read = 0;
+    const bool was_read = read_process(all[2 * rank], static_cast<std::uint64_t>(all[2 * rank + 1]),
+                                       std::as_writable_bytes(std::span(&read, 1)));
+    if (!was_read || read != kWord + static_cast<std::int64_t>(rank)) can_read_all = 0;
+  }
+  // Also keeps `word` alive until all have read it.
+  check(MPI_Allreduce(MPI_IN_PLACE, &can_read_all, 1, MPI_INT, MPI_MIN, here));
+  if (can_read_all == 0) processes_.assign(processes_.size(), 0);
 }
 
 // Returns true when all ranks are leaving, so that MPI_Finalize will not wait for any. Returns

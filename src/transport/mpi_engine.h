@@ -57,6 +57,11 @@ class MpiEngine {
   [[nodiscard]] const std::string& host_name(int rank) const {
     return host_names_.at(static_cast<std::size_t>(rank));
   }
+  // The number of a rank's process, if its memory can be read from here and that of this process
+  // from there; 0 if not.
+  [[nodiscard]] std::int64_t readable_process(int rank) const {
+    return processes_.at(static_cast<std::size_t>(rank));
+  }
   [[nodiscard]] MpiBoard& board() { return *board_; }
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
@@ -78,6 +83,7 @@ class MpiEngine {
   void start();
   void find_hosts();
   void find_host_names();
+  void find_readable_processes(MPI_Comm here);
   [[nodiscard]] bool leave_with_the_others();
   [[nodiscard]] bool nothing_under_way();
   void step();
@@ -106,6 +112,7 @@ class MpiEngine {
   int size_ = 0;
   std::vector<int> hosts_;               // for each rank, the lowest rank on its host
   std::vector<std::string> host_names_;  // for each rank
+  std::vector<std::int64_t> processes_;  // for each rank, what readable_process() returns
   std::unique_ptr<MpiBoard> board_;
 
   std::shared_ptr<KeptBlocks> memory_ = std::make_shared<KeptBlocks>();  // of incoming messages

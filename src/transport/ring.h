@@ -12,8 +12,13 @@
 //   2. The j-th members of all hosts sum that chunk among themselves as above, in the order of
 //      hosts. For this the values of the chunk are cut into h smaller chunks.
 //   3. The members of each host hand their chunks around.
+//
+// Members that can read each other's memory do so, if their owner allows it (Way::reads_memory):
+// those of one level, or those of each host in steps 1 and 3 of two levels. The order of additions
+// stays (host_sums.h).
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,12 +26,14 @@
 
 namespace pipedream::transport {
 
-// Replaces `values` by their sums over `members`. The caller is one of them.
-void sum_by_ring(Exchanger& exchanger, std::span<const WorkerId> members, std::span<float> values);
+// Replaces `values` by their sums over `members`. The caller is one of them. `owner` keeps the
+// values alive; if it is null, no member's memory is read. All members give one or none does.
+void sum_by_ring(Exchanger& exchanger, std::span<const WorkerId> members, std::span<float> values,
+                 const std::shared_ptr<const void>& owner = nullptr);
 
 // Replaces `values` by their sums over the members of all `hosts`. Each element of `hosts` lists
 // the members on one host; all have the same length. Every member passes the same lists.
 void sum_by_two_rings(Exchanger& exchanger, const std::vector<std::vector<WorkerId>>& hosts,
-                      std::span<float> values);
+                      std::span<float> values, const std::shared_ptr<const void>& owner = nullptr);
 
 }  // namespace pipedream::transport

@@ -31,7 +31,7 @@ void sum_by_shards(Exchanger& exchanger, std::span<const WorkerId> members,
     for_each_piece(part_of(values, to, r),
                    [&](std::span<float> piece) { exchanger.send(members[to], copy_of(piece)); });
   }
-  exchanger.wait_for_begun(members);
+  (void)exchanger.wait_for_begun(members);
   for_each_piece(part_of(values, me, r), [&](std::span<float> piece) {
     const Message sum = sum_of_all(exchanger, members, piece);
     copy_into(piece, sum);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/check.h"
 #include "core/even_part.h"
@@ -92,23 +93,30 @@ class Exchanger {
   [[nodiscard]] Message receive(WorkerId from) {
     return transport_.wait(transport_.receive(from, tag_), deadline_);
   }
-  // Tells `members` that this one has begun. Only the first call has an effect, so that a sum which
-  // consists of several rings tells it once.
-  void tell_begun(std::span<const WorkerId> members) {
+  // Tells `members` that this one has begun, by `message`. Only the first call has an effect, so
+  // that a sum which consists of several rings tells it once.
+  void tell_begun(std::span<const WorkerId> members, const Message& message = {}) {
     if (std::exchange(told_, true)) return;
     for (const WorkerId member : members)
-      if (member != me()) transport_.send(member, tag_, {});
+      if (member != me()) transport_.send(member, tag_, message);
   }
-  // Waits until `members` have begun. Only the first call has an effect.
-  void wait_for_begun(std::span<const WorkerId> members) {
-    if (std::exchange(heard_, true)) return;
+  // Waits until `members` have begun, and returns their messages, with an empty one for this
+  // member. Only the first call has an effect; others return nothing.
+  std::vector<Message> wait_for_begun(std::span<const WorkerId> members) {
+    if (std::exchange(heard_, true)) return {};
     const auto began = std::chrono::steady_clock::now();
+    std::vector<Message> messages;
     for (const WorkerId member : members)
-      if (member != me()) (void)receive(member);
+      messages.push_back(member == me() ? Message() : receive(member));
     waited_ = std::chrono::steady_clock::now() - began;
+    return messages;
   }
+  // Counts bytes that this member has read from another's memory. They count as sent, as if they
+  // had come in a message.
+  void count_sent(Bytes bytes) { sent_ += bytes; }
 
   [[nodiscard]] WorkerId me() const { return transport_.me(); }
+  [[nodiscard]] const PeerMemory* peer_memory() const { return transport_.peer_memory(); }
   [[nodiscard]] Bytes sent() const { return sent_; }
   // How long wait_for_begun() waited.
   [[nodiscard]] Nanos waited() const { return waited_; }

@@ -64,6 +64,8 @@ struct Aborted : WorkerLost {
   using WorkerLost::WorkerLost;
 };
 
+class PeerMemory;  // peer_memory.h
+
 // One worker's endpoint of a channel between all workers, used by that worker alone. One thread
 // sends, and one thread (the same or another) receives and waits; abort() may be called from any
 // thread. A worker with more threads connects several channels. Channels are independent: neither
@@ -81,6 +83,10 @@ class Transport {
 
   // Whether messages in a device's memory may be sent. If not, only messages in the host's may.
   [[nodiscard]] virtual bool takes_device_memory() const = 0;
+
+  // How to read the memory of other workers; null if this backend cannot. Lives as long as the
+  // endpoint.
+  [[nodiscard]] virtual const PeerMemory* peer_memory() const { return nullptr; }
 
   // Sends `message` and returns. The backend holds the message's `owner` as long as it needs it.
   virtual void send(WorkerId to, int tag, Message message) = 0;
