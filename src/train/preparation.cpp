@@ -136,6 +136,7 @@ void check_plan(const PreparationCase& of, const plan::Plan& plan) {
 }
 
 void forget_speed(plan::Predicted& predicted) {
+  predicted.simulated_seconds_per_minibatch.reset();
   predicted.samples_per_second.reset();
   predicted.speedup_over_dp.reset();
   predicted.gap.reset();
