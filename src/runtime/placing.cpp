@@ -32,7 +32,7 @@ Message message_with(const CoreOffer& offer) {
   return message;
 }
 
-CoreOffer to_offer(const Message& message) {
+CoreOffer to_core_offer(const Message& message) {
   CoreOffer offer{.machine = transport::text_of(message), .units = {}, .machine_units = 0};
   offer.machine_units = static_cast<int>(message.header.at(0));
   for (std::size_t i = 1; i < message.header.size(); ++i)
@@ -67,7 +67,7 @@ std::vector<WorkerId> agreed_members(Transport& control, int threads) {
   }
   std::vector<CoreOffer> offers{mine};
   for (int w = 1; w < control.workers(); ++w)
-    offers.push_back(to_offer(next_message(control, {w}, kCores, kPatienceAtStart)));
+    offers.push_back(to_core_offer(next_message(control, {w}, kCores, kPatienceAtStart)));
   if (const std::string note = tight_binding_note(offers, threads); !note.empty())
     log_warning(note);
   const auto shares = core_shares(offers);
