@@ -13,10 +13,10 @@
 namespace pipedream::train {
 namespace {
 
-constexpr double kSlow = 0.9;     // of the expected speed: what is faster needs no explanation
-constexpr double kClearly = 1.1;  // a worker stands out if it is that much slower
-constexpr double kMost = 0.5;     // of the time lost: what accounts for less does not explain it
-constexpr double kFar = 0.5;      // of a link's bandwidth: with less it is far from full
+constexpr double kSlow = 0.9;      // of the expected speed: what is faster needs no explanation
+constexpr double kClearly = 1.1;   // a worker stands out if it is that much slower
+constexpr double kExplains = 0.5;  // of the time lost: what accounts for less does not explain it
+constexpr double kFar = 0.5;       // of a link's bandwidth: with less it is far from full
 
 // Something that costs time, in seconds per sample that all workers together train.
 struct Cause {
@@ -174,7 +174,7 @@ std::optional<std::string> slow_cause(const Speeds& measured, const Expectation&
   const Cause worker = slowest_worker(measured, expected);
   const Cause link = busiest_link(measured, expected);
   const Cause& first = worker.lost >= link.lost ? worker : link;
-  if (first.lost < kMost * lost) return std::nullopt;
+  if (first.lost < kExplains * lost) return std::nullopt;
   return first.text;
 }
 
