@@ -79,7 +79,7 @@ TEST(InferredCluster, OfHostsWithOneWorkerHasOneLevelToo) {
 TEST(InferredCluster, HasASharedLinkIfAllWorkersOfAHostAreAsFastAsOne) {
   Measured measured = two_hosts(4);
   measured.between[0].all_pairs = rates(1200, 1100);
-  const cluster::Level& network = infer(measured).levels.at(1);
+  const cluster::Level network = infer(measured).levels.at(1);
   EXPECT_TRUE(network.shared);
   EXPECT_EQ(network.bandwidth, megabits(1100));
 }
@@ -87,7 +87,7 @@ TEST(InferredCluster, HasASharedLinkIfAllWorkersOfAHostAreAsFastAsOne) {
 TEST(InferredCluster, HasALinkPerWorkerIfAllWorkersOfAHostAreFasterTogether) {
   Measured measured = two_hosts(4);
   measured.between[0].all_pairs = rates(3900, 3600);
-  const cluster::Level& network = infer(measured).levels.at(1);
+  const cluster::Level network = infer(measured).levels.at(1);
   EXPECT_FALSE(network.shared);
   EXPECT_EQ(network.bandwidth, megabits(900));
 }
