@@ -9,7 +9,8 @@ away is measured again. What was measured stays in build/fidelity/, so that a ru
 interrupted goes on where it was, unless the program has changed. Exit code 1: a bar is not met; 2:
 the host gave no time to measure in.
 
-usage: fidelity.py PROGRAM [--only WORDS] [--repetitions 3] [--seconds 4] [--again] [--json] [--write]
+usage: fidelity.py PROGRAM [--models …] [--systems …] [--workers …] [--links …] [--only WORDS]
+                   [--repetitions 3] [--seconds 4] [--again] [--json] [--write]
 """
 import argparse
 import datetime
@@ -38,11 +39,13 @@ MODELS = {
             "--context", "64", "--batch", "8"],
 }
 MICROBATCHES = [4, 8]
-SYSTEMS = []  # (name, whether it cuts minibatches), as the program lists them
-LINKS = {"memory": None, "200Mbit/s": "200Mbit/s"}
-PLACES = [(1, "memory"), (2, "memory"), (2, "200Mbit/s")]  # one worker uses no link
+# Link → the flag of emulated links. "processes" are those of mpirun on this machine; with all other
+# links workers are threads.
+LINKS = {"memory": None, "200Mbit/s": "200Mbit/s", "processes": None}
+MANY_CORES = 4  # from so many on, as many workers as cores are measured, too
 
-MEAN_BAR, WORST_BAR, SPREAD_BAR = 0.05, 0.10, 0.03
+MEAN_BAR, SPREAD_BAR = 0.05, 0.03
+WORST_BAR = {False: 0.10, True: 0.15}  # by whether there are many cores
 JUDGED_BAR = 2 / 3  # of the cells must be steady, or nothing is shown
 FEWEST, MOST = 8, 96  # minibatches of a run; the fewest for each replica of the first stage
 PROFILE_SECONDS = 8
@@ -52,12 +55,30 @@ IDLE = ["fill_drain", "imbalance", "transfer", "wait"]
 
 # ---- cells and figures: no program is called here --------------------------------------------
 
-def all_cells():
-    """(model, workers, link, system, microbatches), groups of one profile together."""
-    systems = [(s, 1) for s, cuts in SYSTEMS if not cuts]
-    systems += itertools.product([s for s, cuts in SYSTEMS if cuts], MICROBATCHES)
-    return [(model, workers, link, system, microbatches) for model in MODELS
-            for workers, link in PLACES for system, microbatches in systems]
+class Grid:
+    """The cells of a machine with so many cores. What the user did not choose is everything that is
+    measured there."""
+
+    def __init__(self, systems, cores, models=None, workers=None, links=None, only=()):
+        """`systems`: (name, whether it cuts minibatches)."""
+        self.systems = systems
+        self.has_many_cores = cores >= MANY_CORES
+        self.models = models or list(MODELS)
+        powers = [2**k for k in range(1, 8) if 2**k <= cores] if self.has_many_cores else [1, 2]
+        self.workers = workers or powers
+        self.links = links or (["memory", "processes"] if self.has_many_cores
+                               else ["memory", "200Mbit/s"])
+        self.only = only
+
+    def cells(self):
+        """(model, workers, link, system, microbatches), groups of one profile together."""
+        systems = [(s, 1) for s, cuts in self.systems if not cuts]
+        systems += itertools.product([s for s, cuts in self.systems if cuts], MICROBATCHES)
+        cells = [(model, workers, link, system, microbatches) for model in self.models
+                 for workers in self.workers for link in self.links
+                 for system, microbatches in systems
+                 if workers > 1 or link == "memory"]  # one worker uses no link
+        return [c for c in cells if all(word in name_of(c).split() for word in self.only)]
 
 
 def name_of(cell):
@@ -140,7 +161,7 @@ def by_steadiness(cells):
     return steady, {n: c for n, c in measured.items() if n not in steady}
 
 
-def summary_of(cells):
+def summary_of(cells, worst_bar=WORST_BAR[False]):
     """Of finished cells: mean and worst of every error over those that are steady enough to judge."""
     steady, noisy = by_steadiness(cells)
     measured = len(steady) + len(noisy)
@@ -151,7 +172,7 @@ def summary_of(cells):
             worst = max(errors, key=errors.get)
             mean = statistics.mean(errors.values())
             summary[kind] = {"mean": mean, "worst": errors[worst], "worst_cell": worst,
-                             "met": mean <= MEAN_BAR and errors[worst] <= WORST_BAR}
+                             "met": mean <= MEAN_BAR and errors[worst] <= worst_bar}
     summary["met"] = (bool(steady) and len(steady) >= JUDGED_BAR * measured and
                       all(summary[k]["met"] for k in ("speed", "time", "memory")))
     return summary
@@ -216,42 +237,33 @@ def repetitions_of(cells):
     return " or ".join(str(count) for count in counts)
 
 
-def document_of(cells, summary):
-    bars = f"mean error at most {100 * MEAN_BAR:.0f} %, worst at most {100 * WORST_BAR:.0f} %"
-    return f"""# What is simulated, and what is measured
+def heading_of(cells):
+    """Of the section of a machine: what does not change from run to run."""
+    machines = [f"{cell['cores']} cores, {cell['processor']}" for cell in cells.values()
+                if "cores" in cell]
+    return "## On " + "; ".join(dict.fromkeys(machines))
 
-    $ ./run bench fidelity --write
 
-Measured on {origins_of(cells)}.
+def section_of(cells, summary, command, worst_bar):
+    """What docs/fidelity.md says of one machine."""
+    return f"""{heading_of(cells)}
 
-A cell is a combination of
+    $ {command}
 
-- a network, whose sizes are in `bench/fidelity.py`;
-- a number of workers;
-- the links between them: "memory" means that threads hand memory over, a speed means emulated links
-  of that speed;
-- a system and, where it cuts minibatches, the number of microbatches (M).
-
-Each cell is planned once. Then, {repetitions_of(cells)} times, it is simulated and trained. The simulation uses a profile
-that was taken in the same round of cells. The training runs on threads with one computing thread
-each, without evaluation, for as many minibatches as were simulated. With one worker no link is
-used, so these cells are there only once.
-
-- **Error** is the simulated speed over the measured one, less 1. Above 0 the simulator promises too
-  much.
-- **Time** is the largest difference in any share of the workers' time (busy, or idle by cause), in
-  percentage points.
-- **Memory** is the error of the peak memory, of the worker for which it is largest.
-- These three are medians of the errors of all repetitions. The speeds are medians of their own, so
-  the error does not follow from the two speeds of its row.
-- **Spread** is the difference between the fastest and the slowest run, over the median. Cells that
-  spread by more than {100 * SPREAD_BAR:.0f} % are listed apart and not judged. At least {100 * JUDGED_BAR:.0f} % of all cells must be
-  judged.
-- **Bars**: {bars}.
-
-The results:
+Measured on {origins_of(cells)}, {repetitions_of(cells)} times each. Bars: mean error at most
+{100 * MEAN_BAR:.0f} %, worst at most {100 * worst_bar:.0f} %.
 
 {report_of(cells, summary)}"""
+
+
+def document_with(section, document):
+    """The document, with the section in place of the one with the same heading, or at the end."""
+    begin, *others = re.split(r"(?m)^(?=## On )", document)
+    heading = section.splitlines()[0]
+    sections = [section if each.startswith(heading + "\n") else each for each in others]
+    if section not in sections:
+        sections.append(section)
+    return "\n".join(part.rstrip("\n") + "\n" for part in [begin, *sections])
 
 
 # ---- profiles, plans, simulations and runs ---------------------------------------------------
@@ -282,19 +294,27 @@ class Bench:
 
     def forget_others(self):
         """Cells of another program, or of other sizes, are measured anew."""
-        known = {name_of(cell): self.identity(cell[0]) for cell in all_cells()}
         cells = self.state["cells"]
-        self.state["cells"] = {n: c for n, c in cells.items() if c.get("of") == known.get(n)}
+        known = {model: self.identity(model) for model in MODELS}
+        self.state["cells"] = {n: c for n, c in cells.items()
+                               if c.get("of") == known.get(n.split()[0])}
         if len(self.state["cells"]) < len(cells):
             say(f"{len(cells) - len(self.state['cells'])} cells were measured with another build of "
                 "the program, or other sizes: they are forgotten")
 
-    def finished(self):
-        return finished_of(self.state["cells"], self.args.repetitions)
+    def finished(self, grid):
+        """Those of the grid that are finished, in its order."""
+        cells = self.state["cells"]
+        chosen = {n: cells[n] for n in map(name_of, grid.cells()) if n in cells}
+        return finished_of(chosen, self.args.repetitions)
 
-    def call(self, *words):
-        done = subprocess.run([self.args.program, *words], check=False, capture_output=True,
-                              text=True, timeout=600, env=dict(os.environ, OMP_NUM_THREADS="1"))
+    def call(self, *words, processes=1):
+        launcher = [] if processes == 1 else ["mpirun", "--oversubscribe", "--bind-to", "none",
+                                              "-n", str(processes)]
+        environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        done = subprocess.run([*launcher, self.args.program, *words], check=False,
+                              capture_output=True, text=True, timeout=600, env=environment)
         if done.returncode == 78:
             raise Refused(done.stderr.strip().splitlines()[-1].removeprefix("pipedream: "))
         if done.returncode != 0:
@@ -349,7 +369,7 @@ class Bench:
         trained = json.loads(undisturbed(lambda: self.call(
             "train", "--model", model, *MODELS[model], "--workers", str(workers), "--plan",
             prepared["plan"], *count, "--no-evaluation", "--learning-rate", "0.001", *limit,
-            "--json")))
+            "--json", processes=workers if link == "processes" else 1)))
         return {"simulated": figures(self.simulate(cell, profile, prepared["plan"], *count)),
                 "measured": figures(trained)}
 
@@ -394,11 +414,8 @@ class Bench:
         say(f"{name_of(cell)}: {pair['measured']['samples_per_second']:.4g} samples/s, simulated "
             f"{pair['simulated']['samples_per_second']:.4g}")
 
-    def run(self):
-        wanted = [c for c in all_cells() if all(w in name_of(c).split() for w in self.args.only)]
-        if not wanted:
-            sys.exit(f"no cell has all of the words {' '.join(self.args.only)}; a cell's name is "
-                     f"like '{name_of(all_cells()[-1])}'")
+    def run(self, grid):
+        wanted = grid.cells()
         missing = [c for c in wanted if self.lacks(c, self.args.repetitions - 1)]
         groups = [list(g) for _, g in itertools.groupby(missing, key=lambda c: c[:3])]
         estimate = (len(missing) * self.args.repetitions * (self.args.seconds + OVERHEAD) +
@@ -406,10 +423,6 @@ class Bench:
         say(f"{len(wanted)} cells, {len(missing)} to measure: about {estimate / 60:.0f} minutes")
         for group in groups:
             self.measure_group(group)
-        order = {name_of(c): i for i, c in enumerate(all_cells())}
-        self.state["cells"] = dict(sorted(self.state["cells"].items(),
-                                          key=lambda item: order.get(item[0], len(order))))
-        self.save()
 
 
 def say(text):
@@ -438,32 +451,67 @@ def systems_of(program):
     return [(s["name"], s["cuts_minibatches"]) for s in json.loads(listed)["systems"]]
 
 
+def listed(known, what):
+    """Takes a list of names, separated by commas, of which all must be known."""
+    def parse(text):
+        names = text.split(",")
+        if unknown := [name for name in names if name not in known]:
+            raise argparse.ArgumentTypeError(f"unknown {what} {', '.join(unknown)}; there are "
+                                             f"{', '.join(known)}")
+        return names
+    return parse
+
+
+def grid_of(args):
+    systems = systems_of(args.program)
+    known = [name for name, _ in systems]
+    chosen = listed(known, "system")(args.systems) if args.systems else known
+    grid = Grid([(name, cuts) for name, cuts in systems if name in chosen], os.cpu_count(),
+                args.models, args.workers, args.links, args.only)
+    if not grid.cells():
+        sys.exit(f"no cell has all of the words {' '.join(args.only)}; a cell's name is like "
+                 "'vgg16 2 memory gpipe M=4'")
+    return grid
+
+
+def words_of_command(arguments):
+    """The line that measured, without what does not change the figures."""
+    return " ".join(["./run bench fidelity", *(w for w in arguments if w != "--again")])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
+    parser.add_argument("--models", type=listed(list(MODELS), "model"), metavar="NAME,…")
+    parser.add_argument("--systems", metavar="NAME,…")
+    parser.add_argument("--workers", type=lambda text: [int(n) for n in text.split(",")],
+                        metavar="N,…")
+    parser.add_argument("--links", type=listed(list(LINKS), "link"), metavar="NAME,…")
     parser.add_argument("--only", nargs="*", default=[], metavar="WORD",
                         help="cells whose names have all of these words, e.g. vgg16 2 gpipe M=4")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=4, help="that a run should take")
     parser.add_argument("--again", action="store_true", help="forget what was measured before")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write docs/fidelity.md")
+    parser.add_argument("--write", action="store_true",
+                        help="write this machine's section of docs/fidelity.md")
     args = parser.parse_args()
-    SYSTEMS.extend(systems_of(args.program))
+    grid = grid_of(args)
     bench = Bench(args)
     try:
-        bench.run()
+        bench.run(grid)
     except Disturbed as why:
         say(f"{why}; what was finished is kept")
         return 2
-    cells = bench.finished()
-    summary = summary_of(cells)
-    if args.write and len(cells) < len(all_cells()):
-        say(f"{len(cells)} of {len(all_cells())} cells are finished: the document is not written")
-        return 1
+    cells = bench.finished(grid)
+    worst_bar = WORST_BAR[grid.has_many_cores]
+    summary = summary_of(cells, worst_bar)
     if args.write:
+        with open(DOCUMENT, encoding="utf-8") as file:
+            document = file.read()
+        section = section_of(cells, summary, words_of_command(sys.argv[2:]), worst_bar)
         with open(DOCUMENT, "w", encoding="utf-8") as file:
-            file.write(document_of(cells, summary))
+            file.write(document_with(section, document))
     if args.json:
         print(json.dumps({"benchmark": "fidelity", "summary": summary, "cells": cells}, indent=2))
     else:

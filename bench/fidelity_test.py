@@ -7,7 +7,7 @@ import unittest
 sys.dont_write_bytecode = True
 import fidelity
 
-fidelity.SYSTEMS.extend([("whole", False), ("other whole", False), ("cut", True)])
+SYSTEMS = [("whole", False), ("other whole", False), ("cut", True)]
 
 
 def run(speed, busy=8.0, memory=(100, 200)):
@@ -24,12 +24,27 @@ def cell(simulated, *runs):
 
 class Fidelity(unittest.TestCase):
     def test_cells_are_all_different_and_groups_stand_together(self):
-        cells = fidelity.all_cells()
+        cells = fidelity.Grid(SYSTEMS, cores=2).cells()
         self.assertEqual(len(cells), 4 * 3 * (2 + 1 * 2))
         self.assertEqual(len({fidelity.name_of(c) for c in cells}), len(cells))
         groups = [c[:3] for c in cells]
         changes = sum(a != b for a, b in zip(groups, groups[1:]))
         self.assertEqual(changes + 1, len(set(groups)))
+
+    def test_many_cores_have_as_many_workers_as_threads_and_as_processes(self):
+        cells = fidelity.Grid(SYSTEMS, cores=16, models=["vgg16"]).cells()
+        self.assertEqual({c[1] for c in cells}, {2, 4, 8, 16})
+        self.assertEqual({c[2] for c in cells}, {"memory", "processes"})
+        some = fidelity.Grid(SYSTEMS, cores=16, workers=[4], only=["vgg16", "processes", "M=8"])
+        self.assertEqual([fidelity.name_of(c) for c in some.cells()],
+                         ["vgg16 4 processes cut M=8"])
+
+    def test_the_document_has_one_section_for_each_machine(self):
+        document = "# Title\n\nText.\n\n## On 2 cores, a\n\nold\n"
+        more = fidelity.document_with("## On 16 cores, b\n\nother\n", document)
+        self.assertEqual(more, document + "\n## On 16 cores, b\n\nother\n")
+        again = fidelity.document_with("## On 2 cores, a\n\nnew\n", more)
+        self.assertEqual(again, more.replace("old", "new"))
 
     def test_a_run_is_as_long_as_wanted_within_limits(self):
         self.assertEqual(fidelity.minibatches_for(5, 0.25, "1"), 20)
@@ -91,7 +106,7 @@ class Fidelity(unittest.TestCase):
     def test_what_another_program_measured_is_forgotten(self):
         bench = object.__new__(fidelity.Bench)
         bench.program = "new"
-        cells = fidelity.all_cells()
+        cells = fidelity.Grid(SYSTEMS, cores=2).cells()
         names = [fidelity.name_of(each) for each in cells[:3]]
         bench.state = {"cells": {
             names[0]: {"pairs": [], "of": bench.identity(cells[0][0])},
