@@ -73,7 +73,10 @@ struct Profile {
   // Workers of the machine that computed at the same time while the layers were measured; nullopt
   // means one.
   std::optional<int> workers;
-  std::optional<int> passes;   // measured passes, whose medians the times are; nullopt if not known
+  std::optional<int> passes;  // measured passes, whose medians the times are; nullopt if not known
+  // How far the passes' times are apart: the tenth part that took longest is this much above the
+  // tenth part that took shortest, as a share of the median. nullopt if not known.
+  std::optional<double> spread;
   Nanos input{0};              // reading one minibatch from the data set; not part of any layer
   std::optional<Nanos> whole;  // forward, backward and update of the whole model, timed as one
   graph::Graph graph;
@@ -87,6 +90,9 @@ struct Profile {
 // thousand times such a sum, for a thousand minibatches in flight.
 inline constexpr Nanos kLongestInAll = std::chrono::seconds(1'000'000);
 inline constexpr Bytes kLargestInAll{std::int64_t{1} << 53};
+
+// Profiles with a larger spread were measured on a machine whose speed was not steady.
+inline constexpr double kSteady = 0.1;
 
 // Throws BadValue if the sums over all layers exceed `kLongestInAll` or `kLargestInAll`. Every
 // function that reads a profile calls this.

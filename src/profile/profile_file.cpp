@@ -214,7 +214,8 @@ Profile parse_profile_json(std::string_view content, const std::string& file) {
   const Node root = parse_json(content, file);
   root.expect_format(kFormat, kVersion);
   root.expect_keys({"format", "version", "model", "batch", "device", "precision", "threads",
-                    "workers", "passes", "input_seconds", "whole_seconds", "layers", "edges"});
+                    "workers", "passes", "passes_spread", "input_seconds", "whole_seconds",
+                    "layers", "edges"});
   Profile profile;
   profile.model = root.at("model").text();
   if (const auto batch = root.find("batch")) profile.batch = batch->integer(1, kLargestBatch);
@@ -226,6 +227,7 @@ Profile parse_profile_json(std::string_view content, const std::string& file) {
     profile.workers = static_cast<int>(workers->integer(1, 1 << 20));
   if (const auto passes = root.find("passes"))
     profile.passes = static_cast<int>(passes->integer(1, 1 << 20));
+  if (const auto spread = root.find("passes_spread")) profile.spread = spread->number(0, 1e9);
   if (const auto input = root.find("input_seconds")) profile.input = input->seconds();
   if (const auto whole = root.find("whole_seconds")) profile.whole = whole->seconds();
   graph::Builder builder;
@@ -251,6 +253,7 @@ std::string to_json(const Profile& profile) {
   if (profile.threads) head["threads"] = *profile.threads;
   if (profile.workers) head["workers"] = *profile.workers;
   if (profile.passes) head["passes"] = *profile.passes;
+  if (profile.spread) head["passes_spread"] = *profile.spread;
   head["input_seconds"] = to_seconds(profile.input);
   if (profile.whole) head["whole_seconds"] = to_seconds(*profile.whole);
   std::string text = head.dump(2);

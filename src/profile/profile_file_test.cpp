@@ -46,7 +46,7 @@ std::string changed(const std::string& from, const std::string& to) {
 TEST(ParseProfileJson, ReadsEveryField) {
   const Profile profile = parse_profile_json(
       file_of(
-          R"("batch": 64, "device": "cpu", "threads": 2, "workers": 3, "input_seconds": 0.5,
+          R"("batch": 64, "device": "cpu", "threads": 2, "workers": 3, "passes_spread": 0.25, "input_seconds": 0.5,
                  "whole_seconds": 0.25, )",
           R"({"name": "data", "input": true, "outputs": [{"name": "x", "shape": [2, 3], "bytes": 24},
                                                              {"name": "y", "bytes": 8}]},
@@ -61,6 +61,7 @@ TEST(ParseProfileJson, ReadsEveryField) {
   EXPECT_EQ(profile.device, "cpu");
   EXPECT_EQ(profile.threads, 2);
   EXPECT_EQ(profile.workers, 3);
+  EXPECT_EQ(profile.spread, 0.25);
   EXPECT_EQ(profile.input, Nanos(500'000'000));
   EXPECT_EQ(profile.whole, Nanos(250'000'000));
   ASSERT_EQ(profile.graph.layers().size(), 2U);
@@ -76,7 +77,7 @@ TEST(ParseProfileJson, ReadsEveryField) {
 
 TEST(ParseProfileJson, LeavesOptionalFieldsEmpty) {
   const Profile profile = parse_profile_json(file_of("", kLayerA, ""), "p.json");
-  EXPECT_FALSE(profile.batch || profile.threads || profile.whole);
+  EXPECT_FALSE(profile.batch || profile.threads || profile.whole || profile.spread);
   EXPECT_EQ(profile.device, "");
   EXPECT_EQ(profile.input, Nanos(0));
   EXPECT_TRUE(profile.costs[0].keeps_input.empty());

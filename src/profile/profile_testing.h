@@ -18,6 +18,7 @@ namespace pipedream::profile {
   if (a.threads != b.threads) return "threads";
   if (a.workers != b.workers) return "workers";
   if (a.passes != b.passes) return "passes";
+  if (a.spread != b.spread) return "spread";
   if (a.input != b.input) return "input";
   if (a.whole != b.whole) return "whole";
   if (a.costs.size() != b.costs.size()) return "number of costs";

@@ -23,8 +23,8 @@ constexpr char kMeasuringMemory[] = "measuring memory";
 
 constexpr std::size_t kLeastPasses = 5;
 constexpr std::size_t kMostPasses = 200;
-// Times are stable if the spread of the middle half of the passes is below this share of the
-// median.
+// Times are stable if those of the middle half of the passes are apart by less than this share of
+// the median.
 constexpr double kStable = 0.01;
 constexpr std::int64_t kPartsOfBatch = 8;  // a part is a minibatch's samples divided by this
 constexpr double kWholeShare = 0.7;        // of the budget, for minibatches; parts have the rest
@@ -41,12 +41,20 @@ struct Series {
     passes.push_back(std::move(pass));
     sums.push_back(sum);
   }
-  [[nodiscard]] bool stable() const {
-    if (sums.size() < kLeastPasses) return false;
+  // How far the passes are apart, over the median, without the longest and the shortest ones, a
+  // share of `left_out` each. nullopt if there are too few to tell.
+  [[nodiscard]] std::optional<double> spread(double left_out) const {
+    if (sums.size() < kLeastPasses) return std::nullopt;
     std::vector<Nanos> sorted = sums;
     std::sort(sorted.begin(), sorted.end());
-    const Nanos spread = sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4];
-    return to_seconds(spread) < kStable * to_seconds(sorted[sorted.size() / 2]);
+    const auto at = [&](double share) {
+      return to_seconds(sorted[static_cast<std::size_t>(share * static_cast<double>(sums.size()))]);
+    };
+    return (at(1 - left_out) - at(left_out)) / at(0.5);
+  }
+  [[nodiscard]] bool stable() const {
+    const std::optional<double> of_middle_half = spread(0.25);
+    return of_middle_half && *of_middle_half < kStable;
   }
 };
 
@@ -296,6 +304,7 @@ profile::Profile profile_on(const model::Network& network, const ProfileOptions&
   profile.threads = options.threads;
   if (options.workers > 1) profile.workers = options.workers;
   profile.passes = static_cast<int>(measured.whole.sums.size());
+  profile.spread = measured.whole.spread(0.1);
   profile.input = median(measured.input);
   profile.whole = median(measured.in_one_go);
   profile.graph = network.graph.with_sizes(sizes_of(memory, network, options.precision));

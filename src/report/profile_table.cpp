@@ -156,8 +156,11 @@ std::string sums(const profile::Profile& profile) {
         "more than {:.0f} % apart: do not trust these figures; was the machine busy{}?\n",
         kDoubtful * 100, profile.passes ? ", or were the passes too few" : "");
   if (profile.passes)
-    text +=
-        fmt::format("medians of {} pass{}\n", *profile.passes, *profile.passes == 1 ? "" : "es");
+    text += fmt::format(
+        "medians of {} pass{}{}\n", *profile.passes, *profile.passes == 1 ? "" : "es",
+        profile.spread ? ", whose times are " + percent(*profile.spread) + " apart" : "");
+  if (profile.spread.value_or(0) > profile::kSteady)
+    text += "the machine was not steady: measure again when nothing else runs\n";
   text += fmt::format("reading a minibatch: {}\n", to_text(profile.input));
   return text;
 }

@@ -115,6 +115,20 @@ TEST(ProfileTable, SaysHowMuchIsFixedWhereThatIsKnown) {
       << table;
 }
 
+TEST(ProfileTable, SaysWhetherTheMachineWasSteady) {
+  profile::Profile profile = tiny_profile();
+  profile.passes = 12;
+  const auto has = [&](const std::string& text) {
+    return profile_table(profile, 10).find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(has("medians of 12 passes\n"));
+  profile.spread = 0.031;
+  EXPECT_TRUE(has("medians of 12 passes, whose times are 3.1 % apart\n"));
+  EXPECT_FALSE(has("was not steady"));
+  profile.spread = 0.25;
+  EXPECT_TRUE(has("25.0 % apart\nthe machine was not steady: measure again"));
+}
+
 TEST(ProfileTable, SaysWhatAveragingTakesWhereThatIsKnown) {
   profile::Profile profile = tiny_profile();
   EXPECT_EQ(profile_table(profile, 10).find("averaging"), std::string::npos);
