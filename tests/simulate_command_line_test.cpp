@@ -190,7 +190,7 @@ TEST(SimulateCommand, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
       {simulate + "--system gpipe --stages 2 --schedule " + gaps, 65, "cut alike"},
       {simulate + "--system gpipe --microbatches 2 --schedule " + gaps, 2, "excludes"},
       {simulate + "--system gpipe --vertical-sync", 2, "--vertical-sync is for pipedream"},
-      {simulate + "--straggler 16:0.5", 2, "the cluster has only 16 workers"},
+      {simulate + "--straggler 16:0.5", 2, "there are only 16 workers"},
       {simulate + "--straggler 3:0.5 --straggler 3:2", 2, "was named before"},
       {simulate + "--straggler x", 2, "wanted WORKER:SPEED"},
       {simulate + "--jitter 101", 2, "from 0 to 100"},

@@ -15,17 +15,17 @@ namespace {
 constexpr double kSlowest = 0.001;
 constexpr double kFastest = 1000;
 
-simulate::Straggler straggler_of(const std::string& text, const cluster::Cluster& cluster) {
-  simulate::Straggler straggler;
+Straggler straggler_of(const std::string& text, int workers) {
+  Straggler straggler;
   const char* end = text.data() + text.size();
   const auto [colon, bad_worker] = std::from_chars(text.data(), end, straggler.worker.value);
   if (bad_worker == std::errc{} && colon != end && *colon == ':') {
     const auto [stop, bad_speed] = std::from_chars(colon + 1, end, straggler.speed);
     const bool sensible = straggler.speed >= kSlowest && straggler.speed <= kFastest;
     if (bad_speed == std::errc{} && stop == end && sensible && straggler.worker.value >= 0) {
-      if (straggler.worker.value < cluster.workers()) return straggler;
-      throw BadUsage("--straggler " + text + ": the cluster has only " +
-                     std::to_string(cluster.workers()) + " workers");
+      if (straggler.worker.value < workers) return straggler;
+      throw BadUsage("--straggler " + text + ": there are only " +
+                     counted(workers, "worker", "workers"));
     }
   }
   throw BadUsage(
@@ -100,6 +100,17 @@ std::vector<std::string> unused_stragglers(const SimulationFlags& flags,
   return lines;
 }
 
+std::vector<Straggler> stragglers_of(const std::vector<std::string>& texts, int workers) {
+  std::vector<Straggler> stragglers;
+  std::set<WorkerId> seen;
+  for (const std::string& text : texts) {
+    stragglers.push_back(straggler_of(text, workers));
+    if (!seen.insert(stragglers.back().worker).second)
+      throw BadUsage("--straggler " + text + ": that worker was named before");
+  }
+  return stragglers;
+}
+
 systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                             const cluster::Cluster& cluster) {
   systems::SimulationWishes wishes;
@@ -108,12 +119,7 @@ systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
   wishes.conditions.loading = !flags.no_loading;
   wishes.conditions.jitter = flags.jitter / 100;
   wishes.conditions.seed = flags.seed;
-  std::set<WorkerId> seen;
-  for (const std::string& text : flags.stragglers) {
-    wishes.conditions.stragglers.push_back(straggler_of(text, cluster));
-    if (!seen.insert(wishes.conditions.stragglers.back().worker).second)
-      throw BadUsage("--straggler " + text + ": that worker was named before");
-  }
+  wishes.conditions.stragglers = stragglers_of(flags.stragglers, cluster.workers());
   return wishes;
 }
 

@@ -36,6 +36,11 @@ void add_simulation_flags(CLI::App& command, const std::shared_ptr<SimulationFla
 // Adds --vertical-sync and --no-stash.
 void add_weight_flags(CLI::App& command, const std::shared_ptr<WeightFlags>& flags);
 
+// What the values of --straggler say. Throws BadUsage for one that cannot be read, that is given
+// twice, or that is none of `workers` workers.
+[[nodiscard]] std::vector<Straggler> stragglers_of(const std::vector<std::string>& texts,
+                                                   int workers);
+
 void take_over(const WeightFlags& flags, systems::ScheduleOptions& options);
 
 // Copies the settings that planning and simulation have in common: how replicas average gradients,
@@ -48,8 +53,7 @@ void take_over(const systems::Wishes& planning, systems::SimulationWishes& simul
     const SimulationFlags& flags, const systems::SimulationWishes& wishes,
     const std::vector<const plan::Plan*>& plans);
 
-// The settings of the simulation that `flags` describes. Throws BadUsage for a straggler that
-// cannot be read, that is given twice, or that `cluster` does not have.
+// The settings of the simulation that `flags` describes. Throws what stragglers_of() throws.
 [[nodiscard]] systems::SimulationWishes simulation_wishes(const SimulationFlags& flags,
                                                           const cluster::Cluster& cluster);
 

@@ -88,6 +88,23 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
       ->check(range<double>(0.1, 1e6, "a number"));
 }
 
+void add_speed_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  command.add_flag(
+      "--replan", flags->replan,
+      "If a worker becomes slower than the others, or faster again, write a checkpoint "
+      "and go on with a new plan; needs --out");
+  command
+      .add_option("--slow-after", flags->slow_after,
+                  "Seconds for which a worker must be slower before it is told of [60]")
+      ->check(range<double>(1, 1e6, "a number"));
+  command
+      .add_option(
+          "--straggler", flags->stragglers,
+          "Rehearse with a worker that is held back to a part of its speed, e.g. 3:0.5; may "
+          "be given several times")
+      ->delimiter(',');
+}
+
 void add_weights_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   CLI::Option* weights = command.add_option(
       "--weights", flags->initial_weights,
@@ -143,6 +160,7 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->check(check_output_name);
   add_picture_flags(command, flags);
   add_checkpoint_flags(command, flags);
+  add_speed_flags(command, flags);
   add_weights_flags(command, flags);
 }
 

@@ -50,6 +50,9 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::optional<int> keep;
   std::string resume;  // a folder, or kResumeIfThere (cli/starting_point.h)
   bool force = false;
+  bool replan = false;
+  double slow_after = 60;
+  std::vector<std::string> stragglers;  // as SimulationFlags::stragglers
   std::string initial_weights;
   std::vector<std::string> fresh;
   std::string weights_file;

@@ -22,6 +22,7 @@ train::Request request_of(const TrainFlags& flags) {
   request.exchange = wishes_of(flags).exchange.value_or(Exchange::kRing);
   request.link = link_of(flags);
   request.is_stopped = StopOnSignal::was_asked;
+  request.slow_after = from_seconds(flags.slow_after);
   request.initial = {flags.initial_weights, flags.fresh};
   request.keep_timeline = flags.wants_any() || !flags.out.empty();
   request.stall_folder = flags.out.empty()

@@ -82,6 +82,24 @@ std::string checkpoints_line(const TrainingRun& run) {
   return text + "\n";
 }
 
+// Returns the plans that the training took before the one it ended with, one line each.
+std::string earlier_lines(const TrainingRun& run) {
+  std::string text;
+  for (const EarlierPlan& plan : run.earlier)
+    text += fmt::format("before       {} up to minibatch {}, {}\n", short_config(plan.config),
+                        grouped(plan.until), rate_text(plan.samples_per_second));
+  return text;
+}
+
+ordered_json earlier_json(const TrainingRun& run) {
+  ordered_json json = ordered_json::array();
+  for (const EarlierPlan& plan : run.earlier)
+    json.push_back({{"config", plan.config},
+                    {"until_minibatch", plan.until},
+                    {"samples_per_second", plan.samples_per_second}});
+  return json;
+}
+
 // Compares two speeds: "97.0 % of the predicted 512 samples/s". Empty if one is not known.
 std::string against(double measured, const std::optional<double>& expected, const char* what) {
   if (!expected || *expected <= 0 || measured <= 0) return "";
@@ -383,6 +401,7 @@ std::string training_table(const TrainingRun& run) {
   text += fmt::format("speed        {}\n", speed_text(run));
   text += small_network_line(run);
   text += speed_gap_line(run);
+  text += earlier_lines(run);
   text += fmt::format("loss         {}\n", result_text(measured));
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   if (measured.resumed_at > 0)
@@ -415,6 +434,7 @@ ordered_json training_json(const TrainingRun& run) {
   json["minibatches"] = measured.minibatches;
   json["samples"] = measured.samples;
   if (measured.resumed_at > 0) json["resumed_at_minibatch"] = measured.resumed_at;
+  if (!run.earlier.empty()) json["earlier_plans"] = earlier_json(run);
   json["checkpoints"] = measured.checkpoints;
   json["drain_seconds"] = or_null(seconds_of(measured.drain));
   json["predicted_drain_seconds"] = or_null(run.predicted_drain);

@@ -15,6 +15,13 @@
 
 namespace pipedream::report {
 
+// A plan that a training went by before it took another one.
+struct EarlierPlan {
+  std::string config;
+  std::int64_t until = 0;  // minibatches trained when it ended, counted from the first
+  double samples_per_second = 0;
+};
+
 // One real run of a plan.
 struct TrainingRun {
   std::string model;
@@ -33,6 +40,7 @@ struct TrainingRun {
   std::uint64_t seed = 0;
   std::string optimiser{};
   double learning_rate = 0;
+  std::vector<EarlierPlan> earlier{};  // before `plan`, in the same run
 };
 
 // Returns speed and loss, and a line per worker: its time by cause, its measured and its predicted

@@ -124,6 +124,23 @@ TEST(TrainingTable, SaysWhetherTheMachineOrThePlanWasAtFault) {
   }
 }
 
+TEST(TrainingTable, NamesThePlansBefore) {
+  TrainingRun run = run_of("pipedream", 150);
+  EXPECT_EQ(training_table(run).find("\nbefore "), std::string::npos);
+  EXPECT_FALSE(training_json(run).contains("earlier_plans"));
+  run.earlier = {{"2", 5, 90}, {"1-1", 8, 100}};
+  const std::string table = training_table(run);
+  EXPECT_NE(table.find("\nbefore       2 up to minibatch 5, 90.0 samples/s\n"
+                       "before       1-1 up to minibatch 8, 100 samples/s\n"),
+            std::string::npos)
+      << table;
+  const auto plans = training_json(run).at("earlier_plans");
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[1].at("config"), "1-1");
+  EXPECT_EQ(plans[1].at("until_minibatch"), 8);
+  EXPECT_EQ(plans[1].at("samples_per_second"), 100);
+}
+
 TEST(TrainingTable, ItsPictureNamesSystemAndPlan) {
   TrainingRun run = run_of("pipedream", 100);
   EXPECT_EQ(training_title(run), "tiny: pipedream 1-1, measured");

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/straggler.h"
 #include "model/network.h"
 #include "model/precision.h"
 #include "plan/plan.h"
@@ -64,6 +65,9 @@ struct Job {
   // If set, gradients are scaled so that the norm of all gradients of an update, over all stages,
   // is at most this.
   std::optional<double> clip_norm;
+  // Workers that are held back: after each op of compute they sleep, so that it takes as long as on
+  // a device of this speed, 1 at most. Only on CPUs.
+  std::vector<Straggler> stragglers;
   bool keep_timeline = false;  // whether events of loads, transfers and all-reduces are kept too
   // Where each worker writes its last ops if a worker waited for another for longer than
   // `patience`. If empty, nothing is written.

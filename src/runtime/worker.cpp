@@ -1,6 +1,7 @@
 #include "runtime/worker.h"
 
 #include <cmath>
+#include <thread>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -58,6 +59,8 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       replica_gradients_(channels.collectives, channels.device_sums, routes_, job.averaging,
                          copies_, job.patience) {
   model::use_threads(job.threads);
+  for (const Straggler& straggler : job.stragglers)
+    if (straggler.worker == me) held_back_ = 1 / straggler.speed - 1;
   if (job.clip_norm) clipper_.emplace(*job.clip_norm, job.plan, channels.control, job.patience);
   for (std::size_t s = 0; s < job.plan.stages.size(); ++s) {
     const auto id = id_at<StageId>(s);
@@ -205,8 +208,15 @@ void Worker::run_op(const schedule::Op& op) {
 // An op of the compute lane starts when all its waiting is over, so the time waited so far belongs
 // to it.
 void Worker::record(const schedule::Op& op, const Recorder::Moment& start) {
+  hold_back(start.now);
   recorder_.add_compute(op, start, transit_wait_, other_wait_);
   transit_wait_ = other_wait_ = Nanos{0};
+}
+
+void Worker::hold_back(Nanos start) const {
+  if (held_back_ <= 0) return;
+  const double compute = to_seconds(recorder_.now() - start);
+  std::this_thread::sleep_for(Seconds(compute * held_back_));
 }
 
 Range Worker::share(StageId stage, const Item& item) const {

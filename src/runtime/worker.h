@@ -189,6 +189,8 @@ class Worker {
   // Records an op of the compute lane that began at `start` and ends now, with the waiting time
   // since the last such op.
   void record(const schedule::Op& op, const Recorder::Moment& start);
+  // Sleeps if the job holds this worker back. `start`: when its op of compute began.
+  void hold_back(Nanos start) const;
   // Scales `gradients`, those of `update`, so that the norm over all stages is at most
   // `Job::clip_norm`.
   void clip(const schedule::Update& update, model::Tensors& gradients);
@@ -210,6 +212,7 @@ class Worker {
   schedule::Routes routes_;
   GradientOrder order_;
   Recorder recorder_;
+  double held_back_ = 0;  // the time that it sleeps after an op of compute, over that of the op
   Mailbox mailbox_;
   std::optional<Clipper> clipper_;
   WeightVersion clipped_{0};  // `to` of the last update for which `clip_factor_` was computed

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "core/straggler.h"
 #include "cost/links.h"
 #include "plan/plan.h"
 #include "profile/profile.h"
@@ -15,12 +16,6 @@
 #include "timeline/timeline.h"
 
 namespace pipedream::simulate {
-
-// A worker whose device is slower, or faster, than the cluster file says.
-struct Straggler {
-  WorkerId worker;
-  double speed = 1;  // factor on the speed of its device in the cluster file
-};
 
 struct Conditions {
   cost::Exchange exchange = cost::Exchange::kRing;  // how replicas average their gradients

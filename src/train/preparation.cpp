@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "model/device.h"
 #include "profile/profile_file.h"
+#include "report/table.h"
 #include "systems/own_schedule.h"
 #include "systems/staleness.h"
 #include "train/profiling.h"
@@ -106,35 +107,6 @@ profile::Profile profile_for(const PreparationCase& of) {
                               of.training.optimiser);
 }
 
-systems::Simulated simulated(const PreparationCase& of, const profile::Profile& profile,
-                             const cluster::Cluster& cluster, plan::Plan plan) {
-  systems::SimulationWishes wishes;
-  wishes.conditions.exchange = of.training.exchange;
-  wishes.conditions.loading = false;  // data sets are in memory, so reading them takes no time
-  wishes.optimiser_copies = of.plan.wishes.optimiser_copies;
-  wishes.schedule_options.vertical_sync = of.training.vertical_sync;
-  wishes.schedule_options.no_stash = of.training.no_stash;
-  systems::OwnSchedule own;
-  if (!of.plan.schedule.empty()) {
-    own = systems::read_own_schedule(of.plan.schedule.string(), plan, of.network.graph);
-    take_over(own, plan, wishes);
-  }
-  return systems::simulate_plan(plan, profile, cluster, wishes);
-}
-
-PreparedPlan prepared(const PreparationCase& of, const profile::Profile& profile,
-                      const cluster::Cluster& cluster, const Planned& planned) {
-  return {systems::plan_file_of(planned, profile, of.workers.count, Seconds(0)),
-          simulated(of, profile, cluster, planned.plan)};
-}
-
-// Throws BadUsage or CannotMeet if the plan cannot be trained with as the request says.
-void check_plan(const PreparationCase& of, const plan::Plan& plan) {
-  if (!of.plan.schedule.empty()) return;
-  const plan::PlanFile file{.model = of.network.name, .workers = of.workers.count, .plan = plan};
-  (void)Session(of.network, file, of.training, nullptr, nullptr);
-}
-
 void forget_speed(plan::Predicted& predicted) {
   predicted.simulated_seconds_per_minibatch.reset();
   predicted.samples_per_second.reset();
@@ -169,17 +141,6 @@ Preparation given_plan(const PreparationCase& of) {
   if (preparation.profile)
     plan.simulated = simulated(of, *preparation.profile, cluster, plan.file.plan);
   return preparation;
-}
-
-// What the user asks of a planner. A network that computes whole minibatches alone adds to it that
-// they are not cut.
-systems::Wishes wishes_of(const PreparationCase& of) {
-  systems::Wishes wishes = of.plan.wishes;
-  const std::string& system = of.plan.system;
-  const bool may_cut = system == systems::kAutomatic || system == kEverySystem ||
-                       systems::knows(systems::find_system(system), systems::Option::kMicrobatches);
-  if (of.network.has_fixed_batch && may_cut && !wishes.microbatches) wishes.microbatches = 1;
-  return wishes;
 }
 
 // A profile of the network in which all layers take equally long.
@@ -219,6 +180,13 @@ void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
   if (named) check_plan(of, planned.plan);
 }
 
+// Says that the profile was measured on a machine whose speed was not steady. Empty if it was.
+std::string unsteady_note(const profile::Profile& profile) {
+  if (profile.spread.value_or(0) <= profile::kSteady) return "";
+  return "the machine was not steady while the network was profiled: the times of passes are " +
+         report::percent(*profile.spread) + " apart, and predictions may be off by as much";
+}
+
 // Whether the plan can be trained with. If not, adds its system to `preparation.refused`.
 bool can_train(const PreparationCase& of, const plan::Plan& plan, Preparation& preparation) {
   try {
@@ -246,6 +214,45 @@ void prepare_every_system(const PreparationCase& of, const systems::Model& model
 
 }  // namespace
 
+systems::Wishes wishes_of(const PreparationCase& of) {
+  systems::Wishes wishes = of.plan.wishes;
+  const std::string& system = of.plan.system;
+  const bool may_cut = system == systems::kAutomatic || system == kEverySystem ||
+                       systems::knows(systems::find_system(system), systems::Option::kMicrobatches);
+  if (of.network.has_fixed_batch && may_cut && !wishes.microbatches) wishes.microbatches = 1;
+  return wishes;
+}
+
+systems::Simulated simulated(const PreparationCase& of, const profile::Profile& profile,
+                             const cluster::Cluster& cluster, plan::Plan plan) {
+  systems::SimulationWishes wishes;
+  wishes.conditions.exchange = of.training.exchange;
+  wishes.conditions.loading = false;  // data sets are in memory, so reading them takes no time
+  wishes.optimiser_copies = of.plan.wishes.optimiser_copies;
+  wishes.schedule_options.vertical_sync = of.training.vertical_sync;
+  wishes.schedule_options.no_stash = of.training.no_stash;
+  systems::OwnSchedule own;
+  if (!of.plan.schedule.empty()) {
+    own = systems::read_own_schedule(of.plan.schedule.string(), plan, of.network.graph);
+    take_over(own, plan, wishes);
+  }
+  return systems::simulate_plan(plan, profile, cluster, wishes);
+}
+
+PreparedPlan prepared(const PreparationCase& of, const profile::Profile& profile,
+                      const cluster::Cluster& cluster, const Planned& planned) {
+  return {systems::plan_file_of(planned, profile, of.workers.count, Seconds(0)),
+          simulated(of, profile, cluster, planned.plan)};
+}
+
+void check_plan(const PreparationCase& of, const plan::Plan& plan) {
+  if (!of.plan.schedule.empty()) return;
+  const plan::PlanFile file{.model = of.network.name, .workers = of.workers.count, .plan = plan};
+  Request request = of.training;
+  request.checkpoints.folder.clear();  // a manifest would need what the plan predicts
+  (void)Session(of.network, file, request, nullptr, nullptr);
+}
+
 Preparation prepare(const PreparationCase& of) {
   if (!of.plan.plan.empty()) return given_plan(of);
   Preparation preparation;
@@ -261,6 +268,8 @@ Preparation prepare(const PreparationCase& of) {
   }
   systems::Decision decision = systems::plan_with(of.plan.system, model, cluster, wishes_of(of));
   preparation.notes = systems::unmet_wishes(of.plan.wishes, decision.planned);
+  if (const std::string note = unsteady_note(*preparation.profile); !note.empty())
+    preparation.notes.push_back(note);
   if (decision.choice)
     if (auto note = systems::staleness_note(decision.planned.plan))
       preparation.notes.push_back(*note);

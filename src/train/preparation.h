@@ -80,6 +80,21 @@ struct PreparationCase {
 // plan. A refusal that does not depend on the profile is thrown before the network is profiled.
 [[nodiscard]] Preparation prepare(const PreparationCase& of);
 
+// What the user asks of a planner. A network that computes whole minibatches alone adds to it that
+// they are not cut.
+[[nodiscard]] systems::Wishes wishes_of(const PreparationCase& of);
+
+// Simulates the training with `plan`.
+[[nodiscard]] systems::Simulated simulated(const PreparationCase& of,
+                                           const profile::Profile& profile,
+                                           const cluster::Cluster& cluster, plan::Plan plan);
+[[nodiscard]] PreparedPlan prepared(const PreparationCase& of, const profile::Profile& profile,
+                                    const cluster::Cluster& cluster,
+                                    const systems::Planned& planned);
+
+// Throws BadUsage or CannotMeet if the plan cannot be trained with as the request says.
+void check_plan(const PreparationCase& of, const plan::Plan& plan);
+
 // Throws what prepare() would throw for reasons that no measured profile can change. Measures
 // nothing.
 void check_preparation(const PreparationCase& of);

@@ -123,6 +123,7 @@ Recipe Session::make_recipe(const Request& request) const {
                 .minibatches = request.minibatches,
                 .evaluate = request.evaluate};
   recipe.expected = request.expected;
+  recipe.slow_after = request.slow_after;
   recipe.schedule_options.vertical_sync = request.vertical_sync;
   recipe.schedule_options.no_stash = request.no_stash;
   if (own_ == nullptr) return recipe;
@@ -149,6 +150,9 @@ runtime::Job Session::make_job(const Request& request) const {
   job.averaging.way.host_of = hosts;
   job.make_optimiser = [options = request.optimiser] { return make_optimiser(options); };
   job.clip_norm = request.clip;
+  job.stragglers = request.stragglers;
+  if (!job.devices.empty() && !job.stragglers.empty())
+    throw CannotMeet("`straggler` holds back workers on CPUs, and these are on GPUs: leave it out");
   job.keep_timeline = request.keep_timeline;
   job.stall_folder = request.stall_folder;
   return job;

@@ -68,6 +68,8 @@ struct Request {
   InitialWeights initial;                  // ignored if `resumed` is set
   std::function<bool()> is_stopped;        // Recipe::is_stopped
   std::optional<Expectation> expected;     // Recipe::expected
+  std::vector<Straggler> stragglers;       // Job::stragglers
+  Nanos slow_after = kSlowAfter;           // Recipe::slow_after
   bool keep_timeline = false;              // Job::keep_timeline
   std::filesystem::path stall_folder;      // Job::stall_folder
 };

@@ -134,6 +134,10 @@ void RunFolder::begin(const std::map<std::string, std::string>& files) const {
   } catch (const std::filesystem::filesystem_error& error) {
     throw IoError("cannot remove the files of an earlier run: " + std::string(error.what()));
   }
+  replace(files);
+}
+
+void RunFolder::replace(const std::map<std::string, std::string>& files) const {
   for (const auto& [name, content] : files) write_file_atomically(folder_ / name, content);
 }
 

@@ -44,6 +44,8 @@ class RunFolder {
   // by name. Callers must have read all they need from the folder: the configuration in use may be
   // deleted here.
   void begin(const std::map<std::string, std::string>& files) const;
+  // Replaces some of the files that begin() has written, while the training goes on.
+  void replace(const std::map<std::string, std::string>& files) const;
   // Makes the folder for checkpoints, and removes what writers that did not finish have left in it.
   // To be called after begin().
   void prepare_checkpoints() const;

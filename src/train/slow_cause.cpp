@@ -24,20 +24,9 @@ struct Cause {
   std::string text;
 };
 
-// How many times its plan's time each worker computes. 1 for a worker that the plan gives nothing.
-std::vector<double> ratios(const Speeds& measured, const Expectation& expected) {
-  std::vector<double> all;
-  for (std::size_t w = 0; w < measured.workers.size(); ++w) {
-    const WorkerSpeed& worker = measured.workers[w];
-    const double per_sample = worker.busy / worker.seconds / measured.samples_per_second;
-    all.push_back(expected.busy.at(w) > 0 ? per_sample / expected.busy[w] : 1);
-  }
-  return all;
-}
-
 // The worker that loses the most time, if it is clearly slower than the others.
 Cause slowest_worker(const Speeds& measured, const Expectation& expected) {
-  const std::vector<double> times = ratios(measured, expected);
+  const std::vector<double> times = compute_ratios(measured, expected);
   const auto lost_by = [&](std::size_t w) { return (times[w] - 1) * expected.busy[w]; };
   std::size_t slowest = 0;
   for (std::size_t w = 1; w < times.size(); ++w)
@@ -165,6 +154,17 @@ std::optional<Expectation> expectation(const plan::Plan& plan, const systems::Si
                         : (stages.size() == 1 ? " (stage " : " (stages ") + joined(stages) + ")"));
   }
   return expected;
+}
+
+std::vector<double> compute_ratios(const Speeds& measured, const Expectation& expected) {
+  std::vector<double> ratios;
+  if (!is_complete(measured, expected)) return ratios;
+  for (std::size_t w = 0; w < measured.workers.size(); ++w) {
+    const WorkerSpeed& worker = measured.workers[w];
+    const double per_sample = worker.busy / worker.seconds / measured.samples_per_second;
+    ratios.push_back(expected.busy[w] > 0 ? per_sample / expected.busy[w] : 1);
+  }
+  return ratios;
 }
 
 std::optional<std::string> slow_cause(const Speeds& measured, const Expectation& expected) {

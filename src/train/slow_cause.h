@@ -46,6 +46,11 @@ struct Expectation {
                                                      const cluster::Cluster& cluster,
                                                      std::vector<std::string> hosts);
 
+// Returns by worker for how many times as long as planned it computes for a minibatch; 1 for a
+// worker that the plan gives nothing to do. Empty if not enough was measured to tell. Pure.
+[[nodiscard]] std::vector<double> compute_ratios(const Speeds& measured,
+                                                 const Expectation& expected);
+
 // Returns what makes the training slower than expected, for example "slowest: worker 5 on h1 (stage
 // 2), 1.40 × its plan's time per minibatch" or "busiest link: h0 → h1, 95.0 % of 1 Gbit/s". nullopt
 // if it is at most 10 % slower, or if neither a worker nor the transfers account for half of the

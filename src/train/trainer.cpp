@@ -115,6 +115,8 @@ class TrainingWorker {
                 [this](const runtime::Loss& loss) { tell_loss(loss); }),
         reporter_(worker_.recorder(), sent_, seat.channels.news) {
     if (seat.me == WorkerId{0}) reports_.emplace(seat.channels.news);
+    if (seat.me == WorkerId{0} && recipe.expected)
+      watch_.emplace(*recipe.expected, recipe.slow_after);
     if (recipe.initial) runtime::load_weights(worker_, recipe.initial);
     if (recipe.resumes) load_checkpoint();
     if (recipe.saving)
@@ -211,6 +213,7 @@ class TrainingWorker {
   runtime::Worker worker_;
   SpeedReporter reporter_;
   std::optional<SpeedReports> reports_;  // only at worker 0
+  std::optional<SpeedWatch> watch_;      // only at worker 0, and with Recipe::expected
   std::string slow_cause_;
   Nanos explained_{0};
   // The stretch whose times are recorded: the longest so far, and of several the last. It has no
@@ -247,10 +250,12 @@ void TrainingWorker::note_loss(const runtime::Loss& loss) {
 
 void TrainingWorker::explain_speed() {
   const Nanos now = seat_.clock.now();
-  if (!recipe_.expected || now - explained_ < std::chrono::seconds(1)) return;
+  if (!watch_ || now - explained_ < std::chrono::seconds(1)) return;
   explained_ = now;
   const std::optional<Speeds> speeds = reports_->speeds();
   slow_cause_ = speeds ? slow_cause(*speeds, *recipe_.expected).value_or("") : "";
+  if (!speeds) return;
+  if (const auto odd = watch_->look(*speeds, now)) observer_.odd_workers(*odd);
 }
 
 systems::ScheduleOptions TrainingWorker::options_of(const Extent& extent) const {
@@ -312,6 +317,7 @@ Stretch TrainingWorker::train(const Stretch& stretch) {
   const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first);
   reporter_.begin();
   if (reports_) reports_->begin(seat_.clock.now());
+  if (watch_) watch_->begin(seat_.clock.now());
   if (seat_.me == WorkerId{0})
     reader_.emplace(seat_.channels.news, seat_.channels.values, *reports_, routes_, loss_stage_,
                     extent.minibatches, [this](const runtime::Loss& loss) { note_loss(loss); });

@@ -15,9 +15,11 @@
 #include "train/data_set.h"
 #include "train/saver.h"
 #include "train/slow_cause.h"
+#include "train/speed_watch.h"
 
 namespace pipedream::train {
 
+inline constexpr Nanos kSlowAfter = std::chrono::seconds(60);
 inline constexpr std::int64_t kMostMinibatches = std::int64_t{1} << 40;  // also the limit of epochs
 
 // What to train, and for how long. All workers have the same recipe.
@@ -53,6 +55,8 @@ struct Recipe {
   // What the plan promises, to say in Step::slow_cause why the training is slower. Used at worker
   // 0.
   std::optional<Expectation> expected;
+  // For how long a worker must be slower than the others to be told of (Observer::odd_workers).
+  Nanos slow_after = kSlowAfter;
 };
 
 // Reported when a minibatch of the schedule was trained. The fields count minibatches of
@@ -98,6 +102,9 @@ struct Observer {
   std::function<void(const Step&)> step = [](const Step&) {};
   std::function<void(const EvaluationStep&)> evaluating = [](const EvaluationStep&) {};
   std::function<void(const Evaluation&)> evaluation = [](const Evaluation&) {};
+  // Workers have become slower than the others, or faster again. Never called without
+  // Recipe::expected.
+  std::function<void(const OddWorkers&)> odd_workers = [](const OddWorkers&) {};
 };
 
 struct TrainingOutcome {
