@@ -48,6 +48,12 @@ Nanos total_time(const Profile& profile) {
   return total_forward(profile) + total_backward(profile) + total_update(profile);
 }
 
+bool was_unsteady(const Profile& profile) {
+  constexpr double kMostSpread = 0.1;
+  constexpr Nanos kLongEnough = std::chrono::milliseconds(5);
+  return profile.spread.value_or(0) > kMostSpread && total_time(profile) >= kLongEnough;
+}
+
 Nanos total_fixed(const Profile& profile) {
   Nanos sum{0};
   for (const LayerCost& cost : profile.costs) sum += cost.fixed_forward + cost.fixed_backward;

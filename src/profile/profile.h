@@ -91,9 +91,6 @@ struct Profile {
 inline constexpr Nanos kLongestInAll = std::chrono::seconds(1'000'000);
 inline constexpr Bytes kLargestInAll{std::int64_t{1} << 53};
 
-// Profiles with a larger spread were measured on a machine whose speed was not steady.
-inline constexpr double kSteady = 0.1;
-
 // Throws BadValue if the sums over all layers exceed `kLongestInAll` or `kLargestInAll`. Every
 // function that reads a profile calls this.
 void check_totals(const Profile& profile);
@@ -113,6 +110,10 @@ void check_totals(const Profile& profile);
 [[nodiscard]] Nanos total_averaging(const Profile& profile);
 // Returns the time of a minibatch on one worker: forward, backward and update of all layers.
 [[nodiscard]] Nanos total_time(const Profile& profile);
+// Whether the times of the passes differ so much that the speed of the machine was not steady. A
+// profile without a spread says nothing. Nor does one of very short passes: they differ by what one
+// interruption takes, on any machine.
+[[nodiscard]] bool was_unsteady(const Profile& profile);
 // Returns the part of total_time() that does not depend on the number of samples.
 [[nodiscard]] Nanos total_fixed(const Profile& profile);
 // Returns the bytes of the weights of all layers.

@@ -159,7 +159,7 @@ std::string sums(const profile::Profile& profile) {
     text += fmt::format(
         "medians of {} pass{}{}\n", *profile.passes, *profile.passes == 1 ? "" : "es",
         profile.spread ? ", whose times are " + percent(*profile.spread) + " apart" : "");
-  if (profile.spread.value_or(0) > profile::kSteady)
+  if (profile::was_unsteady(profile))
     text += "the machine was not steady: measure again when nothing else runs\n";
   text += fmt::format("reading a minibatch: {}\n", to_text(profile.input));
   return text;

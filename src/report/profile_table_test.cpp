@@ -126,6 +126,9 @@ TEST(ProfileTable, SaysWhetherTheMachineWasSteady) {
   EXPECT_TRUE(has("medians of 12 passes, whose times are 3.1 % apart\n"));
   EXPECT_FALSE(has("was not steady"));
   profile.spread = 0.25;
+  EXPECT_TRUE(has("25.0 % apart\n"));
+  EXPECT_FALSE(has("was not steady")) << "passes of a millisecond say nothing about the machine";
+  profile.costs[1].forward = Nanos(5'000'000);
   EXPECT_TRUE(has("25.0 % apart\nthe machine was not steady: measure again"));
 }
 

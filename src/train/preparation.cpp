@@ -182,7 +182,7 @@ void rehearse(const PreparationCase& of, cluster::Cluster cluster) {
 
 // Says that the profile was measured on a machine whose speed was not steady. Empty if it was.
 std::string unsteady_note(const profile::Profile& profile) {
-  if (profile.spread.value_or(0) <= profile::kSteady) return "";
+  if (!profile::was_unsteady(profile)) return "";
   return "the machine was not steady while the network was profiled: the times of passes are " +
          report::percent(*profile.spread) + " apart, and predictions may be off by as much";
 }
