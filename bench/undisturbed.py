@@ -29,11 +29,13 @@ def stolen_share(before, after):
 
 
 def others_share(before, after, own_seconds):
-    """Between two first lines of /proc/stat: of the time for which processors worked for programs,
-    what did not go to this one and to those that it started and waited for."""
-    spent = [int(b) - int(a) for a, b in zip(before.split()[1:4], after.split()[1:4])]
-    worked = sum(spent) / TICKS
-    return max(0.0, 1 - own_seconds / worked) if worked else 0.0
+    """Between two first lines of /proc/stat: of all processors' time, idle time included, what went
+    to other programs than this one and those that it started and waited for. A kernel that counts
+    by ticks is wrong about programs that work in short bursts, by a large part of the little that
+    they work. So the share is not one of the time for which processors worked."""
+    spent = [int(b) - int(a) for a, b in zip(before.split()[1:9], after.split()[1:9])]
+    worked = sum(spent[:3]) / TICKS
+    return max(0.0, worked - own_seconds) * TICKS / sum(spent) if sum(spent) else 0.0
 
 
 def own_seconds():

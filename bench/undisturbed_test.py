@@ -57,8 +57,8 @@ class Undisturbed(unittest.TestCase):
         self.assertEqual(machine.runs, ATTEMPTS)
 
     def test_what_other_programs_took_is_what_this_one_and_its_children_did_not(self):
-        before, after = "cpu 0 0 0 0 0 0 0 0 0 0", f"cpu {6 * TICKS} 0 {2 * TICKS} 99 0 0 50 0 0 0"
-        self.assertAlmostEqual(others_share(before, after, 6), 0.25)
+        before, after = "cpu 0 0 0 0 0 0 0 0 0 0", f"cpu {6 * TICKS} 0 {2 * TICKS} {2 * TICKS} 0 0 0 0 0 0"
+        self.assertAlmostEqual(others_share(before, after, 6), 0.2)
         self.assertEqual(others_share(before, after, 8.1), 0)
         self.assertEqual(others_share(before, before, 0), 0)
 
