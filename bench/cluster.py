@@ -42,7 +42,7 @@ from cluster_report import bars_of, exit_code_of, report_of
 from fidelity import machine_of, say
 from hosts import Hosts
 from programs import Failed, Refused, alone, environment, peers, python, reason_in, together, train
-from undisturbed import ATTEMPTS, Disturbed, own_seconds, undisturbed
+from undisturbed import ATTEMPTS, Disturbed, undisturbed, used_by_others
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROFILE_SECONDS = 15
@@ -98,7 +98,7 @@ class Bench:
         return os.path.join(self.hosts.folder, name)
 
     def guarded(self, measure):
-        return undisturbed(measure, own=own_seconds, attempts=self.args.attempts)
+        return undisturbed(measure, others=used_by_others, attempts=self.args.attempts)
 
     def profile(self, name):
         company = min(self.workers, os.cpu_count())

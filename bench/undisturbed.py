@@ -5,12 +5,12 @@ stolen time. Other programs of this machine take them too. What was measured mea
 about a program, and is measured again.
 """
 import os
-import resource
 import sys
 import time
 
 MOST_STOLEN = 0.02  # of the time for which processors were wanted: less than runs differ anyway
-MOST_OTHERS = 0.05  # of the time for which processors worked: the system's own work is part of it
+MOST_OTHERS = 0.05  # of all processors' time
+KERNEL_THREADS = "2"  # the process that all of the kernel's threads are children of
 TICKS = os.sysconf("SC_CLK_TCK")  # that /proc/stat counts in a second
 ATTEMPTS = 20
 PAUSE = 15  # seconds, in which the others may finish
@@ -28,20 +28,30 @@ def stolen_share(before, after):
     return steal / wanted if wanted else 0.0
 
 
-def others_share(before, after, own_seconds):
-    """Between two first lines of /proc/stat: of all processors' time, idle time included, what went
-    to other programs than this one and those that it started and waited for. A kernel that counts
-    by ticks is wrong about programs that work in short bursts, by a large part of the little that
-    they work. So the share is not one of the time for which processors worked."""
-    spent = [int(b) - int(a) for a, b in zip(before.split()[1:9], after.split()[1:9])]
-    worked = sum(spent[:3]) / TICKS
-    return max(0.0, worked - own_seconds) * TICKS / sum(spent) if sum(spent) else 0.0
+def others_share(before, after, used_before, used_after):
+    """Between two first lines of /proc/stat: of all processors' time, idle time included, what
+    other programs used. `used_before` and `used_after` are used_by_others() then."""
+    whole = sum(int(b) - int(a) for a, b in zip(before.split()[1:9], after.split()[1:9])) / TICKS
+    used = sum(seconds - used_before.get(process, 0) for process, seconds in used_after.items())
+    return max(0.0, used) / whole if whole else 0.0
 
 
-def own_seconds():
-    """Processors' time of this program, and of all that it started and waited for."""
-    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(use.ru_utime + use.ru_stime for use in uses)
+def used_by_others():
+    """By process, the seconds of processors' time of it and of its children that have ended. Left
+    out are this program, and the kernel's own threads. What this program starts and waits for is
+    gone when it looks. The sum of /proc/stat is of no use here: many kernels sample it by ticks, and
+    are far off for programs that work in short bursts."""
+    found = {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:  # it has ended
+            continue
+        is_of_kernel = process == KERNEL_THREADS or fields[1] == KERNEL_THREADS
+        if int(process) != os.getpid() and not is_of_kernel:
+            found[process] = sum(int(ticks) for ticks in fields[11:15]) / TICKS
+    return found
 
 
 def processors():
@@ -49,20 +59,20 @@ def processors():
         return file.readline()
 
 
-def undisturbed(measure, look=processors, pause=time.sleep, own=None, attempts=ATTEMPTS):
-    """What `measure` gives, of the first attempt that was not disturbed. With `own`, which says how
-    much of the processors' time was this program's, other programs count as a disturbance too."""
+def undisturbed(measure, look=processors, pause=time.sleep, others=None, attempts=ATTEMPTS):
+    """What `measure` gives, of the first attempt that was not disturbed. With `others`, which is
+    used_by_others, other programs count as a disturbance too."""
     for attempt in range(attempts):
         if attempt > 0:
             pause(PAUSE)
-        before, own_before = look(), own() if own else 0
+        before, used = look(), others() if others else {}
         result = measure()
         after = look()
         stolen = stolen_share(before, after)
-        others = others_share(before, after, own() - own_before) if own else 0
-        if stolen <= MOST_STOLEN and others <= MOST_OTHERS:
+        taken = others_share(before, after, used, others()) if others else 0
+        if stolen <= MOST_STOLEN and taken <= MOST_OTHERS:
             return result
         print(f"the host took {100 * stolen:.0f} % of the processors' time away, and other programs "
-              f"{100 * others:.0f} %", file=sys.stderr, flush=True)
+              f"{100 * taken:.0f} %", file=sys.stderr, flush=True)
     raise Disturbed(f"processors were taken away in each of {attempts} attempts: nothing can be "
                     "measured on this machine now; run it again later")

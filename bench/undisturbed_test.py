@@ -1,11 +1,15 @@
 """bench/undisturbed.py, with processors that a test makes up."""
 import contextlib
 import io
+import os
+import subprocess
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True
-from undisturbed import ATTEMPTS, TICKS, Disturbed, others_share, stolen_share, undisturbed
+from undisturbed import (ATTEMPTS, TICKS, Disturbed, others_share, stolen_share, undisturbed,
+                         used_by_others)
 
 
 class Machine:
@@ -56,22 +60,31 @@ class Undisturbed(unittest.TestCase):
             machine.measure()
         self.assertEqual(machine.runs, ATTEMPTS)
 
-    def test_what_other_programs_took_is_what_this_one_and_its_children_did_not(self):
+    def test_what_other_programs_took_is_a_share_of_all_processors_time(self):
         before, after = "cpu 0 0 0 0 0 0 0 0 0 0", f"cpu {6 * TICKS} 0 {2 * TICKS} {2 * TICKS} 0 0 0 0 0 0"
-        self.assertAlmostEqual(others_share(before, after, 6), 0.2)
-        self.assertEqual(others_share(before, after, 8.1), 0)
-        self.assertEqual(others_share(before, before, 0), 0)
+        self.assertAlmostEqual(others_share(before, after, {"7": 3}, {"7": 4, "9": 1}), 0.2)
+        self.assertEqual(others_share(before, after, {"7": 3, "8": 5}, {"7": 3}), 0)
+        self.assertEqual(others_share(before, before, {}, {}), 0)
+
+    def test_other_programs_are_seen_and_this_one_is_not(self):
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+            time.sleep(0.5)
+            found = used_by_others()
+            other.kill()
+        self.assertGreater(found[str(other.pid)], 0)
+        self.assertNotIn(str(os.getpid()), found)
+        self.assertNotIn("2", found)
 
     def test_other_programs_disturb_only_where_they_are_looked_at(self):
         machine = Machine([0, 0, 0])
-        used = iter([0, 0.5, 0.5, 1.5])  # of the second that each run takes in all
+        used = iter([0, 0.5, 0.5, 0.5])  # of the second that each run takes in all
 
         def measure(**more):
             with contextlib.redirect_stderr(io.StringIO()):
                 return undisturbed(machine.run, lambda: f"cpu {machine.runs * TICKS} 0 0 0 0 0 0 0 0 0",
                                    machine.pause, **more)
         self.assertEqual(measure(), 1)
-        self.assertEqual(measure(own=lambda: next(used)), 3)
+        self.assertEqual(measure(others=lambda: {"7": next(used)}), 3)
 
 
 unittest.main()
