@@ -38,21 +38,29 @@ def others_share(before, after, used_before, used_after):
 
 
 def used_by_others():
-    """By process, the seconds of processors' time of it and of its children that have ended. Left
-    out are this program, the kernel's own threads, and the children of the first process: it
-    inherits those that mpirun leaves behind. What this program starts is gone when it looks."""
-    found = {}
+    """By process, such as "42 (python)", the seconds of processors' time of it and of its children
+    that have ended. Left out are this program with all that it started, the kernel's own threads,
+    and the children of the first process: it inherits those that mpirun leaves behind."""
+    parents, used = {}, {}
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
+                name, rest = file.read().rsplit(")", 1)
         except OSError:  # it has ended
             continue
-        is_of_kernel = process == KERNEL_THREADS or fields[1] == KERNEL_THREADS
-        if int(process) != os.getpid() and not is_of_kernel:
-            times = fields[11:13] if process == FIRST else fields[11:15]
-            found[process] = sum(map(int, times)) / TICKS
-    return found
+        fields = rest.split()
+        parents[process] = fields[1]
+        times = fields[11:13] if process == FIRST else fields[11:15]
+        used[process] = (name + ")", sum(map(int, times)) / TICKS)
+
+    def is_other(process):
+        while process in parents:
+            if process in (KERNEL_THREADS, str(os.getpid())):
+                return False
+            process = parents[process]
+        return True
+
+    return {name: seconds for process, (name, seconds) in used.items() if is_other(process)}
 
 
 def processors():
@@ -70,10 +78,13 @@ def undisturbed(measure, look=processors, pause=time.sleep, others=None, attempt
         result = measure()
         after = look()
         stolen = stolen_share(before, after)
-        taken = others_share(before, after, used, others()) if others else 0
+        used_after = others() if others else {}
+        taken = others_share(before, after, used, used_after)
         if stolen <= MOST_STOLEN and taken <= MOST_OTHERS:
             return result
+        busiest = max(used_after, key=lambda each: used_after[each] - used.get(each, 0), default="")
         print(f"the host took {100 * stolen:.0f} % of the processors' time away, and other programs "
-              f"{100 * taken:.0f} %", file=sys.stderr, flush=True)
+              f"{100 * taken:.0f} %" + (f", most of it process {busiest}" if taken > 0 else ""),
+              file=sys.stderr, flush=True)
     raise Disturbed(f"processors were taken away in each of {attempts} attempts: nothing can be "
                     "measured on this machine now; run it again later")
