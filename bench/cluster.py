@@ -98,7 +98,11 @@ class Bench:
         return os.path.join(self.hosts.folder, name)
 
     def guarded(self, measure):
-        return undisturbed(measure, others=used_by_others, attempts=self.args.attempts)
+        def alone():
+            result = measure()
+            self.hosts.wait_for_end()
+            return result
+        return undisturbed(alone, others=used_by_others, attempts=self.args.attempts)
 
     def profile(self, name):
         company = min(self.workers, os.cpu_count())

@@ -201,6 +201,14 @@ exec nsenter --net={NAMESPACES}/$host unshare --uts sh -c 'hostname "$0" && exec
             time.sleep(0.05)
         print(f"processes in {name} do not end: {' '.join(pids)}", file=sys.stderr)
 
+    def wait_for_end(self):
+        """Waits until nothing runs on the hosts: mpirun ends before its daemons do."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if not any(self.tools.ip("netns", "pids", name).split() for name in self.names):
+                return
+            time.sleep(0.05)
+
     def end_all_processes(self):
         for name in self.names:
             self.end_processes(name)
