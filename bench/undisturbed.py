@@ -49,6 +49,8 @@ def used_by_others():
         except OSError:  # it has ended
             continue
         fields = rest.split()
+        if fields[0] == "Z":  # it has ended too, and the first process has not noticed yet
+            continue
         parents[process] = fields[1]
         times = fields[11:13] if process == FIRST else fields[11:15]
         used[process] = (name + ")", sum(map(int, times)) / TICKS)
