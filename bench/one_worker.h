@@ -24,6 +24,7 @@ class FixedFeed final : public runtime::Feed {
   }
   std::int64_t samples(const schedule::Item&) const override { return batch_; }
   std::int64_t minibatch_samples(std::int64_t) const override { return batch_; }
+  std::int64_t samples_before(std::int64_t minibatch) const override { return minibatch * batch_; }
   at::Tensor load(const model::InputSpec& input, const schedule::Item&, std::int64_t first,
                   std::int64_t count) const override {
     return tensors_.at(input.layer).slice(0, first, first + count);

@@ -37,10 +37,13 @@ inline constexpr double kRate = 0.05;
 inline constexpr double kMomentum = 0.9;
 
 [[nodiscard]] inline at::Tensor sgd_step(const at::Tensor& weights, const at::Tensor& gradient,
-                                         at::Tensor& velocity) {
+                                         at::Tensor& velocity, double rate = 1) {
   velocity = velocity.defined() ? velocity * kMomentum + gradient : gradient.clone();
-  return weights.add(velocity, -kRate);
+  return weights.add(velocity, -kRate * rate);
 }
+
+// As runtime::Job::rate.
+using Rate = std::function<double(std::int64_t samples, std::int64_t minibatches)>;
 
 // Returns the weight version that `stage` uses for `minibatch`, that is, the number of updates of
 // the stage. A negative number means version 0.
@@ -106,16 +109,19 @@ class Reference {
 
   // Trains on all minibatches of `extent`. The newest weights count as version 0 of `rule`. `first`
   // is the number of the first minibatch in the whole training. If `most` is set, gradients are
-  // clipped to that norm over all stages together.
+  // clipped to that norm over all stages together. `rate`: Job::rate.
   void train(const runtime::Feed& feed, const schedule::Extent& extent, const Rule& rule,
-             std::int64_t first = 0, std::optional<double> most = {}) {
+             std::int64_t first = 0, std::optional<double> most = {},
+             const Rate& rate = [](std::int64_t, std::int64_t) { return 1.0; }) {
     for (Weights& weights : stages_) weights.history = {weights.history.back()};
     for (std::int64_t t = 0; t < extent.minibatches; ++t) {
       for (std::size_t s = 0; s < stages_.size(); ++s) use_version(s, rule(s, t));
       double loss = 0;
       for (int m = 0; m < extent.microbatches_of(t); ++m) loss += train_item(feed, {t, m}, first);
       losses_[first + t] = loss;
-      finish_minibatch(t, extent.minibatches, most);
+      finish_minibatch(t, extent.minibatches, most, [&](std::int64_t count) {
+        return rate(feed.samples_before(t + 1 - count), count);
+      });
     }
   }
 
@@ -358,13 +364,18 @@ class Reference {
     }
   }
 
-  // Updates the stages whose round of minibatches ends with minibatch `t`.
-  void finish_minibatch(std::int64_t t, std::int64_t minibatches, std::optional<double> most) {
+  // Updates the stages whose round of minibatches ends with minibatch `t`. `rate` returns the
+  // factor on the learning rate of an update with so many minibatches.
+  void finish_minibatch(std::int64_t t, std::int64_t minibatches, std::optional<double> most,
+                        const std::function<double(std::int64_t)>& rate) {
     const at::NoGradGuard no_grad;
     std::map<std::size_t, model::Tensors> gradients;
+    std::map<std::size_t, double> rates;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const std::int64_t r = together_ ? 1 : replicas(s);
-      if ((t + 1) % r == 0 || t + 1 == minibatches) gradients[s] = gradients_of(s, t % r + 1);
+      if ((t + 1) % r != 0 && t + 1 != minibatches) continue;
+      gradients[s] = gradients_of(s, t % r + 1);
+      rates[s] = rate(t % r + 1);
     }
     if (most) clip(gradients, *most);
     for (auto& [s, of_stage] : gradients) {
@@ -372,7 +383,8 @@ class Reference {
       model::Tensors next;
       for (std::size_t i = 0; i < of_stage.size(); ++i)
         next.push_back(of_stage[i].defined()
-                           ? sgd_step(weights.history.back()[i], of_stage[i], weights.velocities[i])
+                           ? sgd_step(weights.history.back()[i], of_stage[i], weights.velocities[i],
+                                      rates[s])
                            : weights.history.back()[i]);
       weights.history.push_back(std::move(next));
       for (model::Tensors& parameters : weights.parameters)

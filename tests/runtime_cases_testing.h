@@ -37,7 +37,7 @@ class MomentumSgd final : public runtime::Optimiser {
     else
       velocity = step.gradient.clone();
     at::Tensor out = step.to;
-    at::add_out(out, step.from, velocity, -kRate);
+    at::add_out(out, step.from, velocity, -kRate * step.rate);
   }
   std::vector<std::string> state_names() const override { return {"momentum"}; }
   runtime::OptimiserState state(std::size_t parameter) const override {
@@ -135,6 +135,13 @@ struct Plain {
   std::map<std::int64_t, double> losses;
 };
 
+// A learning rate that is another one for every update, and depends on its number of minibatches.
+[[nodiscard]] inline Rate changing_rate() {
+  return [](std::int64_t samples, std::int64_t minibatches) {
+    return static_cast<double>(minibatches) / (1 + static_cast<double>(samples) / 16);
+  };
+}
+
 // A network, a plan for one system with its schedule, and samples.
 struct Case {
   Case(model::Network of, plan::Plan with, const systems::ScheduleOptions& training,
@@ -149,6 +156,7 @@ struct Case {
   [[nodiscard]] runtime::Job job() const {
     runtime::Job job = make_job(network, plan);
     job.averaging = averaging;
+    job.rate = rate;
     job.devices.assign(static_cast<std::size_t>(plan::worker_count(plan)), device);
     return job;
   }
@@ -162,7 +170,7 @@ struct Case {
   }
   [[nodiscard]] Plain plain(const Rule& rule) const {
     Reference loop = reference();
-    loop.train(feed, extent, rule);
+    loop.train(feed, extent, rule, 0, {}, rate);
     return {loop.weights(), loop.losses()};
   }
   // The weights that plain training gives with this rule.
@@ -176,6 +184,7 @@ struct Case {
   // Buckets so small that the small networks have several.
   runtime::AveragingOptions averaging{.buckets = {Bytes{256}, Bytes{1024}}};
   at::Device device{at::kCPU};  // device of every worker
+  Rate rate = [](std::int64_t, std::int64_t) { return 1.0; };
 };
 
 // Runs the case. Expects the weights of plain training bit for bit, its losses, and the ops of the

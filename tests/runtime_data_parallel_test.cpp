@@ -279,6 +279,12 @@ TEST(AsynchronousDataParallel, OfOneWorkerIsPlainTraining) {
   }
 }
 
+TEST(AsynchronousDataParallel, ServersUseTheLearningRateOfEachMinibatch) {
+  Case test = data_parallel_case("resnet", "dp-asp", {1}, 8);
+  test.rate = changing_rate();
+  expect_bits(test, newest_weights());
+}
+
 TEST(AsynchronousDataParallel, CountsHowFarTheWeightsHadMovedOn) {
   for (const int width : {2, 3}) {
     const Case test = data_parallel_case("mlp", "dp-asp", {width}, 10 * width);

@@ -144,6 +144,9 @@ class ChangedFeed final : public runtime::Feed {
   std::int64_t minibatch_samples(std::int64_t minibatch) const override {
     return whole_.minibatch_samples(minibatch);
   }
+  std::int64_t samples_before(std::int64_t minibatch) const override {
+    return whole_.samples_before(minibatch);
+  }
   at::Tensor load(const model::InputSpec& input, const schedule::Item& item, std::int64_t first,
                   std::int64_t count) const override {
     const at::Tensor samples = whole_.load(input, item, first, count);

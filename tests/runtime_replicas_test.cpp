@@ -41,6 +41,25 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
       }
 }
 
+// Stages of different numbers of replicas are updated after different samples.
+TEST(RuntimeReplicas, TheLearningRateMayChangeWithEveryUpdate) {
+  for (const auto& [system, replicas, microbatches] :
+       std::vector<std::tuple<std::string, std::vector<int>, int>>{{"pipedream", {3, 1}, 1},
+                                                                   {"pipedream", {1, 2}, 1},
+                                                                   {"dapple", {2, 2}, 2},
+                                                                   {"2bw", {2, 2}, 2},
+                                                                   {"dp-bsp", {3}, 1}}) {
+    SCOPED_TRACE(system + ", " + text_of(replicas));
+    Case test = case_of("mlp", system, replicas, microbatches, 8);
+    test.rate = changing_rate();
+    expect_bits(test, system == "pipedream" ? round_robin(test.plan)
+                      : system == "2bw"     ? one_update_behind(2)
+                      : system == "dp-bsp"
+                          ? Rule([](std::size_t, std::int64_t t) { return t / 3; })
+                          : newest_weights());
+  }
+}
+
 // Gradients are summed where they lie, as NCCL does, but by lanes in host memory. With two replicas
 // every order of summation gives the same bits.
 TEST(RuntimeReplicas, GradientsThatAreSummedWhereTheyLieGiveTheSame) {

@@ -98,6 +98,17 @@ INSTANTIATE_TEST_SUITE_P(All, RuntimeRules,
                                           testing::Range<std::size_t>(0, kStyles.size())),
                          name_of);
 
+TEST(RuntimeRules, TheLearningRateMayChangeWithEveryUpdate) {
+  for (const Style& style : kStyles) {
+    SCOPED_TRACE(style.name);
+    Case test = case_of(style, "mlp", 3, 8);
+    const runtime::Weights constant = test.run().weights;
+    test.rate = changing_rate();
+    const runtime::TestRun run = expect_bits(test, rule_of(style, 3));
+    EXPECT_FALSE(are_same(run.weights, constant)) << "the rate must matter";
+  }
+}
+
 // If another rule gave the same bits, the comparisons above would prove nothing.
 TEST(RuntimeRulesDiffer, AnyOtherRuleGivesOtherBits) {
   for (const std::string& network : networks({"mlp", "resnet", "gnmt8", "gpt", "awd-lm", "tied"})) {
@@ -206,6 +217,9 @@ class VaryingFeed final : public runtime::Feed {
   std::int64_t samples(const schedule::Item& item) const override { return whole_.samples(item); }
   std::int64_t minibatch_samples(std::int64_t minibatch) const override {
     return whole_.minibatch_samples(minibatch);
+  }
+  std::int64_t samples_before(std::int64_t minibatch) const override {
+    return whole_.samples_before(minibatch);
   }
   at::Tensor load(const model::InputSpec& input, const schedule::Item& item, std::int64_t first,
                   std::int64_t count) const override {

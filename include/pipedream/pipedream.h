@@ -442,6 +442,20 @@ struct Optimiser {
   double beta1 = 0.9;       // only for "adam" and "adamw"
   double beta2 = 0.999;     // only for "adam" and "adamw"
   double epsilon = 1e-8;    // only for "adam" and "adamw"
+  // Whether biases and the scales of normalisations, that is, parameters of fewer than two
+  // dimensions, are left out of weight decay. Not for the system "dp-asp".
+  bool decay_weights_only = false;
+  // The learning rate rises in equal steps over so many updates ("500") or epochs ("2epochs"). If
+  // empty, it does not.
+  std::string warm_up{};
+  // How the learning rate falls: "cosine" to 0 at the end of the training, "cosine:0.1" to a tenth,
+  // "step:30epochs:0.1" to a tenth of its value after each 30 epochs (or updates, without the
+  // word), or "none". If empty, it stays.
+  std::string learning_rate_decay{};
+  // Whether the learning rate is multiplied by the number of minibatches of Network::batch()
+  // samples that an update averages over, so that systems with large and small updates go equally
+  // far per sample.
+  bool scale_learning_rate = false;
 };
 
 // The progress of training when the loss of a minibatch is known, for TrainOptions::on_step.

@@ -16,6 +16,7 @@
 #include "core/machine.h"
 #include "core/text.h"
 #include "model/device.h"
+#include "model/label_smoothing.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
 #include "profile/profile_file.h"
@@ -26,8 +27,10 @@ namespace pipedream::cli {
 namespace {
 
 model::Network make_network(const TrainFlags& flags, const model::NetworkEntry& entry) {
-  return entry.make(model::Options(entry.options, flags.options),
-                    flags.batch.value_or(entry.batch));
+  model::Network network = entry.make(model::Options(entry.options, flags.options),
+                                      flags.batch.value_or(entry.batch));
+  if (flags.label_smoothing > 0) model::smooth_labels(network, flags.label_smoothing);
+  return network;
 }
 
 }  // namespace

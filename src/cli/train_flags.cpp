@@ -1,6 +1,7 @@
 #include "cli/train_flags.h"
 
 #include <charconv>
+#include <functional>
 
 #include "cli/flags.h"
 #include "core/error.h"
@@ -11,13 +12,17 @@
 namespace pipedream::cli {
 namespace {
 
-std::string check_checkpoint_times(const std::string& text) {
-  try {
-    (void)checkpoint_interval(text);
-    return "";
-  } catch (const BadValue& bad) {
-    return bad.what();
-  }
+// Returns a check for a flag whose value `parse` reads.
+template <class Parse>
+std::function<std::string(const std::string&)> check_with(Parse parse) {
+  return [parse](const std::string& text) -> std::string {
+    try {
+      (void)parse(text);
+      return "";
+    } catch (const BadValue& bad) {
+      return bad.what();
+    }
+  };
 }
 
 void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -44,12 +49,31 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
       .add_option("--learning-rate,--lr", flags->learning_rate,
                   "How far an update goes [0.01; adam and adamw: 0.001]")
       ->check(range<double>(0, 1e6, "a number"));
+  command
+      .add_option("--warm-up", flags->warm_up,
+                  "Raise the learning rate in equal steps over so many updates (500) or epochs "
+                  "(2epochs)")
+      ->check(check_with(train::parse_span));
+  command
+      .add_option("--learning-rate-decay,--lr-decay", flags->learning_rate_decay,
+                  "How the learning rate falls: cosine, cosine:0.1 (down to that share), "
+                  "step:30epochs:0.1 (times that, after each such span) or none [none]")
+      ->check(check_with(train::parse_decay));
+  command.add_flag("--scale-learning-rate", flags->scale_learning_rate,
+                   "Multiply the learning rate by the minibatches that an update averages over");
   command.add_option("--momentum", flags->momentum, "Of the optimiser momentum [0.9]")
       ->check(share);
   command
       .add_option("--weight-decay", flags->weight_decay,
                   "How strongly an update pulls weights towards 0 [0]")
       ->check(range<double>(0, 1e6, "a number"));
+  command.add_flag("--decay-weights-only", flags->decay_weights_only,
+                   "No weight decay for biases and for the scales of normalisations");
+  command
+      .add_option("--label-smoothing", flags->label_smoothing,
+                  "Share of each label that is spread evenly over all classes; for the loss "
+                  "cross-entropy [0]")
+      ->check(range<double>(0, 1, "a number"));
   command
       .add_option("--clip", flags->clip,
                   "The largest norm of all gradients of an update (systems that flush)")
@@ -123,7 +147,7 @@ void add_checkpoint_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& 
       .add_option("--checkpoint-every", flags->checkpoint_every,
                   "Minibatches from one checkpoint to the next, or a time such as 10min, or epoch, "
                   "or never; into --out [epoch]")
-      ->check(check_checkpoint_times);
+      ->check(check_with(checkpoint_interval));
   command
       .add_option("--checkpoint-at", flags->checkpoint_at, "One more after this many minibatches")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));
@@ -225,6 +249,14 @@ CheckpointInterval checkpoint_interval(const std::string& text) {
                  ", a time such as 10min, epoch or never, found '" + printable(text) + "'");
 }
 
+train::RateOptions rate_options(const TrainFlags& flags) {
+  train::RateOptions options{.scales = flags.scale_learning_rate};
+  if (!flags.warm_up.empty()) options.warm_up = train::parse_span(flags.warm_up);
+  if (!flags.learning_rate_decay.empty())
+    options.decay = train::parse_decay(flags.learning_rate_decay);
+  return options;
+}
+
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
   train::OptimiserOptions options;
   if (!flags.optimiser.empty()) options.kind = train::optimiser_kind(flags.optimiser);
@@ -234,6 +266,7 @@ train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
                    ": leave one of them out");
   options.momentum = flags.momentum.value_or(options.momentum);
   options.weight_decay = flags.weight_decay;
+  options.decays_vectors = !flags.decay_weights_only;
   return options;
 }
 

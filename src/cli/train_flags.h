@@ -12,6 +12,7 @@
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
+#include "train/learning_rate.h"
 #include "train/optimiser_options.h"
 
 namespace pipedream::cli {
@@ -36,8 +37,13 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   // minibatches, at most about an epoch but at least about 20. Not set: one epoch.
   std::optional<Seconds> each_system;
   std::optional<double> learning_rate;
+  std::string warm_up;              // a train::Span; empty: none
+  std::string learning_rate_decay;  // a train::Decay; empty: none
+  bool scale_learning_rate = false;
   std::optional<double> momentum;
   double weight_decay = 0;
+  bool decay_weights_only = false;
+  double label_smoothing = 0;
   std::optional<double> clip;
   bool no_evaluation = false;
   std::string link;
@@ -85,6 +91,8 @@ struct CheckpointInterval {
 // Throws BadValue for a text that says none of what the flag takes.
 [[nodiscard]] CheckpointInterval checkpoint_interval(const std::string& text);
 
+// How the learning rate changes. Throws BadValue for a text that is no span or no decay.
+[[nodiscard]] train::RateOptions rate_options(const TrainFlags& flags);
 // The optimiser's options. Throws BadUsage for a flag that the chosen optimiser does not have.
 [[nodiscard]] train::OptimiserOptions optimiser_options(const TrainFlags& flags);
 

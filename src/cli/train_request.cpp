@@ -15,6 +15,7 @@ train::Request request_of(const TrainFlags& flags) {
   request.bind_cores = flags.cores == kOwnCores;
   request.computing = {flags.device, flags.precision};
   request.optimiser = optimiser_options(flags);
+  request.rate = rate_options(flags);
   request.clip = flags.clip;
   request.patience = flags.patience;
   request.vertical_sync = flags.vertical_sync;

@@ -20,6 +20,26 @@ train::OptimiserOptions optimiser_of(const Optimiser& wanted) {
   options.beta1 = wanted.beta1;
   options.beta2 = wanted.beta2;
   options.epsilon = wanted.epsilon;
+  options.decays_vectors = !wanted.decay_weights_only;
+  return options;
+}
+
+// What `parse` reads from `text`, the value of the option `name`.
+template <class Parse>
+auto parsed(const char* name, const std::string& text, Parse parse) {
+  try {
+    return parse(text);
+  } catch (const BadValue& bad) {
+    throw BadUsage("`" + std::string(name) + "`: " + bad.what());
+  }
+}
+
+train::RateOptions rate_of(const Optimiser& wanted) {
+  train::RateOptions options{.scales = wanted.scale_learning_rate};
+  if (!wanted.warm_up.empty())
+    options.warm_up = parsed("warm_up", wanted.warm_up, train::parse_span);
+  if (!wanted.learning_rate_decay.empty())
+    options.decay = parsed("learning_rate_decay", wanted.learning_rate_decay, train::parse_decay);
   return options;
 }
 
@@ -55,6 +75,7 @@ train::Request request_of(const TrainOptions& options, bool evaluate) {
   request.bind_cores = options.bind_cores;
   request.computing = {options.device, options.precision};
   request.optimiser = optimiser_of(options.optimiser);
+  request.rate = rate_of(options.optimiser);
   request.clip = options.clip;
   request.patience = options.patience;
   request.vertical_sync = options.vertical_sync;

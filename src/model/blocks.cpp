@@ -7,6 +7,7 @@
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
+#include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>
@@ -258,8 +259,8 @@ Block concatenate() {
           .forward = [](const Tensors& x, const Weights&, const Pass&) { return at::cat(x, -1); }};
 }
 
-Block cross_entropy() {
-  return {.kind = "CrossEntropy",
+Block cross_entropy(double smoothing) {
+  return {.kind = kCrossEntropy,
           .inputs = {"logits", "labels"},
           .output = "loss",
           .infer =
@@ -267,8 +268,11 @@ Block cross_entropy() {
                 return TensorType{{}, inputs[0].type};
               },
           .forward =
-              [](const Tensors& x, const Weights&, const Pass&) {
-                return at::cross_entropy_loss(x[0].flatten(0, -2), x[1].flatten());
+              [smoothing](const Tensors& x, const Weights&, const Pass& pass) {
+                constexpr std::int64_t kIgnored = -100;  // torch's default
+                return at::cross_entropy_loss(x[0].flatten(0, -2), x[1].flatten(), {},
+                                              at::Reduction::Mean, kIgnored,
+                                              pass.training ? smoothing : 0);
               }};
 }
 

@@ -47,7 +47,9 @@ struct Conv {
 [[nodiscard]] Block dropout_block(double p);
 [[nodiscard]] Block add();          // the sum of two inputs of equal shape
 [[nodiscard]] Block concatenate();  // joins two inputs along the last dimension
-// The mean cross-entropy of logits [N, …, C] and class numbers [N, …], a scalar.
-[[nodiscard]] Block cross_entropy();
+// The mean cross-entropy of logits [N, …, C] and class numbers [N, …], a scalar. In training, a
+// share `smoothing` of each label is spread evenly over all classes (label smoothing).
+[[nodiscard]] Block cross_entropy(double smoothing = 0);
+inline constexpr const char* kCrossEntropy = "CrossEntropy";  // Block::kind of cross_entropy()
 
 }  // namespace pipedream::model

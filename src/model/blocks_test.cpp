@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linear.h>
@@ -10,7 +11,10 @@
 #include <ATen/ops/randn.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "core/error.h"
+#include "core/testing.h"
 #include "model/conv2d.h"
+#include "model/label_smoothing.h"
 #include "model/memory_meter.h"
 #include "model/random.h"
 #include "model/whole_model.h"
@@ -200,6 +204,41 @@ TEST(MemoryMeter, CountsItsPeakFromWhereItWasRestarted) {
   EXPECT_EQ(meter.peak(), 4000);
   { const at::Tensor gone = at::ones({10}); }
   EXPECT_EQ(meter.peak(), 4040);
+}
+
+TEST(LabelSmoothing, ChangesTheLossOfTrainingAlone) {
+  NetworkBuilder net("smooth", 4);
+  const Wire x = net.input("features", {4, 3}, at::kFloat);
+  const Wire labels = net.input("labels", {4}, at::kLong, 3);
+  Network network = std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
+  const at::Tensor scores = at::randn({4, 3});
+  const at::Tensor classes = at::arange(4) % 3;
+  const auto loss_of = [&](bool training) {
+    const LayerId layer = network.graph.value(network.loss).producer;
+    return make_layer(network, layer, 0, at::kCPU)
+        ->forward({scores, classes}, {.training = training})[0]
+        .item<float>();
+  };
+  const float plain = at::cross_entropy_loss(scores, classes).item<float>();
+  EXPECT_EQ(loss_of(true), plain);
+  smooth_labels(network, 0.2);
+  EXPECT_EQ(loss_of(false), plain);
+  EXPECT_EQ(loss_of(true), at::cross_entropy_loss(scores, classes, {}, at::Reduction::Mean, -100, 0.2)
+                               .item<float>());
+}
+
+TEST(LabelSmoothing, IsForCrossEntropyOnly) {
+  NetworkBuilder net("other", 4);
+  const Wire x = net.input("features", {4, 3}, at::kFloat);
+  Network network = std::move(net).build(net.add(
+      "mean",
+      Block{.kind = "Mean",
+            .infer = [](auto inputs) { return TensorType{{}, inputs[0].type}; },
+            .forward = [](const Tensors& in, const Weights&, const Pass&) { return in[0].mean(); }},
+      {x}));
+  EXPECT_EQ(test::message_of<CannotMeet>([&] { smooth_labels(network, 0.1); }),
+            "`label_smoothing` is for the loss cross-entropy, and that of 'other' is Mean: leave it "
+            "out");
 }
 
 }  // namespace

@@ -38,6 +38,19 @@ Wire NetworkBuilder::input(const std::string& name, Shape shape, at::ScalarType 
   return {assembly_.add_input(name, of, bound), of};
 }
 
+LayerSpec spec_of(Block block) {
+  LayerSpec spec;
+  spec.inputs = std::move(block.inputs);
+  spec.parameters = std::move(block.parameters);
+  spec.buffers = std::move(block.buffers);
+  spec.make = [forward = std::move(block.forward), shared = std::move(block.shared)](
+                  Tensors parameters, Tensors buffers) {
+    return std::make_unique<FunctionLayer>(forward, shared, std::move(parameters),
+                                           std::move(buffers));
+  };
+  return spec;
+}
+
 Wire NetworkBuilder::add(const std::string& name, Block block, const std::vector<Wire>& inputs) {
   return add(name, name, std::move(block), inputs);
 }
@@ -55,17 +68,8 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   }
   std::vector<OutputPlace> places;
   for (const Wire& wire : inputs) places.push_back({wire.layer, wire.output});
-  LayerSpec spec;
-  spec.inputs = std::move(block.inputs);
-  spec.parameters = std::move(block.parameters);
-  spec.buffers = std::move(block.buffers);
-  spec.make = [forward = std::move(block.forward), shared = std::move(block.shared)](
-                  Tensors parameters, Tensors buffers) {
-    return std::make_unique<FunctionLayer>(forward, shared, std::move(parameters),
-                                           std::move(buffers));
-  };
-  const LayerId layer =
-      assembly_.add_layer(name, std::move(block.kind), prefix, outputs, places, std::move(spec));
+  const LayerId layer = assembly_.add_layer(name, std::move(block.kind), prefix, outputs, places,
+                                            spec_of(std::move(block)));
   if (outputs.size() > 1) shared_.emplace(layer, Wire{layer, outputs[1].type, 1});
   return {layer, output};
 }

@@ -38,6 +38,9 @@ struct Block {
   ForwardFunction forward;
 };
 
+// What a network keeps of a block. The names of its outputs are left to the network.
+[[nodiscard]] LayerSpec spec_of(Block block);
+
 // An output of a layer that is already in the network.
 struct Wire {
   LayerId layer;

@@ -1,6 +1,7 @@
 #include "runtime/asynchronous.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -64,11 +65,12 @@ AsynchronousWeights::~AsynchronousWeights() {
   channels_.pushes.send(channels_.pushes.me(), 0, to_server(Request::kLeave));
 }
 
-void AsynchronousWeights::expect() {
-  buckets_.begin([this](std::size_t bucket, const at::Tensor& flat) { send(bucket, flat); });
+void AsynchronousWeights::expect(double rate) {
+  buckets_.begin(
+      [this, rate](std::size_t bucket, const at::Tensor& flat) { send(bucket, flat, rate); });
 }
 
-void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
+void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat, double rate) {
   const HostCopies::Copy copy = copies_.to_host(flat);
   for (std::size_t server = 0; server < members_.size(); ++server) {
     const auto [first, count] = shard_of(flat.numel(), server, members_.size());
@@ -80,6 +82,7 @@ void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
     transport::Message message = to_server(Request::kGradients);
     message.header.push_back(static_cast<std::int64_t>(bucket));
     message.header.push_back(versions_[server]);
+    message.header.push_back(std::bit_cast<std::int64_t>(rate));
     message.bytes = bytes;
     message.owner = std::make_shared<at::Tensor>(copy.tensor);
     message.is_ready = copy.readiness();
@@ -87,8 +90,8 @@ void AsynchronousWeights::send(std::size_t bucket, const at::Tensor& flat) {
   }
 }
 
-void AsynchronousWeights::push() {
-  if (!buckets_.is_open()) expect();
+void AsynchronousWeights::push(double rate) {
+  if (!buckets_.is_open()) expect(rate);
   pushed_ = buckets_.finish();
 }
 

@@ -47,10 +47,11 @@ class AsynchronousWeights {
   ~AsynchronousWeights();
 
   // Announces that the next backward completes a minibatch's gradients: each bucket is sent to the
-  // servers while the backward runs, as soon as it is complete.
-  void expect();
+  // servers while the backward runs, as soon as it is complete. `rate`: ParameterStep::rate of the
+  // steps with these gradients.
+  void expect(double rate);
   // Sends the buckets that have not been sent yet.
-  void push();
+  void push(double rate);
   // Waits until all servers have applied the pushed gradients. The weights that they then hold
   // become version `to` of the stage. Throws WorkerLost after `patience`.
   void pull(WeightVersion to);
@@ -93,7 +94,7 @@ class AsynchronousWeights {
                     transport::Transport& control,
                     std::map<std::size_t, OptimiserState>& gathered) const;
   // Sends every server its part of a complete bucket.
-  void send(std::size_t bucket, const at::Tensor& flat);
+  void send(std::size_t bucket, const at::Tensor& flat, double rate);
   // Returns a deadline that may have moved to a later time since the last call.
   using MovingDeadline = std::function<transport::Deadline()>;
   // Copies the next answer of a server into `weights`. Returns the staleness that the answer

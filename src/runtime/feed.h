@@ -16,6 +16,8 @@ class Feed {
   [[nodiscard]] virtual std::int64_t samples(const schedule::Item& item) const = 0;
   // The number of samples of a whole minibatch.
   [[nodiscard]] virtual std::int64_t minibatch_samples(std::int64_t minibatch) const = 0;
+  // The number of samples trained before `minibatch`, over all epochs.
+  [[nodiscard]] virtual std::int64_t samples_before(std::int64_t minibatch) const = 0;
 
   // The content of the network's `input` for the samples [first, first + count) of `item`.
   // Dimension 0 of the tensor is the sample.

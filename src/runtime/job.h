@@ -59,6 +59,9 @@ struct Job {
   std::chrono::milliseconds patience{60'000};  // the longest wait for another worker
   // Returns a new optimiser without state, for one stage on one worker.
   std::function<std::unique_ptr<Optimiser>()> make_optimiser;
+  // The factor on the optimiser's learning rate of an update that averages over `minibatches`
+  // minibatches, when `samples` samples were trained before the first of them. Empty: it is 1.
+  std::function<double(std::int64_t samples, std::int64_t minibatches)> rate;
   // How replicas all-reduce weight gradients. Asynchronous data parallelism (dp-asp) uses only the
   // bucket sizes, for the gradients that workers push.
   AveragingOptions averaging;

@@ -17,6 +17,8 @@ struct ParameterStep {
   at::Tensor gradient;        // the optimiser may overwrite it
   at::Tensor to;              // the weights after; may be the same memory as `from`
   double divisor = 1;         // the gradient is divided by it; 1 unless the optimiser divides()
+  double rate = 1;            // the learning rate is multiplied by it; the same in all steps of an
+                              // update
 };
 
 // The optimiser state of one parameter, by the names that checkpoints give it, such as "momentum".

@@ -1,5 +1,6 @@
 #include "runtime/parameter_server.h"
 
+#include <bit>
 #include <cstring>
 
 #include <ATen/core/grad_mode.h>
@@ -101,7 +102,8 @@ void ParameterServer::apply(std::size_t member, const transport::Message& messag
     // The optimiser may overwrite the gradient: no other server gets this part of the bucket.
     const at::Tensor gradient = at::from_blob(const_cast<std::byte*>(message.bytes.data()),
                                               weights.sizes(), at::TensorOptions());
-    optimiser_->step({bucket, weights, gradient, weights});
+    const auto rate = std::bit_cast<double>(message.header.at(3));
+    optimiser_->step({bucket, weights, gradient, weights, /*divisor=*/1, rate});
   }
   if (bucket + 1 < shard_.size()) return;
   const std::int64_t behind = version_ - message.header.at(2);

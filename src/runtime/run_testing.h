@@ -25,6 +25,9 @@ class SampleFeed final : public Feed {
   std::int64_t minibatch_samples(std::int64_t minibatch) const override {
     return last_ && minibatch + 1 == extent_.minibatches ? *last_ : network_.batch;
   }
+  std::int64_t samples_before(std::int64_t minibatch) const override {
+    return (first_ + minibatch) * network_.batch;
+  }
   at::Tensor load(const model::InputSpec& input, const schedule::Item& item, std::int64_t first,
                   std::int64_t count) const override {
     const at::Tensor whole = model::sample_input(input, seed_, first_ + item.minibatch);

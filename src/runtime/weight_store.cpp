@@ -116,7 +116,7 @@ const WeightStore::Buffer& WeightStore::next(WeightVersion to) {
 }
 
 void WeightStore::update(WeightVersion to, const model::Tensors& gradients, const Step& step,
-                         double divisor) {
+                         const Scale& scale) {
   const at::NoGradGuard no_grad;
   PD_CHECK(gradients.size() == parameters_.size());
   const Buffer before = buffers_[versions_.at(newest_).buffer];
@@ -125,7 +125,8 @@ void WeightStore::update(WeightVersion to, const model::Tensors& gradients, cons
   std::vector<ParameterStep> steps;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (gradients[i].defined())
-      steps.push_back({i, before.views[i], gradients[i], after.views[i], divisor});
+      steps.push_back(
+          {i, before.views[i], gradients[i], after.views[i], scale.divisor, scale.rate});
     else if (!in_place)
       after.views[i].copy_(before.views[i]);
   }

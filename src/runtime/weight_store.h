@@ -42,11 +42,15 @@ class WeightStore {
 
   // Computes new weights: executes all steps of an update.
   using Step = std::function<void(const std::vector<ParameterStep>& steps)>;
-  // Makes version `to` from the newest version by calling `step`, which also divides gradients by
-  // `divisor`. `gradients` has one entry per parameter; a parameter whose gradient is not defined
-  // keeps its value.
+  // What the steps of an update have in common (ParameterStep).
+  struct Scale {
+    double divisor = 1;
+    double rate = 1;
+  };
+  // Makes version `to` from the newest version by calling `step`. `gradients` has one entry per
+  // parameter; a parameter whose gradient is not defined keeps its value.
   void update(WeightVersion to, const model::Tensors& gradients, const Step& step,
-              double divisor = 1);
+              const Scale& scale);
 
   // Makes version `to` with undefined content. Returns its tensors, one per parameter, for the
   // caller to fill with weights from elsewhere.

@@ -22,7 +22,7 @@ void add(const std::vector<ParameterStep>& steps) {
 
 void update(WeightStore& store, at::Tensor& weights, std::int64_t to) {
   weights.mutable_grad() = at::ones({3});
-  store.update({to}, store.take_gradients(), add);
+  store.update({to}, store.take_gradients(), add, {});
 }
 
 TEST(WeightStore, UpdatesInPlaceWhenNobodyUsesTheNewestVersion) {
@@ -143,7 +143,7 @@ TEST(WeightStore, ANewScheduleBeginsWithTheNewestWeightsAsVersionZero) {
 TEST(WeightStore, AStageWithoutWeightsHasVersionsToo) {
   WeightStore store({});
   store.acquire({0});
-  store.update({1}, store.take_gradients(), add);
+  store.update({1}, store.take_gradients(), add, {});
   EXPECT_EQ(store.live(), 2u);
   store.activate({1});
   store.release({0});

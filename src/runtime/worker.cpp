@@ -149,7 +149,7 @@ void Worker::expect_release(StageId stage, schedule::OwnProgram& program) {
   if (const auto* reduce = std::get_if<schedule::Reduce>(release))
     replica_gradients_.expect(*reduce);
   else
-    served_->expect();
+    served_->expect(rate_of(std::get<schedule::Push>(*release)));
 }
 
 void Worker::end_segment(const std::function<void()>& what) {
@@ -375,7 +375,7 @@ void Worker::run(const schedule::Await& await) {
 
 void Worker::run(const schedule::Push& push) {
   const Nanos start = recorder_.now();
-  served_->push();
+  served_->push(rate_of(push));
   recorder_.add(push, start, recorder_.now());
 }
 
@@ -411,9 +411,14 @@ void Worker::run(const schedule::Update& update) {
   const auto step = [&](const std::vector<ParameterStep>& steps) {
     part.optimiser->step_all(steps);
   };
-  stage.weights().update(update.to, gradients, step, divisor);
+  stage.weights().update(update.to, gradients, step,
+                         {.divisor = divisor, .rate = rate_of(update.first, update.last)});
   if (part.replicas > 1) replica_gradients_.used_up(update.stage, update.to);
   record(update, start);
+}
+
+double Worker::rate_of(std::int64_t first, std::int64_t last) const {
+  return job_.rate ? job_.rate(segment_->feed.samples_before(first), last - first + 1) : 1;
 }
 
 // The first of this worker's stages to be updated computes the factor from the gradients of all of

@@ -189,6 +189,12 @@ class Worker {
   // Records an op of the compute lane that began at `start` and ends now, with the waiting time
   // since the last such op.
   void record(const schedule::Op& op, const Recorder::Moment& start);
+  // The factor on the learning rate of an update that applies the minibatches `first` to `last` of
+  // the segment.
+  [[nodiscard]] double rate_of(std::int64_t first, std::int64_t last) const;
+  [[nodiscard]] double rate_of(const schedule::Push& push) const {
+    return rate_of(push.item.minibatch, push.item.minibatch);
+  }
   // Sleeps if the job holds this worker back. `start`: when its op of compute began.
   void hold_back(Nanos start) const;
   // Scales `gradients`, those of `update`, so that the norm over all stages is at most

@@ -18,9 +18,21 @@ namespace pipedream::train {
 
 using runtime::ParameterStep;
 
+AdamOptions Adam::options_for(const ParameterStep& step) const {
+  AdamOptions options = options_;
+  options.learning_rate *= step.rate;
+  if (!options.decays_vectors && step.from.dim() <= 1) options.weight_decay = 0;
+  return options;
+}
+
+void Adam::step_all(const std::vector<ParameterStep>& steps) {
+  if (options_.decays_vectors) return step_alike(steps);
+  for (const std::vector<ParameterStep>& alike : by_decay(steps)) step_alike(alike);
+}
+
 // Runs the operations of torch::optim::Adam and AdamW in their order, so the bits are the same.
 void Adam::step(const ParameterStep& step) {
-  const auto [rate, beta1, beta2, epsilon, decay, decoupled] = options_;
+  const auto [rate, beta1, beta2, epsilon, decay, decoupled, decays_vectors] = options_for(step);
   const at::Tensor& from = step.from;
   State& state = state_of(step.parameter, from);
   ++state.steps;
@@ -43,10 +55,11 @@ void Adam::step(const ParameterStep& step) {
 
 // On a GPU a fused kernel updates all parameters, as in Sgd::step_all. The kernel reads the number
 // of steps from GPU memory, so it is counted there too.
-void Adam::step_all(const std::vector<ParameterStep>& steps) {
+void Adam::step_alike(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);
-  const auto [rate, beta1, beta2, epsilon, decay, decoupled] = options_;
+  const auto [rate, beta1, beta2, epsilon, decay, decoupled, decays_vectors] =
+      options_for(steps.front());
   std::vector<at::Tensor> means, squares, counts;
   for (const ParameterStep& step : steps) {
     State& state = state_of(step.parameter, step.from);

@@ -16,6 +16,7 @@ struct AdamOptions {
   double weight_decay = 0;
   // True for AdamW: weight decay shrinks the weights directly instead of adding to the gradient.
   bool decoupled = false;
+  bool decays_vectors = true;  // whether parameters of fewer than two dimensions decay too
 };
 
 // One object per stage and worker, or per parameter server; not thread-safe.
@@ -41,6 +42,10 @@ class Adam final : public runtime::Optimiser {
     at::Tensor mean;    // m
     at::Tensor square;  // s
   };
+  // Executes steps that have the same weight decay.
+  void step_alike(const std::vector<runtime::ParameterStep>& steps);
+  // The options for this step: with its learning rate and its weight decay.
+  [[nodiscard]] AdamOptions options_for(const runtime::ParameterStep& step) const;
   [[nodiscard]] State& state_of(std::size_t parameter, const at::Tensor& weights);
 
   AdamOptions options_;

@@ -26,4 +26,11 @@ FusedSteps::FusedSteps(const std::vector<ParameterStep>& steps) {
   if (!to.empty()) at::_foreach_copy_(to, from);
 }
 
+std::array<std::vector<ParameterStep>, 2> by_decay(const std::vector<ParameterStep>& steps) {
+  std::array<std::vector<ParameterStep>, 2> groups;
+  for (const ParameterStep& step : steps)
+    groups[step.from.dim() > 1 ? 0 : 1].push_back(step);
+  return groups;
+}
+
 }  // namespace pipedream::train

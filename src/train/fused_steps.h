@@ -1,6 +1,7 @@
 // Prepares the update of many parameters on a GPU for libtorch's fused optimiser kernels.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "runtime/optimiser.h"
@@ -26,5 +27,10 @@ class FusedSteps {
   std::vector<at::Tensor> weights_;
   std::vector<at::Tensor> gradients_;
 };
+
+// The steps in two groups: those of parameters with several dimensions, and those of the others,
+// such as biases and the scales of normalisations. For optimisers that let only the first decay.
+[[nodiscard]] std::array<std::vector<runtime::ParameterStep>, 2> by_decay(
+    const std::vector<runtime::ParameterStep>& steps);
 
 }  // namespace pipedream::train

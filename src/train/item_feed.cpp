@@ -8,6 +8,10 @@ std::int64_t ItemFeed::minibatch_samples(std::int64_t minibatch) const {
   return batches_.samples_in(first_ + minibatch);
 }
 
+std::int64_t ItemFeed::samples_before(std::int64_t minibatch) const {
+  return trained_ + batches_.samples_until(first_ + minibatch);
+}
+
 std::int64_t ItemFeed::samples(const schedule::Item& item) const {
   return even_part(minibatch_samples(item.minibatch), item.microbatch,
                    extent_.microbatches_of(item.minibatch))

@@ -53,13 +53,15 @@ std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& optio
     return std::make_unique<Sgd>(
         SgdOptions{.learning_rate = options.learning_rate,
                    .momentum = options.kind == OptimiserKind::kMomentum ? options.momentum : 0,
-                   .weight_decay = options.weight_decay});
+                   .weight_decay = options.weight_decay,
+                   .decays_vectors = options.decays_vectors});
   return std::make_unique<Adam>(AdamOptions{.learning_rate = options.learning_rate,
                                             .beta1 = options.beta1,
                                             .beta2 = options.beta2,
                                             .epsilon = options.epsilon,
                                             .weight_decay = options.weight_decay,
-                                            .decoupled = options.kind == OptimiserKind::kAdamW});
+                                            .decoupled = options.kind == OptimiserKind::kAdamW,
+                                            .decays_vectors = options.decays_vectors});
 }
 
 }  // namespace pipedream::train

@@ -17,6 +17,9 @@ struct OptimiserOptions {
   double learning_rate = 0.01;
   double momentum = 0.9;    // only for kMomentum
   double weight_decay = 0;  // for all kinds; the default of torch's AdamW is 0.01 instead
+  // Whether weight decay also applies to parameters of fewer than two dimensions: biases, and the
+  // scales of normalisations.
+  bool decays_vectors = true;
   double beta1 = 0.9;       // only for kAdam and kAdamW
   double beta2 = 0.999;     // only for kAdam and kAdamW
   double epsilon = 1e-8;    // only for kAdam and kAdamW

@@ -74,6 +74,63 @@ TEST_P(OptimisersTorch, AreTheSameBitForBitInPlaceAndIntoAnotherBuffer) {
   }
 }
 
+void set_rate(torch::optim::Optimizer& optimiser, double rate) {
+  for (torch::optim::OptimizerParamGroup& group : optimiser.param_groups())
+    group.options().set_lr(rate);
+}
+
+TEST_P(OptimisersTorch, AreTheSameBitForBitWhileTheLearningRateChanges) {
+  const OptimiserOptions options{.kind = optimiser_kind(std::get<0>(GetParam())),
+                                 .learning_rate = 0.013,
+                                 .weight_decay = std::get<1>(GetParam())};
+  std::vector<at::Tensor> theirs{at::randn({kSizes.back()}).set_requires_grad(true)};
+  const at::Tensor own = theirs[0].detach().clone();
+  const auto reference = theirs_of(options, theirs);
+  const auto optimiser = make_optimiser(options);
+  const at::NoGradGuard no_grad;
+  for (int step = 0; step < kSteps; ++step) {
+    const at::Tensor gradient = at::randn_like(own);
+    const double factor = 1.0 / (1 + step);
+    theirs[0].mutable_grad() = gradient;
+    set_rate(*reference, options.learning_rate * factor);
+    reference->step();
+    optimiser->step({0, own, gradient.clone(), own, /*divisor=*/1, factor});
+    EXPECT_TRUE(at::equal(theirs[0], own)) << "step " << step;
+  }
+}
+
+// As two parameter groups in torch: matrices with weight decay, and biases without.
+TEST_P(OptimisersTorch, LeaveBiasesOutOfWeightDecayIfAsked) {
+  OptimiserOptions with{.kind = optimiser_kind(std::get<0>(GetParam())),
+                        .learning_rate = 0.013,
+                        .weight_decay = std::get<1>(GetParam()),
+                        .decays_vectors = false};
+  OptimiserOptions without = with;
+  without.weight_decay = 0;
+  std::vector<at::Tensor> theirs;
+  std::vector<at::Tensor> own;
+  for (const at::IntArrayRef shape : {at::IntArrayRef{5, 7}, at::IntArrayRef{7}}) {
+    theirs.push_back(at::randn(shape).set_requires_grad(true));
+    own.push_back(theirs.back().detach().clone());
+  }
+  const auto matrices = theirs_of(with, {theirs[0]});
+  const auto biases = theirs_of(without, {theirs[1]});
+  const auto optimiser = make_optimiser(with);
+  const at::NoGradGuard no_grad;
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<runtime::ParameterStep> steps;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const at::Tensor gradient = at::randn_like(own[i]);
+      theirs[i].mutable_grad() = gradient;
+      steps.push_back({i, own[i], gradient.clone(), own[i]});
+    }
+    matrices->step();
+    biases->step();
+    optimiser->step_all(steps);
+    for (std::size_t i = 0; i < own.size(); ++i) EXPECT_TRUE(at::equal(theirs[i], own[i])) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OptimisersTorch,
                          testing::Combine(testing::ValuesIn(systems::optimiser_names()),
                                           testing::Values(0.0, 0.1)),

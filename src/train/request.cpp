@@ -17,6 +17,13 @@ void check_count(const char* option, std::int64_t found, std::int64_t most) {
                    ", found " + std::to_string(found));
 }
 
+// Parameter servers keep parts of many parameters in one array, and do not know which is which.
+void check_decay(const OptimiserOptions& options, const plan::Plan& plan) {
+  if (options.decays_vectors || !systems::find_system(plan.system).traits.asynchronous) return;
+  throw CannotMeet("`decay_weights_only`: the parameter servers of " + plan.system +
+                   " do not know which weights are biases; choose another `system`");
+}
+
 }  // namespace
 
 double default_patience(const plan::PlanFile& file,
@@ -90,6 +97,7 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
   if (request.link) link_ = transport::Links{.bytes_per_second = request.link->bytes_per_second};
   if (own_ != nullptr) file_.plan.microbatches = own_->extent.microbatches;
   job_.replicas = check_recipe(recipe_, job_);
+  check_decay(request.optimiser, file_.plan);
   prepare_checkpoints(request);
 }
 
@@ -124,6 +132,8 @@ Recipe Session::make_recipe(const Request& request) const {
                 .evaluate = request.evaluate};
   recipe.expected = request.expected;
   recipe.slow_after = request.slow_after;
+  recipe.learning_rate = request.optimiser.learning_rate;
+  recipe.rate = request.rate;
   recipe.schedule_options.vertical_sync = request.vertical_sync;
   recipe.schedule_options.no_stash = request.no_stash;
   if (own_ == nullptr) return recipe;

@@ -51,6 +51,7 @@ struct Request {
   // The device and precision that the user asked for; if empty, the plan's.
   runtime::ComputingNames computing;
   OptimiserOptions optimiser;
+  RateOptions rate;            // how the learning rate changes
   std::optional<double> clip;  // the largest norm of all gradients of an update
   // Seconds after which a worker that is waited for counts as lost; if empty, default_patience().
   std::optional<double> patience;

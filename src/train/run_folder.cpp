@@ -242,6 +242,7 @@ void Metrics::add(const Step& step) {
   write(ordered_json{{"minibatch", step.minibatch},
                      {"samples", step.samples},
                      {"loss", step.loss},
+                     {"learning_rate", step.learning_rate},
                      {"seconds", step.seconds.count()}}
             .dump());
 }

@@ -27,9 +27,9 @@ void Sgd::step(const ParameterStep& step) {
   const at::Tensor velocity = velocity_of(step.parameter, step.from);
   const bool plain = is_plain(step.from) && is_plain(step.gradient) && is_plain(step.to);
   if (!plain || !can_sgd_pass()) return step_by_operations(step, velocity);
-  sgd_pass({.learning_rate = static_cast<float>(options_.learning_rate),
+  sgd_pass({.learning_rate = static_cast<float>(options_.learning_rate * step.rate),
             .momentum = static_cast<float>(options_.momentum),
-            .weight_decay = static_cast<float>(options_.weight_decay),
+            .weight_decay = static_cast<float>(decay_of(step)),
             .divisor = static_cast<float>(step.divisor)},
            {.from = step.from.const_data_ptr<float>(),
             .gradient = step.gradient.const_data_ptr<float>(),
@@ -38,9 +38,14 @@ void Sgd::step(const ParameterStep& step) {
             .count = static_cast<std::size_t>(step.from.numel())});
 }
 
+void Sgd::step_all(const std::vector<ParameterStep>& steps) {
+  if (options_.decays_vectors) return step_alike(steps);
+  for (const std::vector<ParameterStep>& alike : by_decay(steps)) step_alike(alike);
+}
+
 // On a GPU hundreds of small kernels would take longer to launch than to run, so a fused kernel
 // updates all parameters. It cannot divide gradients, so that is done before.
-void Sgd::step_all(const std::vector<ParameterStep>& steps) {
+void Sgd::step_alike(const std::vector<ParameterStep>& steps) {
   const FusedSteps fused(steps);
   if (!fused.is_possible()) return Optimiser::step_all(steps);
   for (const ParameterStep& step : steps) divide(step);
@@ -48,9 +53,9 @@ void Sgd::step_all(const std::vector<ParameterStep>& steps) {
   if (options_.momentum != 0)
     for (const ParameterStep& step : steps)
       velocities.push_back(velocity_of(step.parameter, step.from));
-  at::_fused_sgd_(fused.weights(), fused.gradients(), velocities, options_.weight_decay,
-                  options_.momentum, options_.learning_rate, /*dampening=*/0, /*nesterov=*/false,
-                  /*maximize=*/false, /*is_first_step=*/false);
+  at::_fused_sgd_(fused.weights(), fused.gradients(), velocities, decay_of(steps.front()),
+                  options_.momentum, options_.learning_rate * steps.front().rate, /*dampening=*/0,
+                  /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
 }
 
 at::Tensor Sgd::velocity_of(std::size_t parameter, const at::Tensor& weights) {
@@ -81,10 +86,10 @@ void Sgd::set_state(std::size_t parameter, const runtime::OptimiserState& state,
 void Sgd::step_by_operations(const ParameterStep& step, at::Tensor velocity) const {
   divide(step);
   at::Tensor slope = step.gradient;
-  if (options_.weight_decay != 0) slope = step.gradient.add(step.from, options_.weight_decay);
+  if (const double decay = decay_of(step); decay != 0) slope = step.gradient.add(step.from, decay);
   if (velocity.defined()) slope = velocity.mul_(options_.momentum).add_(slope);
   at::Tensor out = step.to;
-  at::add_out(out, step.from, slope, -options_.learning_rate);
+  at::add_out(out, step.from, slope, -options_.learning_rate * step.rate);
 }
 
 }  // namespace pipedream::train

@@ -11,6 +11,7 @@ struct SgdOptions {
   double learning_rate = 0.01;
   double momentum = 0;
   double weight_decay = 0;
+  bool decays_vectors = true;  // whether parameters of fewer than two dimensions decay too
 };
 
 // One object per stage and worker, or per parameter server; not thread-safe.
@@ -28,6 +29,11 @@ class Sgd final : public runtime::Optimiser {
                  const at::Tensor& weights) override;
 
  private:
+  // Executes steps that have the same weight decay.
+  void step_alike(const std::vector<runtime::ParameterStep>& steps);
+  [[nodiscard]] double decay_of(const runtime::ParameterStep& step) const {
+    return options_.decays_vectors || step.from.dim() > 1 ? options_.weight_decay : 0;
+  }
   // The momentum buffer of a parameter, created on first use; undefined if momentum is 0.
   [[nodiscard]] at::Tensor velocity_of(std::size_t parameter, const at::Tensor& weights);
   // The step as separate tensor operations. Used where sgd_pass() cannot be: for tensors that are

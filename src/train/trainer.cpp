@@ -91,6 +91,25 @@ CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
           .beginning = recipe.beginning};
 }
 
+RateCurve rate_curve(const Recipe& recipe, const runtime::Job& job, const Course& course,
+                     const DataSet& training) {
+  const cost::Traits& traits = recipe.schedule != nullptr
+                                   ? recipe.schedule->rules.traits
+                                   : systems::find_system(job.plan.system).traits;
+  return {recipe.rate,
+          {.epoch = training.samples(),
+           .all = course.all_samples(),
+           .update = systems::samples_per_update(job.plan, traits, recipe.batch),
+           .batch = recipe.batch,
+           .minibatches = course.batch() / recipe.batch}};
+}
+
+// Returns `job` with the learning rate's changes.
+runtime::Job with_rate(runtime::Job job, const RateCurve& curve) {
+  job.rate = curve;
+  return job;
+}
+
 // Runs one worker through a whole training. Used by the thread of this worker; note_loss() runs on
 // the thread of `reader_`.
 class TrainingWorker {
@@ -99,11 +118,12 @@ class TrainingWorker {
                  const Observer& observer, const runtime::Seat& seat,
                  std::shared_ptr<model::MemoryLedger> ledger)
       : recipe_(recipe),
-        job_(job),
         data_(data),
         observer_(observer),
         seat_(seat),
         course_(course_options(recipe, job, *data.training), job.plan, job.replicas),
+        rate_(rate_curve(recipe, job, course_, *data.training)),
+        job_(with_rate(job, rate_)),
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.replicas),
         meter_(std::move(ledger), job.device_of(seat.me)),
@@ -111,7 +131,7 @@ class TrainingWorker {
         values_(seat.channels.values, sent_),
         collectives_(seat.channels.collectives, sent_),
         served_(seat.channels.served, sent_),
-        worker_(job, seat.me, counted_channels(), seat.clock,
+        worker_(job_, seat.me, counted_channels(), seat.clock,
                 [this](const runtime::Loss& loss) { tell_loss(loss); }),
         reporter_(worker_.recorder(), sent_, seat.channels.news) {
     if (seat.me == WorkerId{0}) reports_.emplace(seat.channels.news);
@@ -198,11 +218,12 @@ class TrainingWorker {
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
 
   const Recipe& recipe_;
-  const runtime::Job& job_;
   const Data& data_;
   const Observer& observer_;
   const runtime::Seat& seat_;
   Course course_;
+  RateCurve rate_;
+  runtime::Job job_;
   StageId loss_stage_;
   schedule::Routes routes_;
   model::MemoryMeter meter_;
@@ -243,6 +264,7 @@ void TrainingWorker::note_loss(const runtime::Loss& loss) {
                   .samples = samples_,
                   .resumed_from = recipe_.beginning.samples,
                   .loss = loss.loss,
+                  .learning_rate = recipe_.learning_rate * rate_.of_first_stage(samples_),
                   .seconds = since_start(),
                   .training_seconds = since_start() - evaluating_,
                   .slow_cause = slow_cause_});
@@ -314,7 +336,8 @@ std::int64_t TrainingWorker::train_all() {
 Stretch TrainingWorker::train(const Stretch& stretch) {
   const Extent extent = course_.extent(stretch);
   const Schedule schedule = schedule_of(extent);
-  const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first);
+  const ItemFeed feed(*data_.training, course_.batches(), extent, stretch.first,
+                      recipe_.beginning.samples);
   reporter_.begin();
   if (reports_) reports_->begin(seat_.clock.now());
   if (watch_) watch_->begin(seat_.clock.now());

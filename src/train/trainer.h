@@ -13,6 +13,7 @@
 #include "systems/schedules.h"
 #include "train/course.h"
 #include "train/data_set.h"
+#include "train/learning_rate.h"
 #include "train/saver.h"
 #include "train/slow_cause.h"
 #include "train/speed_watch.h"
@@ -31,6 +32,8 @@ struct Recipe {
   // samples.
   std::optional<std::int64_t> minibatches;
   systems::ScheduleOptions schedule_options;  // its lengths are ignored
+  double learning_rate = 0;  // of the optimiser, to report in Step::learning_rate
+  RateOptions rate;          // how it changes; gives Job::rate
   // A schedule to use instead of the one that the plan's system generates, or null. It must
   // validate against the plan. `extent` says what it trains.
   const schedule::Schedule* schedule = nullptr;
@@ -68,6 +71,7 @@ struct Step {
   std::int64_t samples = 0;       // trained so far
   std::int64_t resumed_from = 0;  // samples that were trained before this run resumed the training
   double loss = 0;                // mean over the samples of the schedule's minibatch
+  double learning_rate = 0;       // of the first stage's next update
   Seconds seconds{0};             // since this run began, evaluations included
   Seconds training_seconds{0};    // since this run began, evaluations excluded
   std::string slow_cause{};       // what slow_cause() says of the last seconds; empty if nothing
