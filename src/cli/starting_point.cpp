@@ -13,6 +13,34 @@ namespace {
 using train::EarlierRun;
 using train::RunFolder;
 
+// What the JSON form of a result says of a target that ended a training (docs/formats.md). Nothing
+// if the training ended in another way, or if this is no such result.
+std::optional<systems::GoalResult> ended_at(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("target") || !json["target"].is_object())
+    return std::nullopt;
+  const nlohmann::json& target = json["target"];
+  const auto is = [&](const char* key, auto test) {
+    return target.contains(key) && (target[key].*test)();
+  };
+  systems::GoalResult result;
+  if (is("figure", &nlohmann::json::is_string)) result.figure = target["figure"];
+  if (is("reached", &nlohmann::json::is_boolean)) result.reached = target["reached"];
+  if (is("best", &nlohmann::json::is_number)) result.best = target["best"];
+  if (is("stalled_epochs", &nlohmann::json::is_number_integer))
+    result.stalled_epochs = target["stalled_epochs"];
+  if (!result.reached && !result.stalled_epochs) return std::nullopt;
+  return result;
+}
+
+std::string summary_of(const std::filesystem::path& run) {
+  try {
+    return read_file(run / train::kSummaryFile);
+  } catch (const IoError&) {
+    return "";
+  }
+}
+
 bool are_the_same(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);
@@ -36,6 +64,7 @@ void take_run(const TrainFlags& flags, StartingPoint& point, const std::filesyst
   point.file = (point.run / train::kConfigurationFile).string();
   point.configuration = read_file(point.file);
   point.has_ended = point.in_place && point.folder->has_results();
+  if (point.has_ended) point.ended_at = ended_at(summary_of(point.run));
   if (point.in_place) want_one_place(flags);
 }
 
@@ -93,6 +122,7 @@ std::string to_text(const StartingPoint& point) {
                               {"has_ended", point.has_ended},
                               {"run", any_bytes(point.run.string())}};
   if (point.resumed) json["checkpoint"] = train::to_text(*point.resumed);
+  if (point.has_ended) json["summary"] = any_bytes(summary_of(point.run));
   return json.dump();
 }
 
@@ -104,12 +134,20 @@ StartingPoint from_text(const std::string& text) {
   point.in_place = root.at("in_place").boolean();
   point.has_ended = root.at("has_ended").boolean();
   point.run = root.at("run").any_bytes();
+  if (const auto summary = root.find("summary")) point.ended_at = ended_at(summary->any_bytes());
   if (const auto checkpoint = root.find("checkpoint"))
     point.resumed = train::checkpoint_in(checkpoint->any_text());
   return point;
 }
 
 }  // namespace
+
+bool is_enough(const systems::GoalResult& result, const train::Goal& goal) {
+  if (result.figure != to_text(goal.figure())) return false;
+  if (goal.target && result.reached && result.best) return is_met(*goal.target, *result.best);
+  return goal.patience_epochs && result.stalled_epochs &&
+         *result.stalled_epochs >= *goal.patience_epochs;
+}
 
 StartingPoint starting_point(TrainFlags& flags, transport::MpiWorld* world) {
   if (!flags.resume.empty() && flags.resume != kResumeIfThere && !flags.config.empty())

@@ -54,6 +54,7 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   if (speaks() && !flags.dry_run) claim_outputs();
   data_ = train::open_data(flags.data, network_, flags.seed, flags.held_out);
   if (data_.held_out == nullptr) request_.evaluate = false;
+  train::want_evaluations(request_);
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
   prepare_resuming();
   if (speaks() && !flags.dry_run) check_space();
@@ -103,6 +104,7 @@ void TrainCommand::want_same_settings() const {
 bool TrainCommand::has_nothing_left() const {
   if (!request_.resumed || !start_.in_place || !start_.has_ended) return false;
   if (!flags_.schedule.empty()) return !flags_.schedule_is_given;  // it was trained to its end
+  if (start_.ended_at && is_enough(*start_.ended_at, request_.goal)) return true;
   return request_.resumed->manifest.position.samples >=
          train::samples_in_all(data_.training->samples(), network_.batch, request_.epochs,
                                request_.minibatches);

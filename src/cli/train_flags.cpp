@@ -43,6 +43,35 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->check(range<double>(0, train::kMostHeldOut, "a number"));
 }
 
+void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  const auto count = range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber);
+  CLI::Option* none = command.add_flag("--no-evaluation", flags->no_evaluation,
+                                       "Do not look at held-out data after each epoch");
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    return command.add_option(name, value, help)->excludes(none);
+  };
+  add("--evaluate-every", flags->evaluate_every,
+      "Minibatches from one look at held-out data to the next [an epoch]")
+      ->check(count);
+  add("--evaluation-samples", flags->evaluation_samples,
+      "Look at the first so many held-out samples [all]")
+      ->check(count);
+  CLI::Option* accuracy = add("--target-accuracy", flags->target_accuracy,
+                              "End when this share of held-out labels is right, e.g. 0.97")
+                              ->check(range<double>(0, 1, "a number"));
+  CLI::Option* perplexity = add("--target-perplexity", flags->target_perplexity,
+                                "End at this perplexity on held-out data")
+                                ->check(range<double>(1, 1e9, "a number"))
+                                ->excludes(accuracy);
+  add("--target-loss", flags->target_loss, "End at this loss on held-out data")
+      ->check(range<double>(0, 1e9, "a number"))
+      ->excludes(accuracy)
+      ->excludes(perplexity);
+  add("--patience-epochs", flags->patience_epochs,
+      "End when held-out data was predicted no better in so many epochs")
+      ->check(count);
+}
+
 void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto share = range<double>(0, 1, "a number");
   command
@@ -204,8 +233,7 @@ void add_any_training_flags(CLI::App& command, const std::shared_ptr<TrainFlags>
 void add_train_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   add_any_training_flags(command, flags);
   command.get_option("--cluster")->excludes("--link");
-  command.add_flag("--no-evaluation", flags->no_evaluation,
-                   "Do not look at held-out data after each epoch");
+  add_evaluation_flags(command, flags);
   command.add_flag("--dry-run", flags->dry_run,
                    "Check flags, model and data; train nothing, and write nothing");
   add_weight_flags(command, flags);
@@ -247,6 +275,16 @@ CheckpointInterval checkpoint_interval(const std::string& text) {
   }
   throw BadValue("wanted minibatches from 1 to " + std::to_string(train::kMostMinibatches) +
                  ", a time such as 10min, epoch or never, found '" + printable(text) + "'");
+}
+
+train::Goal goal_of(const TrainFlags& flags) {
+  train::Goal goal{.patience_epochs = flags.patience_epochs};
+  if (flags.target_accuracy)
+    goal.target = train::Target{train::Figure::kAccuracy, *flags.target_accuracy};
+  if (flags.target_perplexity)
+    goal.target = train::Target{train::Figure::kPerplexity, *flags.target_perplexity};
+  if (flags.target_loss) goal.target = train::Target{train::Figure::kLoss, *flags.target_loss};
+  return goal;
 }
 
 train::RateOptions rate_options(const TrainFlags& flags) {

@@ -12,6 +12,7 @@
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
+#include "train/goal.h"
 #include "train/learning_rate.h"
 #include "train/optimiser_options.h"
 
@@ -46,6 +47,12 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   double label_smoothing = 0;
   std::optional<double> clip;
   bool no_evaluation = false;
+  std::optional<std::int64_t> evaluate_every;
+  std::optional<std::int64_t> evaluation_samples;
+  std::optional<double> target_accuracy;
+  std::optional<double> target_perplexity;
+  std::optional<double> target_loss;
+  std::optional<std::int64_t> patience_epochs;
   std::string link;
   std::optional<double> patience;  // seconds
   double profile_seconds = 5;
@@ -91,6 +98,8 @@ struct CheckpointInterval {
 // Throws BadValue for a text that says none of what the flag takes.
 [[nodiscard]] CheckpointInterval checkpoint_interval(const std::string& text);
 
+// When the training ends early.
+[[nodiscard]] train::Goal goal_of(const TrainFlags& flags);
 // How the learning rate changes. Throws BadValue for a text that is no span or no decay.
 [[nodiscard]] train::RateOptions rate_options(const TrainFlags& flags);
 // The optimiser's options. Throws BadUsage for a flag that the chosen optimiser does not have.

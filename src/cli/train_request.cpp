@@ -10,6 +10,9 @@ train::Request request_of(const TrainFlags& flags) {
   request.epochs = flags.epochs.value_or(1);
   request.minibatches = flags.minibatches;
   request.evaluate = !flags.no_evaluation;
+  request.evaluate_every = flags.evaluate_every;
+  request.evaluation_samples = flags.evaluation_samples;
+  request.goal = goal_of(flags);
   request.seed = flags.seed;
   request.threads = flags.threads;
   request.bind_cores = flags.cores == kOwnCores;

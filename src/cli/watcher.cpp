@@ -32,9 +32,16 @@ void Watcher::see(const train::Evaluation& evaluation) {
   if (metrics_) metrics_->add(evaluation);
   const runtime::Score& score = evaluation.score;
   progress_.end();
-  log_info(model_ + ", epoch " + std::to_string(evaluation.epoch + 1) + ": held-out loss " +
-           report::four_decimals(score.mean_loss()) +
-           (score.predictions > 0 ? ", " + report::percent(score.accuracy()) + " right" : ""));
+  const std::string when = evaluation.ends_epoch
+                               ? "epoch " + std::to_string(evaluation.epoch + 1)
+                               : "minibatch " + std::to_string(evaluation.minibatches);
+  std::string text =
+      model_ + ", " + when + ": held-out loss " + report::four_decimals(score.mean_loss());
+  if (const auto accuracy = evaluation.accuracy())
+    text += ", " + report::percent(*accuracy) + " right";
+  if (const auto perplexity = evaluation.perplexity())
+    text += ", perplexity " + report::three_digits(*perplexity);
+  log_info(text);
 }
 
 }  // namespace pipedream::cli

@@ -217,7 +217,36 @@ std::string result_text(const Measured& measured) {
   std::string text = four_decimals(measured.loss) + " in the last minibatch";
   if (measured.held_out_loss) text += "; held-out loss " + four_decimals(*measured.held_out_loss);
   if (measured.accuracy) text += fmt::format(", {} right", percent(*measured.accuracy));
+  if (measured.top5) text += fmt::format(" ({} among the first five)", percent(*measured.top5));
   if (measured.perplexity) text += fmt::format(", perplexity {:.1f}", *measured.perplexity);
+  return text;
+}
+
+// Returns a figure of held-out data as people read it: "97.1 % right", "perplexity 30.2".
+std::string figure_text(const systems::GoalResult& goal, double value) {
+  if (goal.figure == "accuracy") return percent(value) + " right";
+  return goal.figure + " " + four_decimals(value);
+}
+
+// Returns whether the target was reached, when, and why the training ended, as lines of the table.
+std::string goal_lines(const TrainingRun& run) {
+  if (!run.measured.goal) return "";
+  const systems::GoalResult& goal = *run.measured.goal;
+  const std::string when = fmt::format(
+      "after {}, {}{}", grouped_count(goal.samples, "sample", "samples"),
+      to_text(from_seconds(goal.training.count())),
+      run.measured.resumed_at > 0 ? " of training since it was resumed" : " of training");
+  const std::string best = goal.best ? figure_text(goal, *goal.best) : "no number";
+  std::string text;
+  if (goal.wanted && goal.reached)
+    text += fmt::format("target       reached {}: {}, wanted {}\n", when, best,
+                        figure_text(goal, *goal.wanted));
+  else if (goal.wanted)
+    text += fmt::format("target       not reached: {} at best, wanted {}\n", best,
+                        figure_text(goal, *goal.wanted));
+  if (goal.stalled_epochs)
+    text += fmt::format("ended        {}: no better than {} in the last {}\n", when, best,
+                        grouped_count(*goal.stalled_epochs, "epoch", "epochs"));
   return text;
 }
 
@@ -351,16 +380,34 @@ std::string verdict_on(const std::string& automatic, const std::vector<TrainingR
   return fmt::format(": {} slower than the fastest, {}", percent(1 - share), fastest->plan.system);
 }
 
-// Returns the title of the comparison, from any of its runs: all train the same samples.
-std::string comparison_title(const TrainingRun& run) {
+// Returns the title of the comparison. All runs train the same samples, unless they end at a target.
+std::string comparison_title(const std::vector<TrainingRun>& runs) {
+  const TrainingRun& run = *std::max_element(
+      runs.begin(), runs.end(), [](const TrainingRun& a, const TrainingRun& b) {
+        return a.measured.samples < b.measured.samples;
+      });
   const Measured& measured = run.measured;
-  return fmt::format("{}: {} samples with each system, `batch` {}{}", run.model,
-                     grouped(measured.samples), run.batch,
+  const bool differ = std::any_of(runs.begin(), runs.end(), [&](const TrainingRun& other) {
+    return other.measured.samples != measured.samples;
+  });
+  return fmt::format("{}: {}{} samples with each system, `batch` {}{}", run.model,
+                     differ ? "up to " : "", grouped(measured.samples), run.batch,
                      times_all(measured) ? "" : "; times are of " + timed_text(measured));
 }
 
 ordered_json or_null(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
+}
+
+ordered_json goal_json(const systems::GoalResult& goal) {
+  ordered_json json{{"figure", goal.figure},
+                    {"wanted", or_null(goal.wanted)},
+                    {"reached", goal.reached},
+                    {"best", or_null(goal.best)},
+                    {"samples", goal.samples},
+                    {"training_seconds", goal.training.count()}};
+  if (goal.stalled_epochs) json["stalled_epochs"] = *goal.stalled_epochs;
+  return json;
 }
 
 // Returns the simulated values of a run, under the names that training_json() gives to the measured
@@ -403,6 +450,7 @@ std::string training_table(const TrainingRun& run) {
   text += speed_gap_line(run);
   text += earlier_lines(run);
   text += fmt::format("loss         {}\n", result_text(measured));
+  text += goal_lines(run);
   text += fmt::format("utilisation  {}\n", utilisation_text(measured.summary));
   if (measured.resumed_at > 0)
     text += fmt::format("resumed      from a checkpoint after {}\n",
@@ -445,7 +493,9 @@ ordered_json training_json(const TrainingRun& run) {
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);
   json["accuracy"] = or_null(measured.accuracy);
+  if (measured.top5) json["top5_accuracy"] = *measured.top5;
   if (measured.perplexity) json["perplexity"] = *measured.perplexity;
+  if (measured.goal) json["target"] = goal_json(*measured.goal);
   json["bytes_per_sample"] = measured.bytes_per_sample;
   json["utilisation"] = measured.summary.utilisation();
   json["busy"] = to_seconds(measured.summary.busy);
@@ -473,7 +523,7 @@ std::string training_comparison_table(const std::vector<TrainingRun>& runs,
     speeds.add_row(speed_entries(run, runs, automatic, evaluated));
     uses.add_row(use_entries(run, automatic));
   }
-  std::string text = (runs.empty() ? "" : comparison_title(runs.front()) + "\n\n") + speeds.text() +
+  std::string text = (runs.empty() ? "" : comparison_title(runs) + "\n\n") + speeds.text() +
                      "\nWhere the workers' time and memory go\n" + uses.text();
   for (const NotRun& each : not_run) text += fmt::format("\n{}: {}", each.system, each.why);
   if (!not_run.empty()) text += "\n";

@@ -92,17 +92,22 @@ void add_named(const model::Network& network, const plan::Stage& stage,
 
 Score sum_scores(const Score& own, transport::Transport& control,
                  std::chrono::milliseconds patience) {
-  if (control.me() != kCollector) {
+  const auto packed = [](const Score& score) {
     Packer packer;
-    packer.add(std::vector<Score>{own});
-    control.send(kCollector, kResults, std::move(packer).message());
-    return {};
+    packer.add(std::vector<Score>{score});
+    return std::move(packer).message();
+  };
+  const auto next_from = [&](WorkerId worker) {
+    const transport::Message message = next_message(control, worker, kResults, patience);
+    return Unpacker(message).next<Score>().at(0);
+  };
+  if (control.me() != kCollector) {
+    control.send(kCollector, kResults, packed(own));
+    return next_from(kCollector);
   }
   Score sum = own;
-  for (int w = 1; w < control.workers(); ++w) {
-    const transport::Message message = next_message(control, {w}, kResults, patience);
-    sum += Unpacker(message).next<Score>().at(0);
-  }
+  for (int w = 1; w < control.workers(); ++w) sum += next_from({w});
+  for (int w = 1; w < control.workers(); ++w) control.send({w}, kResults, packed(sum));
   return sum;
 }
 

@@ -34,11 +34,11 @@ struct Weights {
   std::map<std::string, at::Tensor> buffers;  // layers' state that takes no gradients
 };
 
-// The functions below must be called by all workers at the same point of their runs. Worker 0 gets
-// the result; the other workers get an empty one. Each throws WorkerLost if worker 0 waits for
-// another worker for longer than `patience`.
+// The functions below must be called by all workers at the same point of their runs. Each throws
+// WorkerLost if a worker waits for another one for longer than `patience`. Of all but
+// sum_scores(), only worker 0 gets the result; the other workers get an empty one.
 
-// The sum of all workers' scores.
+// The sum of all workers' scores, for all workers.
 [[nodiscard]] Score sum_scores(const Score& own, transport::Transport& control,
                                std::chrono::milliseconds patience);
 // The results of all workers, in the order of workers.

@@ -11,12 +11,16 @@ struct Score {
   std::int64_t samples = 0;
   std::int64_t right = 0;        // correct predictions
   std::int64_t predictions = 0;  // labels predicted: one per sample, or one per word
+  std::int64_t in_five = 0;      // of `ranked`: the right label is among the five most likely
+  std::int64_t ranked = 0;       // predictions of one label per sample, of more than five classes
 
   Score& operator+=(const Score& other) {
     loss += other.loss;
     samples += other.samples;
     right += other.right;
     predictions += other.predictions;
+    in_five += other.in_five;
+    ranked += other.ranked;
     return *this;
   }
   [[nodiscard]] double mean_loss() const {

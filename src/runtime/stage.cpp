@@ -53,6 +53,11 @@ Score score_of(const at::Tensor& loss, const model::Tensors& read, std::int64_t 
   if (!predicts_labels(read)) return score;
   score.predictions = read[1].numel();
   score.right = read[0].argmax(-1).eq(read[1]).sum().item<std::int64_t>();
+  constexpr std::int64_t kFive = 5;
+  if (read[1].dim() != 1 || read[0].size(1) <= kFive) return score;
+  const at::Tensor own = read[0].gather(1, read[1].to(at::kLong).unsqueeze(1));
+  score.ranked = score.predictions;
+  score.in_five = read[0].gt(own).sum(1).lt(kFive).sum().item<std::int64_t>();
   return score;
 }
 

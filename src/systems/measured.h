@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/units.h"
@@ -16,6 +17,18 @@ namespace pipedream::systems {
 struct Staleness {
   std::int64_t most = 0;
   double mean = 0;
+};
+
+// How a training did that had a target, or that was to end when it learns no more.
+struct GoalResult {
+  std::string figure;            // of held-out data: "accuracy", "perplexity" or "loss"
+  std::optional<double> wanted;  // nullopt if there was no target
+  bool reached = false;
+  std::optional<double> best;  // the best value of the figure; nullopt if it was never a number
+  // The training ended because the figure was no better in so many epochs.
+  std::optional<std::int64_t> stalled_epochs;
+  std::int64_t samples = 0;  // trained before the last evaluation, over all epochs
+  Seconds training{0};       // that this run took up to there, evaluations excluded
 };
 
 struct Measured {
@@ -41,6 +54,8 @@ struct Measured {
   std::optional<double> held_out_loss;  // nullopt if nothing was evaluated
   std::optional<double> accuracy;       // on held-out samples; nullopt if no labels are predicted
   std::optional<double> perplexity;     // on held-out samples; nullopt if no words are predicted
+  std::optional<double> top5;           // on held-out samples; nullopt if no classes are predicted
+  std::optional<GoalResult> goal;       // nullopt if there was none
   Seconds seconds{0};                   // the whole training, including evaluation
   timeline::Timeline timeline;          // numbered like `first_timed`; empty unless asked for
 };

@@ -63,28 +63,35 @@ Stretch Course::stretch_from(std::int64_t first) const {
     return {.first = first,
             .count = minibatches_ - first,
             .ends_epoch = true,
+            .evaluates = options_.evaluations.at_end,
             .saves = options_.checkpoints.at_end};
   const std::int64_t epoch = batches_.epoch_of(first);
   const std::int64_t end_of_epoch = batches_.first_of(epoch + 1);
   const std::int64_t end = std::min(minibatches_, end_of_epoch);
   const std::int64_t done = counted(options_.beginning.samples + batches_.samples_until(first));
   Stretch stretch{epoch, first, end - first, end == end_of_epoch};
-  stretch.saves = (options_.checkpoints.at_epochs && stretch.ends_epoch) ||
-                  (options_.checkpoints.at_end && end == minibatches_);
+  const auto comes_at_end = [&](const auto& times) {
+    return (times.at_epochs && stretch.ends_epoch) || (times.at_end && end == minibatches_);
+  };
+  stretch.evaluates = comes_at_end(options_.evaluations);
+  stretch.saves = comes_at_end(options_.checkpoints);
   // Shortens the stretch to end after minibatch `step`, in units of Recipe::batch, if that lies in
-  // it.
-  const auto save_after = [&](std::int64_t step) {
+  // it. There follows what `what` says.
+  const auto end_after = [&](std::int64_t step, bool Stretch::* what) {
     const std::int64_t samples = in_users_units_.samples_until(step) - options_.beginning.samples;
     const std::int64_t wanted = std::max(batches_.minibatches_until(samples), first + 1);
     if (wanted > end) return;
     const std::int64_t count = end_of_update(epoch, wanted, end) - first;
     if (count > stretch.count) return;
+    if (count < stretch.count) stretch.ends_epoch = stretch.evaluates = stretch.saves = false;
     stretch.count = count;
-    stretch.ends_epoch = first + count == end_of_epoch;
-    stretch.saves = true;
+    stretch.*what = true;
   };
-  if (const auto& every = options_.checkpoints.every) save_after((done / *every + 1) * *every);
-  if (const auto& once = options_.checkpoints.once; once && *once > done) save_after(*once);
+  const auto next = [&](std::int64_t every) { return (done / every + 1) * every; };
+  if (const auto& every = options_.checkpoints.every) end_after(next(*every), &Stretch::saves);
+  if (const auto& once = options_.checkpoints.once; once && *once > done)
+    end_after(*once, &Stretch::saves);
+  if (const auto& every = options_.evaluations.every) end_after(next(*every), &Stretch::evaluates);
   return stretch;
 }
 

@@ -20,6 +20,13 @@ struct CheckpointTimes {
   bool at_end = false;                // when the training ends
 };
 
+// When held-out data is evaluated. Minibatches are counted as for checkpoints.
+struct EvaluationTimes {
+  std::optional<std::int64_t> every;  // minibatches from one evaluation to the next
+  bool at_epochs = false;             // after every epoch
+  bool at_end = false;                // when the training ends
+};
+
 // What was trained before, by the run that a checkpoint was taken from.
 struct Beginning {
   StreamStart stream;
@@ -39,6 +46,7 @@ struct CourseOptions {
   std::optional<schedule::Extent> extent;
   std::uint64_t seed = 0;
   CheckpointTimes checkpoints;
+  EvaluationTimes evaluations;
   Beginning beginning;
 };
 
@@ -49,7 +57,8 @@ struct Stretch {
   std::int64_t first = 0;  // number of its first minibatch in the stream (Course::batches)
   std::int64_t count = 0;  // minibatches of the schedule
   bool ends_epoch = false;
-  bool saves = false;  // a checkpoint follows
+  bool evaluates = false;  // an evaluation follows
+  bool saves = false;      // a checkpoint follows, after the evaluation if there is one
 };
 
 // Samples of a whole training, over all epochs. `samples`: of the data set.
@@ -87,7 +96,7 @@ class Course {
   [[nodiscard]] std::int64_t end_after(std::int64_t begun) const;
   // The first `count` minibatches of a stretch, with a checkpoint after them.
   [[nodiscard]] Stretch shortened(Stretch stretch, std::int64_t count) const {
-    if (count < stretch.count) stretch.ends_epoch = false;
+    if (count < stretch.count) stretch.ends_epoch = stretch.evaluates = false;
     stretch.count = count;
     stretch.saves = true;
     return stretch;

@@ -63,6 +63,31 @@ TEST(Course, CheckpointsComeAtWholeUpdates) {
   EXPECT_EQ(ends_of(Course(options, plan_of({2, 1}, 2), kShared)), (Ends{80, 140, -200}));
 }
 
+// The ends of all stretches in samples; those that an evaluation follows.
+TEST(Course, EvaluationsComeAfterSoManyMinibatchesAndAtTheEnd) {
+  CourseOptions options{.samples = 100, .batch = 10, .epochs = 2};
+  const auto evaluated = [&] {
+    Ends ends;
+    const Course course(options, plan_of({1, 1}), kTurns);
+    for (const Stretch& stretch : stretches_of(course))
+      if (stretch.evaluates) ends.push_back(course.samples_after(stretch));
+    return ends;
+  };
+  EXPECT_EQ(evaluated(), Ends{});
+  options.evaluations = {.at_epochs = true, .at_end = true};
+  EXPECT_EQ(evaluated(), (Ends{100, 200}));
+  options.evaluations = {.every = 8, .at_end = true};
+  EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
+  options.checkpoints.every = 4;  // with every second checkpoint
+  EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
+  EXPECT_EQ(ends_of(Course(options, plan_of({1, 1}), kTurns)),
+            (Ends{40, 80, -100, 120, 160, 200}));
+  options.checkpoints.every = 5;
+  EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
+  EXPECT_EQ(ends_of(Course(options, plan_of({1, 1}), kTurns)),
+            (Ends{50, -80, 100, 150, -160, 200}));
+}
+
 TEST(Course, WithNothingLeftEndsAtOnce) {
   const Course course(
       {.samples = 100, .batch = 10, .beginning = {.stream = {1, 0}, .samples = 100}}, plan_of({1}),

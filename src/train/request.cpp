@@ -17,6 +17,17 @@ void check_count(const char* option, std::int64_t found, std::int64_t most) {
                    ", found " + std::to_string(found));
 }
 
+void check(const Target& target) {
+  const bool is_share = target.figure == Figure::kAccuracy;
+  const double least = target.figure == Figure::kPerplexity ? 1 : 0;
+  if (std::isfinite(target.wanted) && target.wanted >= least && (!is_share || target.wanted <= 1))
+    return;
+  throw BadUsage("`target_" + std::string(to_text(target.figure)) + "`: wanted " +
+                 (is_share ? "a share from 0 to 1, such as 0.97"
+                           : "a number from " + brief_number(least) + " on") +
+                 ", found " + brief_number(target.wanted));
+}
+
 // Parameter servers keep parts of many parameters in one array, and do not know which is which.
 void check_decay(const OptimiserOptions& options, const plan::Plan& plan) {
   if (options.decays_vectors || !systems::find_system(plan.system).traits.asynchronous) return;
@@ -41,10 +52,27 @@ double default_patience(const plan::PlanFile& file,
   return std::clamp(kTimes * longest / share, kShortest, runtime::kMostPatience);
 }
 
+void want_evaluations(const Request& request) {
+  if (request.evaluate) return;
+  const auto fail = [](const std::string& option) {
+    throw BadUsage("`" + option +
+                   "` is about held-out data, and none is evaluated: hold out some samples, or "
+                   "leave it out");
+  };
+  if (request.goal.target) fail(std::string("target_") + to_text(request.goal.target->figure));
+  if (request.goal.patience_epochs) fail("patience_epochs");
+  if (request.evaluate_every) fail("evaluate_every");
+  if (request.evaluation_samples) fail("evaluation_samples");
+}
+
 void check(const Request& request) {
   check_count("epochs", request.epochs, kMostMinibatches);
   check_count("minibatches", request.minibatches.value_or(1), kMostMinibatches);
   check_count("threads", request.threads, kMostThreads);
+  check_count("evaluate_every", request.evaluate_every.value_or(1), kMostMinibatches);
+  check_count("evaluation_samples", request.evaluation_samples.value_or(1), kMostMinibatches);
+  check_count("patience_epochs", request.goal.patience_epochs.value_or(1), kMostMinibatches);
+  if (request.goal.target) check(*request.goal.target);
   check_count("checkpoint_every", request.checkpoints.times.every.value_or(1), kMostMinibatches);
   check_count("checkpoint_at", request.checkpoints.times.once.value_or(1), kMostMinibatches);
   check_count("keep", request.checkpoints.keep, kMostKept);
@@ -96,6 +124,10 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
       job_(make_job(request)) {
   if (request.link) link_ = transport::Links{.bytes_per_second = request.link->bytes_per_second};
   if (own_ != nullptr) file_.plan.microbatches = own_->extent.microbatches;
+  if (own_ != nullptr && (request.goal.is_set() || request.evaluate_every))
+    throw CannotMeet(
+        "a schedule of your own is trained as a whole: leave the target, `patience_epochs` and "
+        "`evaluate_every` out");
   job_.replicas = check_recipe(recipe_, job_);
   check_decay(request.optimiser, file_.plan);
   prepare_checkpoints(request);
@@ -132,6 +164,9 @@ Recipe Session::make_recipe(const Request& request) const {
                 .evaluate = request.evaluate};
   recipe.expected = request.expected;
   recipe.slow_after = request.slow_after;
+  recipe.evaluate_every = request.evaluate_every;
+  recipe.evaluation_samples = request.evaluation_samples;
+  recipe.goal = request.goal;
   recipe.learning_rate = request.optimiser.learning_rate;
   recipe.rate = request.rate;
   recipe.schedule_options.vertical_sync = request.vertical_sync;

@@ -43,7 +43,10 @@ struct Request {
   std::int64_t epochs = 1;
   // Minibatches to train, in units of the network's batch size (Recipe::minibatches).
   std::optional<std::int64_t> minibatches;
-  bool evaluate = true;  // on held-out data, after every epoch
+  bool evaluate = true;  // on held-out data
+  std::optional<std::int64_t> evaluate_every;      // Recipe::evaluate_every
+  std::optional<std::int64_t> evaluation_samples;  // Recipe::evaluation_samples
+  Goal goal;
   std::uint64_t seed = 0;
   int threads = 1;  // CPU threads of each worker
   bool bind_cores =
@@ -82,6 +85,10 @@ struct Request {
 [[nodiscard]] double default_patience(const plan::PlanFile& file,
                                       const std::optional<systems::Simulated>& simulated,
                                       double share);
+
+// Throws BadUsage if the request wants something of evaluations and there are none. To be called
+// when it is known whether there is held-out data.
+void want_evaluations(const Request& request);
 
 // Throws BadUsage, which names the option, for a number that is out of its range, and for numbers
 // that the optimiser does not take.

@@ -250,10 +250,13 @@ void Metrics::add(const Step& step) {
 void Metrics::add(const Evaluation& evaluation) {
   ordered_json line{{"epoch", evaluation.epoch},
                     {"minibatches", evaluation.minibatches},
+                    {"samples", evaluation.samples},
                     {"held_out_loss", evaluation.score.mean_loss()}};
   if (const auto perplexity = evaluation.perplexity()) line["perplexity"] = *perplexity;
   if (const auto accuracy = evaluation.accuracy()) line["accuracy"] = *accuracy;
+  if (const auto top5 = evaluation.top5()) line["top5_accuracy"] = *top5;
   line["seconds"] = evaluation.seconds.count();
+  line["training_seconds"] = evaluation.training_seconds.count();
   write(line.dump());
 }
 

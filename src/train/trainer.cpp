@@ -79,6 +79,11 @@ schedule::Op counted_from(std::int64_t first, std::int64_t in_one, schedule::Op 
   return op;
 }
 
+EvaluationTimes evaluation_times(const Recipe& recipe) {
+  if (!recipe.evaluate) return {};
+  return {.every = recipe.evaluate_every, .at_epochs = !recipe.evaluate_every, .at_end = true};
+}
+
 CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
                              const DataSet& training) {
   return {.samples = training.samples(),
@@ -88,6 +93,7 @@ CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
           .extent = recipe.extent,
           .seed = job.seed,
           .checkpoints = recipe.saving ? recipe.checkpoints : CheckpointTimes{},
+          .evaluations = evaluation_times(recipe),
           .beginning = recipe.beginning};
 }
 
@@ -122,6 +128,7 @@ class TrainingWorker {
         observer_(observer),
         seat_(seat),
         course_(course_options(recipe, job, *data.training), job.plan, job.replicas),
+        goal_(recipe.goal, data.training->samples()),
         rate_(rate_curve(recipe, job, course_, *data.training)),
         job_(with_rate(job, rate_)),
         loss_stage_(loss_stage_of(job)),
@@ -155,7 +162,8 @@ class TrainingWorker {
   // Only worker 0 returns the whole outcome; the others set only `interrupted`.
   TrainingOutcome run() {
     TrainingOutcome outcome;
-    outcome.interrupted = train_all() < course_.minibatches();
+    check_goal();
+    outcome.interrupted = train_all() < course_.minibatches() && !goal_.has_ended();
     if (stopper_) stopper_->finish();
     if (saver_) {
       finish_saving();
@@ -195,7 +203,24 @@ class TrainingWorker {
   [[nodiscard]] std::optional<std::int64_t> end_before(std::int64_t minibatch) {
     return stopper_ ? stopper_->end_before(minibatch) : std::nullopt;
   }
-  void evaluate(std::int64_t epoch);
+  // Evaluates the state after `stretch`.
+  void evaluate(const Stretch& stretch);
+  // The score of all workers on the first `wanted` held-out samples. `progress` is called at worker
+  // 0 with the minibatches done and the number of all.
+  [[nodiscard]] runtime::Score score_of(
+      std::int64_t wanted,
+      const std::function<void(std::int64_t done, std::int64_t all)>& progress);
+  // Throws before anything is trained if evaluations do not give what the goal is about.
+  void check_goal() {
+    if (goal_.needs_predictions()) goal_.want_figure(score_of(1, [](auto, auto) {}));
+  }
+  // How many held-out samples are evaluated if `wanted` are asked for: whole minibatches if the
+  // network computes no smaller ones.
+  [[nodiscard]] std::int64_t evaluated_samples(std::int64_t wanted) const {
+    const std::int64_t samples = std::min(wanted, data_.held_out->samples());
+    if (!job_.network.has_fixed_batch) return samples;
+    return std::max(recipe_.batch, samples / recipe_.batch * recipe_.batch);
+  }
   // Waits until all workers have written what they have to write.
   void finish_saving() {
     saver_->finish();
@@ -213,6 +238,7 @@ class TrainingWorker {
   // Looks about once a second at what the workers report.
   void explain_speed();
   void finish(TrainingOutcome& outcome) const;
+  [[nodiscard]] std::optional<systems::GoalResult> goal_result() const;
   // Fills in what follows from the events of the timed stretch. `sent`: by all workers.
   void finish_times(TrainingOutcome& outcome, Bytes sent) const;
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
@@ -222,6 +248,7 @@ class TrainingWorker {
   const Observer& observer_;
   const runtime::Seat& seat_;
   Course course_;
+  GoalWatch goal_;
   RateCurve rate_;
   runtime::Job job_;
   StageId loss_stage_;
@@ -325,10 +352,10 @@ std::int64_t TrainingWorker::train_all() {
     }
     stretch = train(course_.stretch_from(next));
     next += stretch.count;
-    const bool is_last = next == course_.minibatches();
-    const bool evaluates = recipe_.evaluate && (stretch.ends_epoch || is_last);
-    if (evaluates) evaluate(stretch.epoch);
-    if (stretch.saves) save(stretch, evaluates);
+    if (stretch.evaluates) evaluate(stretch);
+    const bool is_last = goal_.has_ended() && saver_ && recipe_.checkpoints.at_end;
+    if (stretch.saves || is_last) save(stretch, stretch.evaluates);
+    if (goal_.has_ended()) break;
   }
   return next;
 }
@@ -384,11 +411,12 @@ void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
   saver_->save(runtime::copy_state(worker_, seat_.channels.control), step);
 }
 
-void TrainingWorker::evaluate(std::int64_t epoch) {
-  const Batches batches(data_.held_out->samples(), course_.batch(), job_.seed, /*shuffle=*/false);
+runtime::Score TrainingWorker::score_of(
+    std::int64_t wanted,
+    const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
+  const Batches batches(evaluated_samples(wanted), course_.batch(), job_.seed, /*shuffle=*/false);
   const std::int64_t all = batches.per_epoch();
   const std::int64_t step = plan::worker_count(job_.plan);
-  const Seconds began = since_start();
   runtime::Pace pace(seat_.channels.control, job_.patience);
   for (std::int64_t first = 0; first < all; first += step) {
     if (first > 0) pace.next();
@@ -397,16 +425,44 @@ void TrainingWorker::evaluate(std::int64_t epoch) {
     const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.replicas);
     const ItemFeed feed(*data_.held_out, batches, extent, first);
     worker_.run({schedule, extent, feed, first});
-    if (seat_.me == WorkerId{0})
-      observer_.evaluating({epoch, first + count, all, since_start() - began});
+    if (seat_.me == WorkerId{0}) progress(first + count, all);
   }
   pace.finish();
+  return runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
+}
+
+void TrainingWorker::evaluate(const Stretch& stretch) {
+  const Seconds began = since_start();
   const runtime::Score score =
-      runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
+      score_of(recipe_.evaluation_samples.value_or(INT64_MAX),
+               [&](std::int64_t done, std::int64_t all) {
+                 observer_.evaluating({stretch.epoch, done, all, since_start() - began});
+               });
+  const std::int64_t trained = course_.samples_after(stretch);
+  goal_.see(score, trained);
   if (seat_.me != WorkerId{0}) return;
   evaluating_ += since_start() - began;
-  last_ = Evaluation{epoch, course_.counted(samples_), score, since_start()};
+  last_ = Evaluation{.epoch = stretch.epoch,
+                     .ends_epoch = stretch.ends_epoch,
+                     .minibatches = course_.counted(trained),
+                     .samples = trained,
+                     .score = score,
+                     .seconds = since_start(),
+                     .training_seconds = since_start() - evaluating_};
   observer_.evaluation(*last_);
+}
+
+std::optional<systems::GoalResult> TrainingWorker::goal_result() const {
+  const Goal& goal = recipe_.goal;
+  if (!goal.is_set() || !last_) return std::nullopt;
+  systems::GoalResult result{.figure = to_text(goal.figure()),
+                             .reached = goal_.is_reached(),
+                             .best = goal_.best(),
+                             .samples = last_->samples,
+                             .training = last_->training_seconds};
+  if (goal.target) result.wanted = goal.target->wanted;
+  if (goal_.is_stalled()) result.stalled_epochs = goal.patience_epochs;
+  return result;
 }
 
 void TrainingWorker::finish(TrainingOutcome& outcome) const {
@@ -425,7 +481,9 @@ void TrainingWorker::finish(TrainingOutcome& outcome) const {
     measured.held_out_loss = last_->score.mean_loss();
     measured.accuracy = last_->accuracy();
     measured.perplexity = last_->perplexity();
+    measured.top5 = last_->top5();
   }
+  measured.goal = goal_result();
   const schedule::Rules rules = schedule_of({1, job_.plan.microbatches, 1}).rules;
   measured.samples_per_update =
       std::min(systems::samples_per_update(job_.plan, rules.traits, recipe_.batch),
@@ -472,16 +530,6 @@ int threads_to_bind(const runtime::Job& job) {
 }
 
 }  // namespace
-
-std::optional<double> Evaluation::accuracy() const {
-  if (score.predictions == 0) return std::nullopt;
-  return score.accuracy();
-}
-
-std::optional<double> Evaluation::perplexity() const {
-  if (score.predictions <= score.samples) return std::nullopt;
-  return std::exp(score.mean_loss());
-}
 
 schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
   const schedule::Schedule schedule =

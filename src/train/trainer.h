@@ -13,6 +13,7 @@
 #include "systems/schedules.h"
 #include "train/course.h"
 #include "train/data_set.h"
+#include "train/goal.h"
 #include "train/learning_rate.h"
 #include "train/saver.h"
 #include "train/slow_cause.h"
@@ -39,6 +40,11 @@ struct Recipe {
   const schedule::Schedule* schedule = nullptr;
   std::optional<schedule::Extent> extent;  // what `schedule` trains; set exactly if `schedule` is
   bool evaluate = true;
+  // Minibatches of `batch` samples from one evaluation to the next. Not set: after every epoch. The
+  // training always ends with an evaluation.
+  std::optional<std::int64_t> evaluate_every;
+  std::optional<std::int64_t> evaluation_samples;  // the first so many; not set: all held-out ones
+  Goal goal;                                       // when the training ends early
   CheckpointTimes checkpoints;   // ignored unless `saving` is set
   std::optional<Saving> saving;  // where checkpoints go; not set: nowhere
   Beginning beginning;           // what was trained before
@@ -85,19 +91,23 @@ struct EvaluationStep {
   Seconds seconds{0};            // since this evaluation began
 };
 
-// Reported when an epoch has ended and was evaluated.
+// Reported when the held-out data was evaluated.
 struct Evaluation {
-  std::int64_t epoch = 0;        // from 0
-  std::int64_t minibatches = 0;  // trained so far, counted as in Step
+  std::int64_t epoch = 0;         // the one that was trained last, from 0
+  bool ends_epoch = true;         // whether all of it was trained
+  std::int64_t minibatches = 0;   // trained so far, counted as in Step
+  std::int64_t samples = 0;       // trained so far
   runtime::Score score;
-  Seconds seconds{0};
+  Seconds seconds{0};             // since this run began
+  Seconds training_seconds{0};    // since this run began, evaluations excluded
 
   // The share of labels (for text: words) that were predicted right. Nothing if the network
   // predicts none.
-  [[nodiscard]] std::optional<double> accuracy() const;
+  [[nodiscard]] std::optional<double> accuracy() const { return accuracy_of(score); }
   // The exponential of the mean loss. Nothing unless the network predicts several labels per
   // sample, such as words.
-  [[nodiscard]] std::optional<double> perplexity() const;
+  [[nodiscard]] std::optional<double> perplexity() const { return perplexity_of(score); }
+  [[nodiscard]] std::optional<double> top5() const { return top5_of(score); }
 };
 
 // Callbacks that are called while a training runs. They are called in the process of worker 0, by
