@@ -12,6 +12,7 @@ set(PD_LAYERS
     "simulate: core graph cluster profile cost plan schedule timeline"
     "systems: core graph cluster profile cost plan schedule timeline simulate"
     "report: core graph cluster profile cost plan schedule timeline simulate systems"
+    "page: core graph cluster profile cost plan schedule timeline simulate systems report"
     "pt2: core"
     "place: core"
     "model: core graph +torch"
@@ -23,7 +24,7 @@ set(PD_LAYERS
     "runtime: core place graph plan schedule timeline model transport +torch"
     "train: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
     "library: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
-    "cli: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport probe runtime train +torch")
+    "cli: core checkpoint place graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
 function(pd_layer_line module out)

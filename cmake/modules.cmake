@@ -101,10 +101,25 @@ function(pd_modules)
   endif()
 endfunction()
 
+# pd_embed_web(FOLDER FILE): a C++ file with the style sheet and the scripts of a page (src/page/assets.h).
+function(pd_embed_web folder file)
+  set(scripts base timeline charts plan main)  # each needs those before it
+  list(TRANSFORM scripts PREPEND ${folder}/)
+  list(TRANSFORM scripts APPEND .js)
+  add_custom_command(OUTPUT ${file}
+      COMMAND ${CMAKE_COMMAND} -D "STYLE=${folder}/page.css" -D "SCRIPTS=${scripts}" -D "FILE=${file}"
+              -P ${CMAKE_SOURCE_DIR}/cmake/embed_web.cmake
+      DEPENDS ${folder}/page.css ${scripts} ${CMAKE_SOURCE_DIR}/cmake/embed_web.cmake VERBATIM)
+endfunction()
+
 function(pd_add_module module uses)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "${PD_NOT_BUILT}")
+  if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module}/web)
+    pd_embed_web(${CMAKE_SOURCE_DIR}/src/${module}/web ${CMAKE_BINARY_DIR}/generated/${module}_assets.cpp)
+    list(APPEND sources ${CMAKE_BINARY_DIR}/generated/${module}_assets.cpp)
+  endif()
   add_library(pd_${module} STATIC ${PD_IF_LINKED} ${sources})
   target_include_directories(pd_${module} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(pd_${module} PUBLIC ${PD_LIBRARIES_${module}}

@@ -112,6 +112,8 @@ guess_missing_libraries() {
 find_missing_test() {
   find_clang_format >/dev/null || absent+=(clang-format)
   have_fuzzer || absent+=(clang libclang-rt-dev)
+  have chromedriver || absent+=(chromium chromium-driver)
+  /usr/bin/python3 -c 'import selenium' 2>/dev/null || absent+=(python3-selenium)
 }
 
 find_missing_lint() {

@@ -7,6 +7,8 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/page_flags.h"
+#include "cli/page_run.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
 #include "cli/spelling.h"
@@ -27,6 +29,7 @@ struct CompareFlags {
   std::shared_ptr<TrainFlags> training =
       std::make_shared<TrainFlags>();  // also has the flags that simulating uses
   std::shared_ptr<SimulationFlags> conditions = std::make_shared<SimulationFlags>();
+  std::string page;
   bool run = false;
   bool evaluation = false;
 };
@@ -67,6 +70,7 @@ void want_inputs(const CompareFlags& flags, const CLI::App& command) {
 }
 
 void simulate_all(const CompareFlags& all) {
+  check_page_file("--html", all.page);
   const TrainFlags& flags = *all.training;
   SimulationFlags conditions = *all.conditions;
   conditions.minibatches = flags.minibatches.value_or(0);
@@ -80,6 +84,7 @@ void simulate_all(const CompareFlags& all) {
   const systems::Wishes planning = wishes_of(flags);
   systems::SimulationWishes wishes = simulation_wishes(conditions, cluster);
   take_over(planning, wishes);
+  wishes.keep_timeline = !all.page.empty();
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
   if (!choice.chosen) systems::refuse_all(choice.candidates);
@@ -93,6 +98,13 @@ void simulate_all(const CompareFlags& all) {
     std::cout << with_flags(report::comparison_json(choice, profile).dump(2)) << "\n";
   else
     std::cout << with_flags(report::comparison_table(choice, profile, cluster));
+  if (all.page.empty()) return;
+  std::vector<page::Run> runs;
+  for (const systems::SimulatedCandidate& candidate : choice.candidates)
+    if (const auto* planned = std::get_if<systems::Planned>(&candidate.result))
+      runs.push_back(simulated_run(candidate.system->name, planned->plan, profile, cluster,
+                                   *candidate.simulated));
+  write_page(all.page, profile.model + " on " + cluster.name + ": all systems", runs);
 }
 
 void execute(const CompareFlags& flags, CLI::App& command) {
@@ -148,6 +160,7 @@ void add_compare(CLI::App& app) {
   (void)add_planning_flags(*command, flags->training);
   const std::size_t before = command->get_options().size();
   add_condition_flags(*command, flags->conditions);
+  add_page_flag(*command, flags->page);
   const auto all = command->get_options();
   for (std::size_t i = before; i < all.size(); ++i) all[i]->group(kSimulating);
   command->add_flag("--run", flags->run,

@@ -20,12 +20,8 @@ void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& f
       ->check(check_output_name);
 }
 
-namespace {
-
-// Throws BadUsage if `file` exists and does not start with `beginning`, as files of the kind `what`
-// do. So a wrong file name does not destroy another file.
-void check_picture_file(const std::string& flag, const std::string& file,
-                        const std::string& beginning, const std::string& what) {
+void check_no_other_file(const std::string& flag, const std::string& file,
+                         const std::string& beginning, const std::string& what) {
   if (file.empty()) return;
   prepare_to_write(file);
   if (!std::filesystem::is_regular_file(file) || std::filesystem::is_empty(file)) return;
@@ -36,13 +32,11 @@ void check_picture_file(const std::string& flag, const std::string& file,
                    ": name another, or remove it");
 }
 
-}  // namespace
-
 void check_picture_files(const PictureFlags& flags) {
   if (!flags.svg.empty() && flags.svg == flags.trace)
     throw BadUsage("--svg and --trace name the same file");
-  check_picture_file("--svg", flags.svg, "<svg", "picture");
-  check_picture_file("--trace", flags.trace, "{\"displayTimeUnit\"", "trace");
+  check_no_other_file("--svg", flags.svg, "<svg", "picture");
+  check_no_other_file("--trace", flags.trace, "{\"displayTimeUnit\"", "trace");
 }
 
 void write_pictures(const PictureFlags& flags, const timeline::Timeline& timeline,

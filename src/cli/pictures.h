@@ -19,6 +19,12 @@ struct PictureFlags {
 
 void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
 
+// Creates the folder of `file`. Throws IoError if the file cannot be written, and BadUsage if it
+// exists and does not start with `beginning`, as files of the kind `what` do: a wrong file name must
+// not destroy another file. Does nothing if `file` is empty.
+void check_no_other_file(const std::string& flag, const std::string& file,
+                         const std::string& beginning, const std::string& what);
+
 // Called before the long work begins. Creates the folders of the files. Throws IoError if a file
 // cannot be written, and BadUsage if it would replace a file of another kind or if both flags name
 // the same file.

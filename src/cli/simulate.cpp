@@ -6,6 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/page_flags.h"
+#include "cli/page_run.h"
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/progress.h"
@@ -26,7 +28,9 @@ struct SimulateFlags : PlanningFlags, SimulationFlags, PictureFlags {
   std::string plan;
   std::string schedule;
   std::optional<std::int64_t> checkpoint_every;
+  std::string page;
   bool as_json = false;
+  [[nodiscard]] bool needs_timeline() const { return wants_any() || !page.empty(); }
 };
 
 void check_microbatches(const std::string& file, const plan::Plan& plan,
@@ -46,7 +50,7 @@ void check_picture(const SimulateFlags& flags, const plan::Plan& plan) {
       flags.minibatches > 0 ? flags.minibatches : systems::enough_minibatches(plan);
   const std::int64_t forwards = static_cast<std::int64_t>(plan.stages.size()) * plan.microbatches;
   const std::int64_t most = std::max<std::int64_t>(1, kMostInPicture / forwards);
-  if (flags.wants_any() && minibatches > most)
+  if (flags.needs_timeline() && minibatches > most)
     throw CannotMeet("a picture of so long a run would not fit the memory: choose --minibatches " +
                      std::to_string(most) + " or less");
 }
@@ -81,6 +85,7 @@ systems::Simulated simulated_plan(const plan::Plan& plan, const profile::Profile
 
 void execute(const SimulateFlags& flags) {
   check_picture_files(flags);
+  check_page_file("--html", flags.page);
   const profile::Profile profile = profile::read_profile(flags.profile, flags.batch);
   const cluster::Cluster cluster = cluster_of(flags, profile);
   plan::Plan plan = plan_of(flags, profile, cluster);
@@ -88,7 +93,7 @@ void execute(const SimulateFlags& flags) {
   take_over(wishes_of(flags), wishes);
   for (const std::string& line : unused_stragglers(flags, wishes, {&plan}))
     std::cerr << line << "\n";
-  wishes.keep_timeline = flags.wants_any();
+  wishes.keep_timeline = flags.needs_timeline();
   wishes.checkpoint_every = flags.checkpoint_every;
   systems::OwnSchedule own;
   if (!flags.schedule.empty()) {
@@ -98,7 +103,7 @@ void execute(const SimulateFlags& flags) {
   }
   check_picture(flags, plan);
   const auto began = std::chrono::steady_clock::now();
-  const systems::Simulated simulated = simulated_plan(plan, profile, cluster, wishes);
+  systems::Simulated simulated = simulated_plan(plan, profile, cluster, wishes);
   const Seconds took = std::chrono::steady_clock::now() - began;
   if (flags.as_json) {
     nlohmann::ordered_json json = report::simulation_json(simulated, plan, profile);
@@ -111,6 +116,9 @@ void execute(const SimulateFlags& flags) {
                  {.title = profile.model + " on " + cluster.name + ": " + plan.system + " " +
                            report::short_config(plan::config_text(plan)),
                   .subtitle = report::simulation_line(simulated, profile)});
+  if (flags.page.empty()) return;
+  write_page(flags.page, profile.model + " on " + cluster.name,
+             {simulated_run("simulated", plan, profile, cluster, std::move(simulated))});
 }
 
 }  // namespace
@@ -137,6 +145,7 @@ void add_simulate(CLI::App& app) {
       ->excludes("--vertical-sync")
       ->excludes("--no-stash");
   add_picture_flags(*command, flags);
+  add_page_flag(*command, flags->page);
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of tables");
   command->callback([flags] { execute(*flags); });
 }

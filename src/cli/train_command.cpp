@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checkpoint/folder.h"
+#include "cli/page_flags.h"
 #include "cli/pictures.h"
 #include "cli/spelling.h"
 #include "cli/train_checkpoints.h"
@@ -150,6 +151,7 @@ train::Workers TrainCommand::workers() const {
 
 void TrainCommand::claim_outputs() {
   check_picture_files(flags_);
+  check_page_file("--html", flags_.page);
   if (!flags_.weights_file.empty()) prepare_to_write(flags_.weights_file);
   if (trains_every_system() &&
       (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))

@@ -12,6 +12,7 @@
 #include "cli/train_flags.h"
 #include "cli/train_notes.h"
 #include "model/network_entry.h"
+#include "page/data.h"
 #include "report/training_table.h"
 #include "train/preparation.h"
 #include "train/run_folder.h"
@@ -76,6 +77,11 @@ class TrainCommand {
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void show_dry_run() const;
   void show(const report::TrainingRun& run) const;
+  // What --html shows of a run.
+  [[nodiscard]] page::Run page_run(const report::TrainingRun& run) const;
+  // Writes the page of --html. Returns why it could not be written; empty if it was, or if there is
+  // none to write.
+  [[nodiscard]] std::string write_html(const std::vector<page::Run>& pages) const;
   void show_comparison(const std::vector<report::TrainingRun>& runs) const;
   void say(const std::string& line) const;
   void tell_notes() const;
@@ -102,6 +108,7 @@ class TrainCommand {
   train::PlanRequest plan_request_;
   std::optional<Replanning> replanning_;  // with --replan
   std::optional<std::string> lost_metrics_;
+  std::string metrics_lines_;  // with --html: those of the run
 };
 
 }  // namespace pipedream::cli

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/interrupt.h"
+#include "cli/page_run.h"
 #include "cli/pictures.h"
 #include "cli/progress.h"
 #include "cli/spelling.h"
@@ -65,7 +66,9 @@ void TrainCommand::prepare() {
 }
 
 train::TrainingOutcome TrainCommand::run_session(const train::Session& session) {
-  Watcher watcher(entry_.name, session.plan().system, open_metrics());
+  metrics_lines_.clear();
+  Watcher watcher(entry_.name, session.plan().system, open_metrics(),
+                  flags_.page.empty() ? nullptr : &metrics_lines_);
   std::optional<WhenInterrupted> note;
   if (speaks()) note.emplace(interruption(session.plan()));
   std::optional<StopOnSignal> stop;
@@ -271,6 +274,30 @@ void TrainCommand::show(const report::TrainingRun& run) const {
     std::cout << with_flags(report::training_table(run));
 }
 
+page::Run TrainCommand::page_run(const report::TrainingRun& run) const {
+  page::Run page{.name = run.plan.system,
+                 .is_measured = true,
+                 .result = report::training_json(run),
+                 .metrics = metrics_lines_};
+  // The file also has what was trained before a checkpoint.
+  if (folder_ && !lost_metrics_) page.metrics = read_file(folder_->file(train::kMetricsFile));
+  page.timelines.push_back({"measured", run.measured.timeline});
+  if (preparation_.profile && preparation_.cluster)
+    add_simulation(run.plan, *preparation_.profile, *preparation_.cluster, page);
+  return page;
+}
+
+std::string TrainCommand::write_html(const std::vector<page::Run>& pages) const {
+  if (flags_.page.empty() || pages.empty()) return "";
+  try {
+    write_page(flags_.page,
+               network_.name + (pages.size() > 1 ? ": all systems" : ": " + pages[0].name), pages);
+    return "";
+  } catch (const IoError& error) {
+    return error.what();
+  }
+}
+
 // Chooses how many minibatches each system trains if all systems are trained: enough that filling
 // and draining the pipeline has little influence, and a multiple of the number of workers, so that
 // every replica has the same number.
@@ -333,6 +360,7 @@ bool TrainCommand::run() {
               << "\n"
               << std::flush;
   std::vector<report::TrainingRun> runs;
+  std::vector<page::Run> pages;
   for (const train::PreparedPlan& plan : preparation_.plans) {
     train::TrainingOutcome outcome;
     if (trains_every_system())
@@ -344,12 +372,15 @@ bool TrainCommand::run() {
       want_metrics();
       return false;
     }
+    if (speaks() && !flags_.page.empty()) pages.push_back(page_run(runs.back()));
     if (trains_every_system()) continue;
     // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
     std::string unwritten;
     if (speaks()) {
       unwritten = write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
                                 model::metadata_of(network_, data_.facts));
+      if (const std::string failure = write_html(pages); !failure.empty())
+        unwritten += (unwritten.empty() ? "" : "\n  ") + failure;
       show(runs.back());
     }
     if (outcome.unsaved)
@@ -357,7 +388,11 @@ bool TrainCommand::run() {
                   (unwritten.empty() ? "" : "\n  " + unwritten);
     if (!unwritten.empty()) throw IoError("the training has ended, but " + unwritten);
   }
-  if (trains_every_system() && speaks()) show_comparison(runs);
+  if (trains_every_system() && speaks()) {
+    const std::string failure = write_html(pages);
+    show_comparison(runs);
+    if (!failure.empty()) throw IoError("the trainings have ended, but " + failure);
+  }
   want_metrics();
   return true;
 }

@@ -27,7 +27,7 @@ constexpr int kVersion = 1;
 // Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
   static const std::set<std::string> names{"help", "config", "out",       "export", "json",
-                                           "svg",  "trace",  "overwrite", "resume", "force"};
+                                           "svg",  "trace",  "overwrite", "resume", "force",  "html"};
   return names;
 }
 
@@ -36,7 +36,7 @@ const std::set<std::string>& not_settings() {
 const std::set<std::string>& of_first_process() {
   static const std::set<std::string> names{"help",  "config",  "plan",      "profile",
                                            "json",  "cluster", "overwrite", "profile-seconds",
-                                           "trace", "export",  "svg",       "force"};
+                                           "trace", "export",  "svg",       "force",   "html"};
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cli/flags.h"
+#include "cli/page_flags.h"
 #include "core/error.h"
 #include "runtime/job.h"
 #include "train/data_set.h"
@@ -212,6 +213,7 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option("--export", flags->weights_file, "Write the final weights here (safetensors)")
       ->check(check_output_name);
   add_picture_flags(command, flags);
+  add_page_flag(command, flags->page);
   add_checkpoint_flags(command, flags);
   add_speed_flags(command, flags);
   add_weights_flags(command, flags);

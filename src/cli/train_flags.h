@@ -69,6 +69,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string initial_weights;
   std::vector<std::string> fresh;
   std::string weights_file;
+  std::string page;  // --html
   bool as_json = false;
   bool dry_run = false;
   bool schedule_is_given = false;  // on the command line, not by a configuration

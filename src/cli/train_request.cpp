@@ -28,7 +28,7 @@ train::Request request_of(const TrainFlags& flags) {
   request.is_stopped = StopOnSignal::was_asked;
   request.slow_after = from_seconds(flags.slow_after);
   request.initial = {flags.initial_weights, flags.fresh};
-  request.keep_timeline = flags.wants_any() || !flags.out.empty();
+  request.keep_timeline = flags.wants_any() || !flags.out.empty() || !flags.page.empty();
   request.stall_folder = flags.out.empty()
                              ? std::filesystem::temp_directory_path() / "pipedream-stall"
                              : std::filesystem::path(flags.out);

@@ -5,11 +5,15 @@
 
 namespace pipedream::cli {
 
-Watcher::Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics)
-    : model_(std::move(model)), system_(std::move(system)), metrics_(std::move(metrics)) {}
+Watcher::Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
+                 std::string* lines)
+    : model_(std::move(model)),
+      system_(std::move(system)),
+      metrics_(std::move(metrics)),
+      lines_(lines) {}
 
 void Watcher::see(const train::Step& step) {
-  if (metrics_) metrics_->add(step);
+  keep(step);
   const double speed =
       static_cast<double>(step.samples - step.resumed_from) / step.training_seconds.count();
   // The time that all samples so far would have taken at this speed.
@@ -29,7 +33,7 @@ void Watcher::see(const train::EvaluationStep& step) {
 }
 
 void Watcher::see(const train::Evaluation& evaluation) {
-  if (metrics_) metrics_->add(evaluation);
+  keep(evaluation);
   const runtime::Score& score = evaluation.score;
   progress_.end();
   const std::string when = evaluation.ends_epoch

@@ -15,7 +15,9 @@ namespace pipedream::cli {
 // one thread at a time (train/trainer.h).
 class Watcher {
  public:
-  Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics);
+  // `lines`, if not null, gets the lines of metrics too.
+  Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
+          std::string* lines = nullptr);
   // The returned observer refers to this object, which must outlive it.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
@@ -29,6 +31,11 @@ class Watcher {
   }
 
  private:
+  template <class Seen>
+  void keep(const Seen& seen) {
+    if (metrics_) metrics_->add(seen);
+    if (lines_ != nullptr) *lines_ += train::metrics_line(seen) + "\n";
+  }
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
   void see(const train::Evaluation& evaluation);
@@ -36,6 +43,7 @@ class Watcher {
   std::string system_;
   PhaseProgress progress_;
   std::optional<train::Metrics> metrics_;
+  std::string* lines_;
 };
 
 }  // namespace pipedream::cli

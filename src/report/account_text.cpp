@@ -75,6 +75,16 @@ nlohmann::ordered_json idle_json(const timeline::Idle& idle) {
           {"wait", to_seconds(idle.wait)}};
 }
 
+nlohmann::ordered_json workers_json(const timeline::Summary& summary) {
+  auto workers = nlohmann::ordered_json::array();
+  for (const timeline::WorkerAccount& account : summary.workers)
+    workers.push_back({{"worker", account.worker.value},
+                       {"busy", to_seconds(account.busy)},
+                       {"recompute", to_seconds(account.recompute)},
+                       {"idle", idle_json(account.idle)}});
+  return workers;
+}
+
 nlohmann::ordered_json bytes_json(const std::vector<Bytes>& bytes) {
   auto json = nlohmann::ordered_json::array();
   for (const Bytes each : bytes) json.push_back(each.count);

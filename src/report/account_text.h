@@ -38,6 +38,8 @@ namespace pipedream::report {
 
 // Returns the idle time by cause, in seconds.
 [[nodiscard]] nlohmann::ordered_json idle_json(const timeline::Idle& idle);
+// Returns for each worker {"worker", "busy", "recompute", "idle"}, in seconds.
+[[nodiscard]] nlohmann::ordered_json workers_json(const timeline::Summary& summary);
 
 [[nodiscard]] nlohmann::ordered_json bytes_json(const std::vector<Bytes>& bytes);
 

@@ -55,13 +55,6 @@ Table worker_table(const Simulated& simulated, const plan::Plan& plan) {
   return table;
 }
 
-std::string link_name(const simulate::LinkTraffic& link, const cluster::Cluster& cluster) {
-  const cluster::Level& level = cluster.levels[link.level];
-  const bool of_group = level.shared && link.level > 0;
-  const std::string owner = of_group ? cluster.levels[link.level - 1].name : std::string("worker");
-  return fmt::format("{} {} in its {}", owner, link.link, level.name);
-}
-
 std::string links_text(const Simulated& simulated, const cluster::Cluster& cluster) {
   if (simulated.links.empty()) return "";
   Table table({{"link"},
@@ -151,6 +144,13 @@ std::string simulation_line(const Simulated& simulated, const profile::Profile& 
   return rate(simulated, profile) + "; " + summary_line(simulated.summary);
 }
 
+std::string link_name(const simulate::LinkTraffic& link, const cluster::Cluster& cluster) {
+  const cluster::Level& level = cluster.levels[link.level];
+  const bool of_group = level.shared && link.level > 0;
+  const std::string owner = of_group ? cluster.levels[link.level - 1].name : std::string("worker");
+  return fmt::format("{} {} in its {}", owner, link.link, level.name);
+}
+
 std::string simulation_table(const Simulated& simulated, const plan::Plan& plan,
                              const profile::Profile& profile, const cluster::Cluster& cluster) {
   std::string text = fmt::format("{} on {}: {} {}, simulated\n\n", profile.model, cluster.name,
@@ -198,6 +198,7 @@ ordered_json simulation_json(const Simulated& simulated, const plan::Plan& plan,
   json["idle"] = idle_json(summary.idle);
   json["reading"] = to_seconds(summary.reading);
   json["recompute"] = to_seconds(summary.recompute);
+  json["workers"] = workers_json(summary);
   json["peak_memory_bytes"] = bytes_json(simulated.memory);
   json["bytes_per_minibatch"] = simulated.bytes_per_minibatch;
   json["bytes_per_sample"] =

@@ -10,6 +10,10 @@
 
 namespace pipedream::report {
 
+// Returns the name of a link for people, as in "worker 3 in its server".
+[[nodiscard]] std::string link_name(const simulate::LinkTraffic& link,
+                                    const cluster::Cluster& cluster);
+
 // Returns the speed, where every worker's time goes, memory, and the busiest links.
 [[nodiscard]] std::string simulation_table(const systems::Simulated& simulated,
                                            const plan::Plan& plan, const profile::Profile& profile,

@@ -1,6 +1,7 @@
 #include "report/trace.h"
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 #include <iterator>
 #include <map>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
 #include "core/match.h"
 #include "report/timeline_lanes.h"
 #include "report/timeline_style.h"
@@ -17,6 +19,8 @@ namespace pipedream::report {
 namespace {
 
 using timeline::Event;
+
+constexpr double kLongest = 1e12;  // microseconds that are read
 
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -214,6 +218,13 @@ void Writer::add_arguments(const Event& event) {
   }
   if (const auto weights = weights_of(event.op)) number("weights", weights->value);
   for (const auto& [name, value] : numbers_of(event.op)) number(name, value);
+  const auto time = [&](const char* name, Nanos value) {
+    if (value <= Nanos{0}) return;
+    append(R"({}"{}":{})", comma, name, micros(value));
+    comma = ",";
+  };
+  time("transfer_us", event.transfer);
+  time("wait_us", event.wait);
   const auto bytes = options_.bytes ? options_.bytes(event) : std::nullopt;
   if (bytes) number("bytes", bytes->count);
 }
@@ -228,6 +239,77 @@ std::string trace_json(const timeline::Timeline& timeline, const TraceOptions& o
   for (std::size_t i = 0; i < timeline.events.size(); ++i)
     writer.add(timeline.events[i], threads.ids.at(*threads.of_event[i]));
   return std::move(writer).finish();
+}
+
+namespace {
+
+// Times of a trace are in microseconds with three decimals.
+Nanos nanos_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return Nanos{0};
+  return Nanos{std::llround(std::clamp(found->get<double>(), -kLongest, kLongest) * 1000)};
+}
+
+std::int64_t integer_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+// Returns the op of the compute lane that an event of this category is about; nullopt for others.
+std::optional<schedule::Op> compute_op(const std::string& category, const nlohmann::json& args) {
+  const StageId stage{static_cast<std::int32_t>(integer_of(args, "stage"))};
+  const schedule::Item item{integer_of(args, "minibatch"),
+                            static_cast<std::int32_t>(integer_of(args, "microbatch"))};
+  const WeightVersion weights{integer_of(args, "weights")};
+  const auto is = [&](Look look) { return category == style_of(look).label; };
+  using schedule::BackwardPart;
+  if (is(Look::kForward)) return schedule::Forward{stage, item, weights};
+  if (is(Look::kBackward)) return schedule::Backward{stage, item, weights};
+  if (is(Look::kInputGradient))
+    return schedule::Backward{stage, item, weights, BackwardPart::kInput};
+  if (is(Look::kWeightGradient))
+    return schedule::Backward{stage, item, weights, BackwardPart::kWeight};
+  if (is(Look::kRecompute)) return schedule::Recompute{stage, item, weights};
+  if (is(Look::kWait)) return schedule::Await{stage, {integer_of(args, "update")}};
+  if (is(Look::kUpdate))
+    return schedule::Update{stage,
+                            {integer_of(args, "from")},
+                            {integer_of(args, "to")},
+                            integer_of(args, "first"),
+                            integer_of(args, "last")};
+  return std::nullopt;
+}
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::optional<timeline::Event> compute_event(const nlohmann::json& event) {
+  if (!event.is_object() || text_of(event, "ph") != "X") return std::nullopt;
+  if (!event.contains("args") || !event["args"].is_object()) return std::nullopt;
+  const nlohmann::json& args = event["args"];
+  const auto op = compute_op(text_of(event, "cat"), args);
+  if (!op) return std::nullopt;
+  const Nanos start = nanos_of(event, "ts");
+  return timeline::Event{{static_cast<std::int32_t>(integer_of(event, "pid") - 1)},
+                         *op,
+                         start,
+                         start + nanos_of(event, "dur"),
+                         nanos_of(args, "transfer_us"),
+                         nanos_of(args, "wait_us")};
+}
+
+}  // namespace
+
+timeline::Timeline compute_events_of(const std::string& trace, const std::string& name) {
+  const auto json = nlohmann::json::parse(trace, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("traceEvents") || !json["traceEvents"].is_array())
+    throw BadFile(name + ": this is no trace of a timeline");
+  timeline::Timeline timeline;
+  for (const nlohmann::json& event : json["traceEvents"])
+    if (const auto found = compute_event(event)) timeline.events.push_back(*found);
+  return timeline;
 }
 
 }  // namespace pipedream::report

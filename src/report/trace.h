@@ -24,4 +24,10 @@ struct TraceOptions {
 [[nodiscard]] std::string trace_json(const timeline::Timeline& timeline,
                                      const TraceOptions& options = {});
 
+// Returns the events of a trace's compute lanes, as trace_json() wrote them, in their order.
+// `name` is that of the file, for messages. Throws BadFile if it is no trace. Events of other
+// programs are left out.
+[[nodiscard]] timeline::Timeline compute_events_of(const std::string& trace,
+                                                   const std::string& name);
+
 }  // namespace pipedream::report

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
+
 namespace pipedream::report {
 namespace {
 
@@ -155,6 +157,32 @@ TEST(TraceJson, TheTitleIsEscaped) {
   const std::string title = "a \"b\" \\ \n </x> µ";
   EXPECT_EQ(json::parse(trace_json({}, {.title = title}))["otherData"]["title"], title);
   EXPECT_TRUE(json::accept(trace_json({}, {.title = "\xFF\x01"})));
+}
+
+TEST(TraceJson, TheComputeLanesCanBeReadBack) {
+  using schedule::BackwardPart;
+  const auto event = [](int worker, schedule::Op op, std::int64_t start) {
+    return timeline::Event{
+        {worker}, op, Nanos{start}, Nanos{start + 1'234'567}, Nanos{start % 7}, Nanos{start % 5}};
+  };
+  const std::vector<timeline::Event> compute{
+      event(0, Forward{{1}, {3, 2}, {4}}, 0),
+      event(1, Backward{{0}, {3, 0}, {4}}, 10'000'001),
+      event(1, Backward{{0}, {4, 0}, {4}, BackwardPart::kInput}, 20'000'003),
+      event(1, Backward{{0}, {4, 0}, {4}, BackwardPart::kWeight}, 30'000'003),
+      event(0, schedule::Recompute{{1}, {5, 1}, {2}}, 40'000'000),
+      event(0, schedule::Await{{2}, {7}}, 50'000'000),
+      event(0, Update{{2}, {6}, {7}, 12, 13}, 60'000'000)};
+  std::vector<timeline::Event> all = compute;
+  all.insert(all.begin() + 2, event(0, schedule::Load{{0}, {3, 0}}, 5));
+  EXPECT_EQ(compute_events_of(trace_json(timeline_of(all)), "it"), timeline_of(compute));
+}
+
+TEST(TraceJson, OfOtherProgramsGivesNothingOrIsRefused) {
+  EXPECT_TRUE(compute_events_of(R"({"traceEvents":[{"ph":"X","name":"x","pid":1}, 3]})", "it")
+                  .events.empty());
+  for (const char* text : {"", "[]", "{", R"({"traceEvents":3})"})
+    EXPECT_THROW((void)compute_events_of(text, "it"), BadFile) << text;
 }
 
 }  // namespace

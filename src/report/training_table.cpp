@@ -501,6 +501,7 @@ ordered_json training_json(const TrainingRun& run) {
   json["busy"] = to_seconds(measured.summary.busy);
   json["idle"] = idle_json(measured.summary.idle);
   json["recompute"] = to_seconds(measured.summary.recompute);
+  json["workers"] = workers_json(measured.summary);
   json["peak_memory_bytes"] = bytes_json(measured.memory);
   json["predicted_memory_bytes"] = bytes_json(predicted_memory(run));
   auto stale = ordered_json::array();

@@ -50,7 +50,7 @@ Span parse_span(const std::string& text) {
 }
 
 Decay parse_decay(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
+  const std::vector<std::string> parts = pipedream::split(text, ':');
   if (parts == std::vector<std::string>{"none"}) return {};
   if (parts[0] == "cosine" && parts.size() <= 2) {
     const auto end = parts.size() == 2 ? number_in(parts[1]) : 0.0;

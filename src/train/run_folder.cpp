@@ -238,16 +238,16 @@ std::optional<std::string> Metrics::finish() {
   return failure_;
 }
 
-void Metrics::add(const Step& step) {
-  write(ordered_json{{"minibatch", step.minibatch},
-                     {"samples", step.samples},
-                     {"loss", step.loss},
-                     {"learning_rate", step.learning_rate},
-                     {"seconds", step.seconds.count()}}
-            .dump());
+std::string metrics_line(const Step& step) {
+  return ordered_json{{"minibatch", step.minibatch},
+                      {"samples", step.samples},
+                      {"loss", step.loss},
+                      {"learning_rate", step.learning_rate},
+                      {"seconds", step.seconds.count()}}
+      .dump();
 }
 
-void Metrics::add(const Evaluation& evaluation) {
+std::string metrics_line(const Evaluation& evaluation) {
   ordered_json line{{"epoch", evaluation.epoch},
                     {"minibatches", evaluation.minibatches},
                     {"samples", evaluation.samples},
@@ -257,7 +257,7 @@ void Metrics::add(const Evaluation& evaluation) {
   if (const auto top5 = evaluation.top5()) line["top5_accuracy"] = *top5;
   line["seconds"] = evaluation.seconds.count();
   line["training_seconds"] = evaluation.training_seconds.count();
-  write(line.dump());
+  return line.dump();
 }
 
 }  // namespace pipedream::train

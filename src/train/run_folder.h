@@ -73,6 +73,10 @@ inline constexpr const char* kTraceFile = "timeline.json";
 // message what the space is for.
 void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what);
 
+// Return the line of metrics.jsonl about a step or an evaluation, without a line end.
+[[nodiscard]] std::string metrics_line(const Step& step);
+[[nodiscard]] std::string metrics_line(const Evaluation& evaluation);
+
 // Writes metrics.jsonl: one JSON object per line, flushed after each line. If lines cannot be
 // written, because the disk is full, logs a warning, keeps them in memory and tries again every
 // second. It does not throw, so training goes on.
@@ -85,8 +89,8 @@ class Metrics {
   // `earlier` may be `file`, and need not exist.
   Metrics(const std::filesystem::path& file, const std::filesystem::path& earlier,
           const checkpoint::Position& position);
-  void add(const Step& step);
-  void add(const Evaluation& evaluation);
+  void add(const Step& step) { write(metrics_line(step)); }
+  void add(const Evaluation& evaluation) { write(metrics_line(evaluation)); }
 
   // Tries a last time to write the lines that could not be written, and returns why some are
   // missing. Returns nullopt if none is.

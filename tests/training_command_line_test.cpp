@@ -1,0 +1,162 @@
+// Learning rates, targets and evaluations as users ask for them (docs/training.md).
+#include <fstream>
+
+#include "train_command_line_testing.h"
+
+namespace pipedream {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The lines of a run's metrics that have `key`.
+std::vector<nlohmann::json> metrics_with(const fs::path& run, const char* key) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(run / "metrics.jsonl");
+  for (std::string line; std::getline(file, line);)
+    if (auto json = nlohmann::json::parse(line); json.contains(key))
+      lines.push_back(std::move(json));
+  return lines;
+}
+
+std::vector<double> rates_of(const fs::path& run) {
+  std::vector<double> rates;
+  for (const nlohmann::json& line : metrics_with(run, "learning_rate"))
+    rates.push_back(line.at("learning_rate"));
+  return rates;
+}
+
+// 16 samples in a minibatch, and one minibatch in an update.
+const std::string kOneWorker = kMlp + "--system pipedream --workers 1 --seed 3 ";
+
+TEST(LearningRate, WarmsUpAndFallsAsMetricsShow) {
+  const fs::path run = scratch("rates");
+  ASSERT_EQ(call(kOneWorker + "--minibatches 10 --lr 0.1 --warm-up 4 --lr-decay cosine --out " +
+                 run.string())
+                .code,
+            0);
+  const std::vector<double> rates = rates_of(run);  // each is that of the next update
+  ASSERT_EQ(rates.size(), 10u);
+  EXPECT_DOUBLE_EQ(rates[0], 0.05);
+  EXPECT_DOUBLE_EQ(rates[2], 0.1);
+  EXPECT_DOUBLE_EQ(rates[6], 0.05);
+  EXPECT_NEAR(rates[9], 0, 1e-12);
+}
+
+TEST(LearningRate, OfManyReplicasScalesIfAsked) {
+  const std::string two = kMlp + "--system dp-bsp --workers 2 --minibatches 4 --lr 0.1 --out ";
+  const fs::path plain = scratch("plain");
+  const fs::path scaled = scratch("scaled");
+  ASSERT_EQ(call(two + plain.string()).code, 0);
+  ASSERT_EQ(call(two + scaled.string() + " --scale-learning-rate").code, 0);
+  EXPECT_EQ(rates_of(plain), std::vector<double>(4, 0.1));
+  EXPECT_EQ(rates_of(scaled), std::vector<double>(4, 0.2));
+}
+
+// The rate depends on what was trained before, over all runs of the training.
+TEST(LearningRate, GoesOnAfterACheckpoint) {
+  const fs::path run = scratch("whole");
+  const fs::path resumed = scratch("resumed");
+  ASSERT_EQ(call(kOneWorker +
+                 "--minibatches 12 --lr 0.1 --warm-up 8 --lr-decay step:5:0.5 --checkpoint-at 5 "
+                 "--decay-weights-only --weight-decay 0.01 --label-smoothing 0.1 --out " +
+                 run.string())
+                .code,
+            0);
+  const Answer again = call("train --resume " + (run / "checkpoints/step-00000005").string() +
+                            " --out " + resumed.string());
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(read_file(run / "weights.safetensors") == read_file(resumed / "weights.safetensors"));
+}
+
+TEST(LearningRate, IsRefusedIfItSaysNothing) {
+  expect_all({
+      {kMlp + "--warm-up 5steps", 2, "--warm-up: wanted updates such as 500, or epochs"},
+      {kMlp + "--lr-decay linear", 2, "--learning-rate-decay: wanted none, cosine"},
+      {kMlp + "--label-smoothing 2", 2, "--label-smoothing"},
+      {kMlp + "--system dp-asp --workers 2 --decay-weights-only", 3,
+       "--decay-weights-only: the parameter servers of dp-asp do not know which weights are "
+       "biases"},
+  });
+}
+
+TEST(LabelSmoothing, ChangesWhatIsLearned) {
+  const auto plain = json_of(call(kOneWorker + "--minibatches 4 --json"));
+  const auto smooth = json_of(call(kOneWorker + "--minibatches 4 --label-smoothing 0.2 --json"));
+  EXPECT_NE(plain.at("loss"), smooth.at("loss"));
+}
+
+TEST(Evaluations, ComeAsOftenAndOfAsManySamplesAsAsked) {
+  const fs::path run = scratch("evaluated");
+  ASSERT_EQ(call(kOneWorker +
+                 "--minibatches 10 --evaluate-every 4 --evaluation-samples 32 --out " +
+                 run.string())
+                .code,
+            0);
+  const auto lines = metrics_with(run, "held_out_loss");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].at("minibatches"), 4);
+  EXPECT_EQ(lines[1].at("samples"), 8 * 16);
+  EXPECT_EQ(lines[2].at("minibatches"), 10);
+  const double right = lines[2].at("accuracy").get<double>() * 32;
+  EXPECT_EQ(right, std::round(right)) << "a share of 32 samples";
+  EXPECT_TRUE(lines[2].contains("top5_accuracy")) << "there are ten classes";
+}
+
+const std::string kLearns = kOneWorker + "--epochs 20 --lr 0.1 ";
+
+TEST(Targets, EndATrainingThatReachesThem) {
+  const fs::path run = scratch("reached");
+  const auto result =
+      json_of(call(kLearns + "--target-accuracy 0.8 --json --out " + run.string()));
+  EXPECT_TRUE(result.at("target").at("reached"));
+  EXPECT_GE(result.at("target").at("best"), 0.8);
+  EXPECT_EQ(result.at("target").at("samples"), result.at("samples"));
+  EXPECT_LT(result.at("minibatches"), 20 * 256);
+  EXPECT_TRUE(fs::exists(run / "weights.safetensors"));
+
+  const Answer again = call("train --resume " + run.string());
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(has(again.err, "has trained all that it was asked to")) << again.err;
+  const auto further =
+      json_of(call("train --target-accuracy 0.99 --epochs 5 --json --resume " + run.string()));
+  EXPECT_GT(further.at("minibatches"), result.at("minibatches"));
+}
+
+TEST(Targets, AreToldAsTimeToAccuracy) {
+  const Answer reached = call(kLearns + "--target-loss 1.5");
+  EXPECT_EQ(reached.code, 0) << reached.err;
+  EXPECT_TRUE(has(reached.out, "target       reached after ")) << reached.out;
+  const Answer missed = call(kOneWorker + "--minibatches 4 --target-loss 0.000001");
+  EXPECT_TRUE(has(missed.out, "target       not reached: loss ")) << missed.out;
+}
+
+TEST(Targets, EndATrainingThatLearnsNoMore) {
+  const auto result = json_of(call(kOneWorker + "--epochs 20 --lr 0 --patience-epochs 2 --json"));
+  EXPECT_EQ(result.at("target").at("stalled_epochs"), 2);
+  EXPECT_EQ(result.at("minibatches"), 3 * 256) << "the first epoch is the best";
+}
+
+TEST(Targets, EndAllProcesses) {
+  const Answer answer = call_with(mpirun(2), kMlp +
+                                                 "--system dapple --epochs 20 --lr 0.1 "
+                                                 "--target-accuracy 0.8 --json --cores any");
+  EXPECT_TRUE(json_of(answer).at("target").at("reached")) << answer.err;
+}
+
+TEST(Targets, AreRefusedIfNothingCanReachThem) {
+  expect_all({
+      {kMlp + "--target-accuracy 97", 2, "--target-accuracy"},
+      {kMlp + "--target-accuracy 0.9 --no-evaluation", 2, "excludes"},
+      {kMlp + "--target-accuracy 0.9 --target-loss 1", 2, "excludes"},
+      {kMlp + "--workers 1 --minibatches 2 --target-perplexity 5", 3,
+       "--target-perplexity: an evaluation of this network gives no perplexity; choose "
+       "--target-loss"},
+  });
+}
+
+}  // namespace
+}  // namespace pipedream
