@@ -1,4 +1,6 @@
 // The configuration that pipedream train leaves in a run's folder, and reads again.
+#include <sstream>
+
 #include "train_command_line_testing.h"
 
 namespace pipedream {
@@ -266,6 +268,77 @@ TEST(TrainConfiguration, AnotherModelTakesNothingOfTheConfigurationsNetwork) {
   EXPECT_NE(answer.err.find("--model gpt: the configuration is of mlp"), std::string::npos)
       << answer.err;
   EXPECT_EQ(json_of(answer).at("minibatches"), 2);
+}
+
+// The lines of a table whose first entry is `name`, with single spaces.
+std::string row_of(const std::string& table, const std::string& name) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(name + " ")) {
+      line = on_one_line(line);
+      return line.substr(0, line.find_last_not_of(' ') + 1);
+    }
+  return "";
+}
+
+TEST(TrainConfiguration, IsWrittenByHandWithTheNamesOfFlagsAndRealTypes) {
+  const std::string file = write("hand.toml",
+                                 "model = 'mlp'\ninputs = 20\nhidden = 16\nbatch = 16\nseed = 3\n"
+                                 "workers = 1\nsystem = 'gpipe'\nminibatches = 6\nlr = 0.05\n"
+                                 "lr-decay = 'cosine:0.1'\nno-evaluation = true\n"
+                                 "profile-seconds = 0.1\nforce = false\nstraggler = ['0:0.9', '0:0.8']\n"
+                                 "# a comment\n");
+  EXPECT_EQ(call("train --config " + file).code, 65) << "force is no setting";
+  const std::string good = write("good.toml", [&] {
+    std::string text = read_file(file);
+    text.erase(text.find("force"), std::string("force = false\n").size());
+    text.erase(text.find("straggler"), std::string("straggler = ['0:0.9', '0:0.8']\n").size());
+    return text;
+  }());
+  const std::string by_file = scratch("by_file.safetensors").string();
+  const std::string by_flags = scratch("by_flags.safetensors").string();
+  ASSERT_EQ(call("train --config " + good + " --export " + by_file).code, 0);
+  ASSERT_EQ(call("train --model mlp --inputs 20 --hidden 16 --batch 16 --seed 3 --workers 1 --system "
+                 "gpipe --minibatches 6 --lr 0.05 --lr-decay cosine:0.1 --no-evaluation "
+                 "--profile-seconds 0.1 --export " +
+                 by_flags)
+                .code,
+            0);
+  EXPECT_TRUE(read_file(by_file) == read_file(by_flags));
+}
+
+TEST(TrainConfiguration, AFlagWinsOverSetWhichWinsOverTheFile) {
+  const std::string file = write("order.toml",
+                                 "model = 'mlp'\nhidden = 16\nbatch = 16\nlr = 0.5\nseed = 1\n");
+  const Answer dry = call("train --dry-run --config " + file +
+                          " --set lr=0.25 --set hidden=8 --set inputs=9 --lr 0.125 --batch 4");
+  ASSERT_EQ(dry.code, 0) << dry.err;
+  EXPECT_EQ(row_of(dry.out, "learning-rate"), "learning-rate 0.125 command line");
+  EXPECT_EQ(row_of(dry.out, "batch"), "batch 4 command line");
+  EXPECT_EQ(row_of(dry.out, "hidden"), "hidden 8 --set");
+  EXPECT_EQ(row_of(dry.out, "inputs"), "inputs 9 --set");
+  EXPECT_EQ(row_of(dry.out, "seed"), "seed 1 " + file);
+  EXPECT_EQ(row_of(dry.out, "optimiser"), "optimiser momentum default");
+}
+
+TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
+  const auto with = [](const std::string& name, const std::string& line) {
+    return "train --dry-run --config " + write(name + ".toml", "model = 'mlp'\n" + line + "\n");
+  };
+  expect_all({
+      {with("unknown", "learning-rat = 0.1"), 65,
+       "unknown.toml:2: learning-rat: train has no setting learning-rat (did you mean "
+       "'learning-rate'?)"},
+      {with("option", "hiden = 3"), 65, "(did you mean 'hidden'?)"},
+      {with("switch", "no-evaluation = 3"), 65, "switch.toml:2: no-evaluation: wanted true or false"},
+      {with("truth", "batch = true"), 65, "wanted a value of --batch, found true or false"},
+      {with("range", "batch = 0"), 65, "range.toml:2: batch: "},
+      {with("syntax", "batch = "), 65, "syntax.toml:2"},
+      {"train --model mlp --dry-run --set batch", 2, "--set batch: wanted NAME=VALUE"},
+      {"train --model mlp --dry-run --set batch=x", 2, "--set batch=x: "},
+      {"train --model mlp --dry-run --set bath=3", 2, "(did you mean 'batch'?)"},
+      {"train --model mlp --dry-run --set out=x", 2, "--set out=x: train has no setting out"},
+  });
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ TrainSettings read_settings(TrainFlags& flags, CLI::App& command, transport::Mpi
   }
   model::NetworkEntry entry = network_named(flags.model);
   flags.options = model_options(command.remaining(), entry.options, flag_names(command));
+  want_set_options(flags, entry.options, command);
+  for (const auto& [name, value] : flags.options) flags.origins.erase(name);  // flags win
+  ModelOptions set = flags.set_options;
+  flags.options.merge(set);
+  if (configuration) configuration->want_options(entry.options, command);
   flags.schedule_is_given = !flags.schedule.empty();
   if (configuration) {
     const bool has_folder = !flags.out.empty() || start.resumed;
@@ -73,6 +78,7 @@ void train_network(TrainFlags& flags, CLI::App& command) {
   // A limit on the size of files (ulimit -f) does not end the training. A failed write is reported
   // as an error.
   (void)std::signal(SIGXFSZ, SIG_IGN);
+  take_over_settings(command, flags);
   const bool ended = [&] {
     if (transport::launched_by_mpirun()) return train_under_mpirun(flags, command);
     TrainSettings settings = read_settings(flags, command, nullptr);

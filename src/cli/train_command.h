@@ -76,6 +76,7 @@ class TrainCommand {
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void show_dry_run() const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> defaults() const;
   void show(const report::TrainingRun& run) const;
   // What --html shows of a run.
   [[nodiscard]] page::Run page_run(const report::TrainingRun& run) const;

@@ -332,7 +332,32 @@ void TrainCommand::show_dry_run() const {
   std::cout << entry_.name << ": "
             << counted(model::parameter_count(network_), "parameter", "parameters")
             << "; samples to train on: " << data_.training->samples() << ", held out: " << held_out
-            << "; samples of a minibatch: " << network_.batch << "; nothing was trained\n";
+            << "; samples of a minibatch: " << network_.batch << "; nothing was trained\n\n"
+            << settings_table(command_, flags_, defaults());
+}
+
+// What the program takes for settings that nobody gave.
+std::vector<std::pair<std::string, std::string>> TrainCommand::defaults() const {
+  const train::OptimiserOptions& optimiser = request_.optimiser;
+  std::vector<std::pair<std::string, std::string>> values{
+      {"model", entry_.name},
+      {"batch", std::to_string(network_.batch)},
+      {"data", "synthetic"},
+      {"seed", std::to_string(flags_.seed)},
+      {"workers", std::to_string(workers().count)},
+      {"threads", std::to_string(flags_.threads)},
+      {"device", computing_.device.is_cpu() ? "cpu" : "cuda"},
+      {"precision", model::to_text(computing_.precision)},
+      {"optimiser", train::to_text(optimiser.kind)},
+      {"learning-rate", exact_number(optimiser.learning_rate)},
+      {"learning-rate-decay", "none"},
+      {"weight-decay", exact_number(optimiser.weight_decay)}};
+  if (optimiser.kind == train::OptimiserKind::kMomentum)
+    values.emplace_back("momentum", exact_number(optimiser.momentum));
+  if (!request_.minibatches) values.emplace_back("epochs", std::to_string(request_.epochs));
+  if (flags_.plan.empty()) values.emplace_back("system", flags_.system);
+  for (const auto& [name, value] : network_.options) values.emplace_back(name, value);
+  return values;
 }
 
 bool TrainCommand::run() {

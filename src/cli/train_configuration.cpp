@@ -14,6 +14,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "imported/entry.h"
+#include "report/table.h"
 #include "systems/choice.h"
 #include "train/data_name.h"
 #include "transport/mpi.h"
@@ -27,7 +28,7 @@ constexpr int kVersion = 1;
 // Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
   static const std::set<std::string> names{"help", "config", "out",       "export", "json",
-                                           "svg",  "trace",  "overwrite", "resume", "force",  "html"};
+                                           "svg",  "trace",  "overwrite", "resume", "force",  "html",   "set"};
   return names;
 }
 
@@ -205,6 +206,27 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
   return json.dump(2) + "\n";
 }
 
+std::string settings_table(const CLI::App& command, const TrainFlags& flags,
+                           const std::vector<std::pair<std::string, std::string>>& resolved) {
+  std::map<std::string, std::pair<std::string, std::string>> settings;  // name → value, origin
+  for (const auto& [name, value] : resolved) settings[name] = {value, "default"};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (name.empty() || option->count() == 0 || not_settings().contains(name)) continue;
+    if (name == "dry-run") continue;
+    const auto origin = flags.origins.find(name);
+    settings[name] = {value_text(*option),
+                      origin == flags.origins.end() ? "command line" : origin->second};
+  }
+  for (const auto& [name, value] : flags.options) {
+    const auto origin = flags.origins.find(name);
+    settings[name] = {value, origin == flags.origins.end() ? "command line" : origin->second};
+  }
+  report::Table table({{"setting"}, {"value"}, {"from"}});
+  for (const auto& [name, found] : settings) table.add_row({name, found.first, found.second});
+  return table.text();
+}
+
 train::Settings shared_flags(const CLI::App& command) {
   train::Settings flags;
   for (const CLI::Option* option : command.get_options()) {
@@ -230,21 +252,130 @@ train::Settings shared_flags(const CLI::App& command) {
   return flags;
 }
 
-Configuration::Configuration(const std::string& content, const std::string& file,
-                             const CLI::App& command) {
-  const Node document = parse_json(content, file);
-  document.expect_format(kFormat, kVersion);
-  document.expect_keys({"format", "version", "flags", "model_options"});
-  const auto beside_it = [&](const std::filesystem::path& path) {
-    return path.empty() ? path : std::filesystem::path(file).parent_path() / path;
-  };
-  for (const auto& [name, value] : document.at("flags").members()) {
-    if (command.get_option_no_throw("--" + name) == nullptr || not_settings().contains(name))
-      value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
-    settings_.push_back({name, with_path(name, value.any_bytes(), beside_it), value});
+namespace {
+
+// A configuration that a training has left begins as every JSON object does.
+bool is_json(const std::string& content) {
+  const std::size_t first = content.find_first_not_of(" \t\r\n");
+  return first != content.npos && content[first] == '{';
+}
+
+// The flag of `train` for the setting `name`, or null.
+const CLI::Option* flag_for(const std::string& name, const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw("--" + name);
+  return option == nullptr || not_settings().contains(name_of(*option)) ? nullptr : option;
+}
+
+std::string unknown_setting(const std::string& name, const CLI::App& command,
+                            const std::vector<model::OptionSpec>& options) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    if (!not_settings().contains(name_of(*option))) known.push_back(name_of(*option));
+  for (const model::OptionSpec& option : options) known.push_back(option.name);
+  return "train has no setting " + name +
+         (nearest(name, known).empty() ? " (its settings are the names of its flags)"
+                                       : suggestion(name, known));
+}
+
+bool knows(const std::vector<model::OptionSpec>& options, const std::string& name) {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const model::OptionSpec& option) { return option.name == name; });
+}
+
+}  // namespace
+
+void take_over_settings(CLI::App& command, TrainFlags& flags) {
+  const GivenOptions given = given_options(command);
+  for (const std::string& setting : flags.sets) {
+    const std::size_t equals = setting.find('=');
+    if (equals == setting.npos || equals == 0)
+      throw BadUsage("--set " + setting + ": wanted NAME=VALUE, such as learning-rate=0.1");
+    const std::string name = setting.substr(0, equals);
+    const std::string value = setting.substr(equals + 1);
+    if (flag_for(name, command) == nullptr) {
+      flags.set_options[name] = value;
+      flags.origins[name] = "--set";
+      continue;
+    }
+    CLI::Option* option = command.get_option("--" + name);
+    if (given.contains(option)) continue;
+    try {
+      option->add_result(value);
+      option->run_callback();
+    } catch (const CLI::ParseError& error) {
+      throw BadUsage("--set " + setting + ": " + error.what());
+    }
+    flags.origins[name_of(*option)] = "--set";
   }
-  for (const auto& [name, value] : document.at("model_options").members())
+}
+
+void want_set_options(const TrainFlags& flags, const std::vector<model::OptionSpec>& known,
+                      const CLI::App& command) {
+  for (const auto& [name, value] : flags.set_options)
+    if (!knows(known, name))
+      throw BadUsage("--set " + name + "=" + value + ": " + unknown_setting(name, command, known));
+}
+
+Configuration::Configuration(const std::string& content, const std::string& file,
+                             const CLI::App& command)
+    : file_(file),
+      document_(is_json(content) ? parse_json(content, file) : parse_toml(content, file)) {
+  if (is_json(content))
+    read_json(command);
+  else
+    read_toml(command);
+}
+
+std::filesystem::path Configuration::beside_it(const std::filesystem::path& path) const {
+  return path.empty() ? path : std::filesystem::path(file_).parent_path() / path;
+}
+
+void Configuration::read_json(const CLI::App& command) {
+  document_.expect_format(kFormat, kVersion);
+  document_.expect_keys({"format", "version", "flags", "model_options"});
+  for (const auto& [name, value] : document_.at("flags").members()) {
+    if (flag_for(name, command) == nullptr)
+      value.fail("train has no setting --" + name + suggestion("--" + name, flag_names(command)));
+    settings_.push_back(
+        {name,
+         with_path(name, value.any_bytes(),
+                   [this](const std::filesystem::path& path) { return beside_it(path); }),
+         value});
+  }
+  for (const auto& [name, value] : document_.at("model_options").members())
     options_.emplace(name, value.text());
+}
+
+void Configuration::read_toml(const CLI::App& command) {
+  for (const auto& [name, value] : document_.members()) {
+    const CLI::Option* option = flag_for(name, command);
+    if (option == nullptr) {
+      options_.emplace(name, value.scalar_text());
+      option_places_.emplace_back(name, value);
+      continue;
+    }
+    if (const auto text = written_value(*option, value))
+      settings_.push_back(
+          {name_of(*option),
+           with_path(name_of(*option), *text,
+                     [this](const std::filesystem::path& path) { return beside_it(path); }),
+           value});
+  }
+}
+
+std::optional<std::string> Configuration::written_value(const CLI::Option& option,
+                                                        const Node& value) {
+  const bool is_switch = option.get_expected_max() == 0 || option.get_type_size() == 0;
+  if (is_switch) return value.boolean() ? std::optional<std::string>("true") : std::nullopt;
+  if (value.is_boolean()) value.fail("wanted a value of --" + name_of(option) + ", found true or false");
+  if (!value.is_array()) return value.scalar_text();
+  return joined(value.elements(), [](const Node& each) { return each.scalar_text(); }, ",");
+}
+
+void Configuration::want_options(const std::vector<model::OptionSpec>& known,
+                                 const CLI::App& command) const {
+  for (const auto& [name, place] : option_places_)
+    if (!knows(known, name)) place.fail(unknown_setting(name, command, known));
 }
 
 const Configuration::Setting* Configuration::find(const std::string& name) const {
@@ -389,10 +520,11 @@ void Configuration::fill_in(CLI::App& command, TrainFlags& flags, Use use) const
     } catch (const CLI::ParseError& error) {
       setting.node.fail(error.what());
     }
+    flags.origins[setting.name] = file_;
   }
   if (!selection.takes_options()) return;
-  ModelOptions rest = options_;
-  flags.options.merge(rest);
+  for (const auto& [name, value] : options_)
+    if (flags.options.emplace(name, value).second) flags.origins[name] = file_;
 }
 
 }  // namespace pipedream::cli

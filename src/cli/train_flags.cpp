@@ -201,7 +201,11 @@ void add_checkpoint_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& 
 
 void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   command.add_option("--config", flags->config,
-                     "Repeat what this configuration says; flags that are given win");
+                     "Settings: the config.json of an earlier run, or a TOML file with names of "
+                     "flags as keys; flags that are given win");
+  command.add_option("--set", flags->sets,
+                     "A setting as NAME=VALUE, such as learning-rate=0.1; wins over --config, and "
+                     "a flag wins over it; may be given several times");
   CLI::Option* out = command
                          .add_option("--out", flags->out,
                                      "Folder for configuration, metrics, timeline and weights")

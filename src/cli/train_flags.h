@@ -1,6 +1,7 @@
 // The flags of `train`. `compare --run` uses them too.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string model;
   ModelOptions options;  // the model's own options
   std::string config;
+  std::vector<std::string> sets;  // --set, as NAME=VALUE
+  ModelOptions set_options;       // those of them that are the model's own
+  // Where a setting comes from, by the name of its flag, if not from the command line.
+  std::map<std::string, std::string> origins;
   std::string plan;
   std::string schedule;
   int threads = 1;

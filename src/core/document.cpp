@@ -110,7 +110,18 @@ std::string Node::any_bytes() const {
   at("hex").fail("wanted pairs of hexadecimal digits");
 }
 
+std::string Node::scalar_text() const {
+  if (value_->is_boolean()) return boolean() ? "true" : "false";
+  if (value_->is_number_integer()) return value_->dump();
+  if (value_->is_number()) return exact_number(value_->get<double>());
+  return text();
+}
+
 bool Node::is_object() const { return value_->is_object(); }
+
+bool Node::is_array() const { return value_->is_array(); }
+
+bool Node::is_boolean() const { return value_->is_boolean(); }
 
 std::string Node::text() const {
   const std::string text = any_text();

@@ -49,7 +49,11 @@ class Node {
   [[nodiscard]] std::string text() const;       // a string without control characters
   [[nodiscard]] std::string any_text() const;   // a string of any characters
   [[nodiscard]] std::string any_bytes() const;  // what any_bytes() below made a value of
+  // A string, a number or a truth value as text: 3, 0.5, true.
+  [[nodiscard]] std::string scalar_text() const;
   [[nodiscard]] bool is_object() const;
+  [[nodiscard]] bool is_array() const;
+  [[nodiscard]] bool is_boolean() const;
   [[nodiscard]] bool is_text() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] bool is_null() const;
