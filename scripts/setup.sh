@@ -256,7 +256,7 @@ set_up_torch() {
 set_up_test_wheels() {
   local python=$torch_home/bin/python
   [[ -x $python && $(torch_folder) == "$torch_home"/* ]] || return 0
-  ! "$python" -c 'import mypy, pytest, ruff, scikit_build_core' 2>/dev/null || return 0
+  ! "$python" -c 'import mypy, pytest, ruff, scikit_build_core, tensorboard' 2>/dev/null || return 0
   may_install "Download ${test_wheels[*]} (30 MB) into .deps/" || return 0
   say "downloading ${test_wheels[*]} into .deps/"
   "$python" -m pip install --quiet --disable-pip-version-check "${test_wheels[@]}" >&2 ||

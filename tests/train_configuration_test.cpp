@@ -341,5 +341,15 @@ TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
   });
 }
 
+TEST(TrainConfiguration, TheFileInTheDocumentIsRead) {
+  const std::string document =
+      read_file(std::filesystem::path(PD_SOURCE_DIR) / "docs/training.md");
+  const auto blocks = test::fenced_blocks(document, "toml");
+  ASSERT_EQ(blocks.size(), 1u);
+  const Answer dry = call("train --dry-run --config " + write("document.toml", blocks[0]));
+  ASSERT_EQ(dry.code, 0) << dry.err;
+  EXPECT_EQ(row_of(dry.out, "warm-up"), "warm-up 2epochs " + scratch("document.toml").string());
+}
+
 }  // namespace
 }  // namespace pipedream

@@ -38,6 +38,18 @@ def test_trains_and_loads_the_weights_back(perceptron, points, quick):
     assert result.folder is None
 
 
+def test_tensorboard_reads_its_curves(perceptron, points, quick, tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    result = pipedream.train(perceptron, points, epochs=2, tensorboard=str(tmp_path), **quick)
+    curves = events.EventAccumulator(str(tmp_path))
+    curves.Reload()
+    losses = curves.Scalars("loss/train")
+    assert [each.step for each in losses] == list(range(1, result.minibatches + 1))
+    assert losses[-1].value == pytest.approx(result.history[-1].loss)
+    assert [each.step for each in curves.Scalars("accuracy")] == [45, 90]
+    assert curves.Scalars("accuracy")[-1].value == pytest.approx(result.accuracy)
+
+
 class Named(torch.nn.Module):
     """Two inputs that differ."""
 

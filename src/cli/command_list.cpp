@@ -38,8 +38,8 @@ const std::map<std::string, std::vector<std::string>>& known_values() {
   return values;
 }
 
-FlagText flag_text(const CLI::Option& option) {
-  FlagText flag{.about = option.get_description(),
+report::FlagText flag_text(const CLI::Option& option) {
+  report::FlagText flag{.about = option.get_description(),
                 .has_value = option.get_type_size() != 0 && option.get_expected_max() > 0,
                 .is_positional = option.get_positional()};
   for (const std::string& name : option.get_lnames()) flag.names.push_back("--" + name);
@@ -51,8 +51,8 @@ FlagText flag_text(const CLI::Option& option) {
   return flag;
 }
 
-void add(const CLI::App& command, const std::string& name, std::vector<CommandText>& list) {
-  CommandText text{.name = name, .about = command.get_description()};
+void add(const CLI::App& command, const std::string& name, std::vector<report::CommandText>& list) {
+  report::CommandText text{.name = name, .about = command.get_description()};
   for (const CLI::Option* option : command.get_options())
     if (!option->get_group().empty()) text.flags.push_back(flag_text(*option));
   const auto subcommands = command.get_subcommands([](const CLI::App*) { return true; });
@@ -64,8 +64,8 @@ void add(const CLI::App& command, const std::string& name, std::vector<CommandTe
 
 }  // namespace
 
-std::vector<CommandText> command_list(const CLI::App& app) {
-  std::vector<CommandText> list;
+std::vector<report::CommandText> command_list(const CLI::App& app) {
+  std::vector<report::CommandText> list;
   add(app, "", list);
   return list;
 }

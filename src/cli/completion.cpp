@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cli/command_list.h"
 #include "cli/commands.h"
-#include "cli/completion_scripts.h"
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
@@ -11,11 +11,13 @@
 namespace pipedream::cli {
 namespace {
 
-using Script = std::string (*)(const std::vector<CommandText>&);
+using Script = std::string (*)(const std::vector<report::CommandText>&);
 
 const std::vector<std::pair<std::string, Script>>& shells() {
   static const std::vector<std::pair<std::string, Script>> all{
-      {"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
+      {"bash", report::bash_completion},
+      {"zsh", report::zsh_completion},
+      {"fish", report::fish_completion}};
   return all;
 }
 
@@ -29,11 +31,11 @@ Script script_of(const std::string& shell) {
 }
 
 void print_man_page(const CLI::App& app, const std::vector<std::string>& words) {
-  const std::vector<CommandText> commands = command_list(app);
+  const std::vector<report::CommandText> commands = command_list(app);
   const std::string wanted = joined(words, {}, " ");
-  for (const CommandText& command : commands)
+  for (const report::CommandText& command : commands)
     if (command.name == wanted) {
-      std::cout << man_page(commands, command);
+      std::cout << report::man_page(commands, command);
       return;
     }
   want_command(app, words.front());

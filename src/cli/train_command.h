@@ -9,6 +9,7 @@
 #include "checkpoint/manifest.h"
 #include "cli/replanning.h"
 #include "cli/starting_point.h"
+#include "cli/tensorboard.h"
 #include "cli/train_flags.h"
 #include "cli/train_notes.h"
 #include "model/network_entry.h"
@@ -73,6 +74,7 @@ class TrainCommand {
   [[nodiscard]] train::TrainingOutcome run_session(const train::Session& session);
   void write_inputs(const train::PreparedPlan& plan) const;
   [[nodiscard]] std::optional<train::Metrics> open_metrics() const;
+  [[nodiscard]] std::optional<TensorBoard> open_tensorboard() const;
   [[nodiscard]] std::string configuration(const plan::Plan& plan) const;
   [[nodiscard]] std::string interruption(const plan::Plan& plan) const;
   void show_dry_run() const;
@@ -110,6 +112,7 @@ class TrainCommand {
   std::optional<Replanning> replanning_;  // with --replan
   std::optional<std::string> lost_metrics_;
   std::string metrics_lines_;  // with --html: those of the run
+  std::size_t trained_ = 0;    // index of the plan that is trained with
 };
 
 }  // namespace pipedream::cli

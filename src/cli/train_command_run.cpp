@@ -68,7 +68,7 @@ void TrainCommand::prepare() {
 train::TrainingOutcome TrainCommand::run_session(const train::Session& session) {
   metrics_lines_.clear();
   Watcher watcher(entry_.name, session.plan().system, open_metrics(),
-                  flags_.page.empty() ? nullptr : &metrics_lines_);
+                  flags_.page.empty() ? nullptr : &metrics_lines_, open_tensorboard());
   std::optional<WhenInterrupted> note;
   if (speaks()) note.emplace(interruption(session.plan()));
   std::optional<StopOnSignal> stop;
@@ -176,6 +176,13 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
   if (has_replanned()) return folder_->replace(files);
   folder_->begin(files);
   if (!request_.checkpoints.folder.empty()) folder_->prepare_checkpoints();
+}
+
+std::optional<TensorBoard> TrainCommand::open_tensorboard() const {
+  if (flags_.tensorboard.empty() || !speaks()) return std::nullopt;
+  return TensorBoard(trains_every_system() ? std::filesystem::path(flags_.tensorboard) /
+                                                 preparation_.plans.at(trained_).file.plan.system
+                                           : std::filesystem::path(flags_.tensorboard));
 }
 
 std::optional<train::Metrics> TrainCommand::open_metrics() const {
@@ -373,8 +380,11 @@ bool TrainCommand::run() {
       throw CannotMeet("--export: " + flags_.out +
                        " has nothing left to train; 'pipedream checkpoint " + flags_.out +
                        " --export " + flags_.weights_file + "' writes its weights");
-    say(flags_.out + " has trained all that it was asked to, and its results are there; --epochs " +
-        "or --minibatches asks for more");
+    say(flags_.out + (start_.ended_at
+                          ? " has ended at its target or learned no more, and its results are there; "
+                            "another target or --patience-epochs asks for more"
+                          : " has trained all that it was asked to, and its results are there; "
+                            "--epochs or --minibatches asks for more"));
     return true;
   }
   if (flags_.schedule.empty()) train::want_no_less(request_, settings());
@@ -391,6 +401,7 @@ bool TrainCommand::run() {
     if (trains_every_system())
       say("system " + std::to_string(runs.size() + 1) + " of " +
           std::to_string(preparation_.plans.size()) + ": " + name_of(plan.file.plan));
+    trained_ = runs.size();
     runs.push_back(train(plan, outcome));
     if (outcome.interrupted) {
       tell_interrupted(runs.back().measured, outcome);

@@ -28,7 +28,8 @@ constexpr int kVersion = 1;
 // Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
   static const std::set<std::string> names{"help", "config", "out",       "export", "json",
-                                           "svg",  "trace",  "overwrite", "resume", "force",  "html",   "set"};
+                                           "svg",  "trace",  "overwrite", "resume", "force",  "html",   "set",
+                                           "tensorboard"};
   return names;
 }
 
@@ -37,7 +38,8 @@ const std::set<std::string>& not_settings() {
 const std::set<std::string>& of_first_process() {
   static const std::set<std::string> names{"help",  "config",  "plan",      "profile",
                                            "json",  "cluster", "overwrite", "profile-seconds",
-                                           "trace", "export",  "svg",       "force",   "html"};
+                                           "trace", "export",  "svg",       "force",   "html",
+                                           "tensorboard"};
   return names;
 }
 

@@ -218,6 +218,10 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->check(check_output_name);
   add_picture_flags(command, flags);
   add_page_flag(command, flags->page);
+  command
+      .add_option("--tensorboard", flags->tensorboard,
+                  "Write the curves into this folder while training, for TensorBoard")
+      ->check(check_folder_name);
   add_checkpoint_flags(command, flags);
   add_speed_flags(command, flags);
   add_weights_flags(command, flags);

@@ -75,6 +75,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::vector<std::string> fresh;
   std::string weights_file;
   std::string page;  // --html
+  std::string tensorboard;
   bool as_json = false;
   bool dry_run = false;
   bool schedule_is_given = false;  // on the command line, not by a configuration

@@ -6,11 +6,12 @@
 namespace pipedream::cli {
 
 Watcher::Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
-                 std::string* lines)
+                 std::string* lines, std::optional<TensorBoard> board)
     : model_(std::move(model)),
       system_(std::move(system)),
       metrics_(std::move(metrics)),
-      lines_(lines) {}
+      lines_(lines),
+      board_(std::move(board)) {}
 
 void Watcher::see(const train::Step& step) {
   keep(step);

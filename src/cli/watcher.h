@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/progress.h"
+#include "cli/tensorboard.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 
@@ -17,7 +18,7 @@ class Watcher {
  public:
   // `lines`, if not null, gets the lines of metrics too.
   Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
-          std::string* lines = nullptr);
+          std::string* lines, std::optional<TensorBoard> board);
   // The returned observer refers to this object, which must outlive it.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
@@ -35,6 +36,7 @@ class Watcher {
   void keep(const Seen& seen) {
     if (metrics_) metrics_->add(seen);
     if (lines_ != nullptr) *lines_ += train::metrics_line(seen) + "\n";
+    if (board_) board_->add(seen);
   }
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
@@ -44,6 +46,7 @@ class Watcher {
   PhaseProgress progress_;
   std::optional<train::Metrics> metrics_;
   std::string* lines_;
+  std::optional<TensorBoard> board_;
 };
 
 }  // namespace pipedream::cli

@@ -68,8 +68,9 @@ Wire NetworkBuilder::add(const std::string& name, const std::string& prefix, Blo
   }
   std::vector<OutputPlace> places;
   for (const Wire& wire : inputs) places.push_back({wire.layer, wire.output});
-  const LayerId layer = assembly_.add_layer(name, std::move(block.kind), prefix, outputs, places,
-                                            spec_of(std::move(block)));
+  const std::string kind = std::move(block.kind);
+  const LayerId layer =
+      assembly_.add_layer(name, kind, prefix, outputs, places, spec_of(std::move(block)));
   if (outputs.size() > 1) shared_.emplace(layer, Wire{layer, outputs[1].type, 1});
   return {layer, output};
 }

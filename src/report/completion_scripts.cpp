@@ -1,4 +1,4 @@
-#include "cli/completion_scripts.h"
+#include "report/completion_scripts.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 
-namespace pipedream::cli {
+namespace pipedream::report {
 namespace {
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
@@ -178,4 +178,4 @@ std::string man_page(const std::vector<CommandText>& commands, const CommandText
   return page;
 }
 
-}  // namespace pipedream::cli
+}  // namespace pipedream::report
