@@ -158,5 +158,59 @@ TEST(Targets, AreRefusedIfNothingCanReachThem) {
   });
 }
 
+// The last line of the run's metrics that has `key`.
+nlohmann::json last_of(const fs::path& run, const char* key) {
+  return metrics_with(run, key).back();
+}
+
+TEST(Evaluate, ScoresARunAsItsLastEvaluationDid) {
+  const fs::path run = scratch("scored");
+  ASSERT_EQ(call(kMlp + "--system pipedream --workers 2 --epochs 1 --out " + run.string()).code, 0);
+  const nlohmann::json last = last_of(run, "held_out_loss");
+  for (const std::string from : {"", "/checkpoints/step-00000256"}) {
+    const auto score = json_of(call("evaluate " + run.string() + from + " --json"));
+    EXPECT_NEAR(score.at("loss"), last.at("held_out_loss"), 1e-6);
+    EXPECT_EQ(score.at("accuracy"), last.at("accuracy"));
+    EXPECT_EQ(score.at("top5_accuracy"), last.at("top5_accuracy"));
+    EXPECT_TRUE(score.at("held_out"));
+  }
+  const Answer told = call("evaluate " + run.string() + " --threads 1");
+  EXPECT_TRUE(has(told.out, "samples, held out")) << told.out;
+  EXPECT_TRUE(has(told.out, "% right (")) << told.out;
+}
+
+TEST(Evaluate, TakesOtherWeightsAndOtherData) {
+  const fs::path run = scratch("other");
+  ASSERT_EQ(call(kOneWorker + "--minibatches 32 --out " + run.string()).code, 0);
+  const std::string weights = (run / "weights.safetensors").string();
+  const auto of_run = json_of(call("evaluate " + run.string() + " --samples 100 --json"));
+  EXPECT_EQ(of_run.at("samples"), 100);
+  const auto of_file =
+      json_of(call("evaluate --model mlp --batch 16 --seed 3 --samples 100 --json --weights " +
+                   weights));
+  EXPECT_EQ(of_file.at("accuracy"), of_run.at("accuracy"));
+  const auto trained_on = json_of(call("evaluate --on-training --json " + run.string()));
+  EXPECT_EQ(trained_on.at("samples"), 4096);
+  EXPECT_FALSE(trained_on.at("held_out"));
+}
+
+TEST(Evaluate, SaysWhatIsMissing) {
+  const fs::path run = scratch("missing");
+  const fs::path weights = scratch("short") / "weights.safetensors";
+  ASSERT_EQ(call(kOneWorker + "--minibatches 2 --checkpoint-every never --out " + run.string())
+                .code,
+            0);
+  ASSERT_TRUE(fs::remove(run / "weights.safetensors"));
+  expect_all({
+      {"evaluate", 2, "wanted the folder of a run, or --model NAME and --weights FILE"},
+      {"evaluate --model mlp", 2, "wanted --weights FILE, or the folder of a run"},
+      {"evaluate --model mlp --weights " + weights.string(), 74, "weights.safetensors"},
+      {"evaluate " + (run / "nothing").string(), 78, "there is no such folder"},
+      {"evaluate " + run.string(), 78, "has neither checkpoints nor weights"},
+      {"evaluate " + run.string() + " --held-out 0", 2, "held"},
+      {"evaluate " + run.string() + " --image-sise 3", 2, "image-sise"},
+  });
+}
+
 }  // namespace
 }  // namespace pipedream

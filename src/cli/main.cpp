@@ -13,7 +13,7 @@ bool computes(const std::vector<std::string_view>& words) {
   if (words.empty()) return false;
   if (words[0] == "compare") return std::find(words.begin(), words.end(), "--run") != words.end();
   if (words[0] == "cluster") return words.size() > 1 && words[1] == "probe";
-  return words[0] == "profile" || words[0] == "train";
+  return words[0] == "profile" || words[0] == "train" || words[0] == "evaluate";
 }
 
 }  // namespace

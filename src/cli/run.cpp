@@ -145,6 +145,7 @@ void add_commands(CLI::App& app) {
   add_train(app);
   add_launch(app);
   add_checkpoint(app);
+  add_evaluate(app);
   add_report(app);
   add_completion(app);
   add_help(app);

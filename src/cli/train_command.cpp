@@ -17,7 +17,6 @@
 #include "core/machine.h"
 #include "core/text.h"
 #include "model/device.h"
-#include "model/label_smoothing.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
 #include "profile/profile_file.h"
@@ -25,23 +24,13 @@
 #include "train/task.h"
 
 namespace pipedream::cli {
-namespace {
-
-model::Network make_network(const TrainFlags& flags, const model::NetworkEntry& entry) {
-  model::Network network = entry.make(model::Options(entry.options, flags.options),
-                                      flags.batch.value_or(entry.batch));
-  if (flags.label_smoothing > 0) model::smooth_labels(network, flags.label_smoothing);
-  return network;
-}
-
-}  // namespace
 
 TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiWorld* world,
                            TrainSettings settings)
     : flags_(flags),
       command_(command),
       entry_(std::move(settings.entry)),
-      network_(make_network(flags, entry_)),
+      network_(network_of(flags, entry_)),
       world_(world),
       start_(std::move(settings.start)),
       request_(request_of(flags)) {

@@ -2,8 +2,16 @@
 
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "model/label_smoothing.h"
 
 namespace pipedream::cli {
+
+model::Network network_of(const TrainFlags& flags, const model::NetworkEntry& entry) {
+  model::Network network = entry.make(model::Options(entry.options, flags.options),
+                                      flags.batch.value_or(entry.batch));
+  if (flags.label_smoothing > 0) model::smooth_labels(network, flags.label_smoothing);
+  return network;
+}
 
 train::Request request_of(const TrainFlags& flags) {
   train::Request request;

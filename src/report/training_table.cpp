@@ -9,6 +9,7 @@
 #include "report/account_text.h"
 #include "report/plan_table.h"
 #include "report/results.h"
+#include "report/score_words.h"
 #include "report/table.h"
 
 namespace pipedream::report {
@@ -215,10 +216,9 @@ std::string speed_gap_line(const TrainingRun& run) {
 
 std::string result_text(const Measured& measured) {
   std::string text = four_decimals(measured.loss) + " in the last minibatch";
-  if (measured.held_out_loss) text += "; held-out loss " + four_decimals(*measured.held_out_loss);
-  if (measured.accuracy) text += fmt::format(", {} right", percent(*measured.accuracy));
-  if (measured.top5) text += fmt::format(" ({} among the first five)", percent(*measured.top5));
-  if (measured.perplexity) text += fmt::format(", perplexity {:.1f}", *measured.perplexity);
+  if (measured.held_out_loss)
+    text += "; held-out loss " + score_words({*measured.held_out_loss, measured.accuracy,
+                                              measured.top5, measured.perplexity});
   return text;
 }
 

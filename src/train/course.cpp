@@ -33,9 +33,10 @@ Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Repli
   all_samples_ = options.beginning.samples + batches_.samples_until(minibatches_);
 }
 
-schedule::Extent Course::cut(const Batches& batches, std::int64_t last, std::int64_t count) const {
-  schedule::Extent extent{count, microbatches_, microbatches_};
-  extent.last = static_cast<int>(microbatches_in(batches.samples_in(last), batch_, microbatches_));
+schedule::Extent extent_of(const Batches& batches, std::int64_t batch, int microbatches,
+                           std::int64_t last, std::int64_t count) {
+  schedule::Extent extent{count, microbatches, microbatches};
+  extent.last = static_cast<int>(microbatches_in(batches.samples_in(last), batch, microbatches));
   return extent;
 }
 

@@ -66,6 +66,12 @@ struct Stretch {
                                           std::int64_t epochs,
                                           const std::optional<std::int64_t>& minibatches);
 
+// The extent of `count` consecutive minibatches of the stream `batches`, each of `batch` samples and
+// cut into `microbatches` if it is a full one. `last` is the number of the last of them in the
+// stream.
+[[nodiscard]] schedule::Extent extent_of(const Batches& batches, std::int64_t batch,
+                                         int microbatches, std::int64_t last, std::int64_t count);
+
 // Immutable, so safe to use from several threads.
 class Course {
  public:
@@ -104,12 +110,9 @@ class Course {
   // The extent of the stretch's schedule.
   [[nodiscard]] schedule::Extent extent(const Stretch& stretch) const {
     if (options_.extent) return *options_.extent;
-    return cut(batches_, stretch.first + stretch.count - 1, stretch.count);
+    return extent_of(batches_, batch_, microbatches_, stretch.first + stretch.count - 1,
+                     stretch.count);
   }
-  // The extent of `count` consecutive minibatches of a stream. `last` is the number of the last of
-  // them in the stream.
-  [[nodiscard]] schedule::Extent cut(const Batches& batches, std::int64_t last,
-                                     std::int64_t count) const;
   // The number that dropout is seeded with in minibatch `minibatch` of the stream.
   [[nodiscard]] std::int64_t seeding_number(std::int64_t minibatch) const {
     return options_.beginning.minibatch + minibatch;

@@ -10,12 +10,12 @@
 #include "model/memory_meter.h"
 #include "model/weights_file.h"
 #include "runtime/pace.h"
-#include "schedule/evaluation.h"
 #include "systems/simulation.h"
 #include "train/course.h"
 #include "train/far_files.h"
 #include "train/item_feed.h"
 #include "train/news.h"
+#include "train/scoring.h"
 #include "train/speed_reports.h"
 #include "train/stopper.h"
 
@@ -214,13 +214,6 @@ class TrainingWorker {
   void check_goal() {
     if (goal_.needs_predictions()) goal_.want_figure(score_of(1, [](auto, auto) {}));
   }
-  // How many held-out samples are evaluated if `wanted` are asked for: whole minibatches if the
-  // network computes no smaller ones.
-  [[nodiscard]] std::int64_t evaluated_samples(std::int64_t wanted) const {
-    const std::int64_t samples = std::min(wanted, data_.held_out->samples());
-    if (!job_.network.has_fixed_batch) return samples;
-    return std::max(recipe_.batch, samples / recipe_.batch * recipe_.batch);
-  }
   // Waits until all workers have written what they have to write.
   void finish_saving() {
     saver_->finish();
@@ -414,21 +407,10 @@ void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
 runtime::Score TrainingWorker::score_of(
     std::int64_t wanted,
     const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
-  const Batches batches(evaluated_samples(wanted), course_.batch(), job_.seed, /*shuffle=*/false);
-  const std::int64_t all = batches.per_epoch();
-  const std::int64_t step = plan::worker_count(job_.plan);
-  runtime::Pace pace(seat_.channels.control, job_.patience);
-  for (std::int64_t first = 0; first < all; first += step) {
-    if (first > 0) pace.next();
-    const std::int64_t count = std::min(step, all - first);
-    const Extent extent = course_.cut(batches, first + count - 1, count);
-    const Schedule schedule = schedule::evaluation(job_.plan, extent, job_.replicas);
-    const ItemFeed feed(*data_.held_out, batches, extent, first);
-    worker_.run({schedule, extent, feed, first});
-    if (seat_.me == WorkerId{0}) progress(first + count, all);
-  }
-  pace.finish();
-  return runtime::sum_scores(worker_.score(), seat_.channels.control, job_.patience);
+  const ScoredData scored{*data_.held_out,
+                          evaluated_samples(*data_.held_out, job_.network, wanted),
+                          course_.batch()};
+  return score_on(scored, job_, worker_, seat_.channels.control, progress);
 }
 
 void TrainingWorker::evaluate(const Stretch& stretch) {
