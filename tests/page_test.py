@@ -142,7 +142,7 @@ class Pages(unittest.TestCase):
         self.open("run.html")
         text = self.text()
         for part in ("was trained with pipedream 1-1 on 2 workers", "Held-out accuracy over samples",
-                     "Where the workers' time went", "With other systems", "dp-bsp"):
+                     "Where the workers' time went", "Memory over time", "With other systems", "dp-bsp"):
             self.assertIn(part, text)
         self.assertEqual(len(self.all(".timeline canvas")), 2, "measured and simulated")
         with open(os.path.join(run, "summary.json"), encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 #include "page/columns.h"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -124,6 +125,26 @@ nlohmann::ordered_json timeline_columns(const timeline::Timeline& timeline,
           {"length", of_events([](const Event& e) { return (e.end - e.start).count(); })},
           {"transfer", of_events([](const Event& e) { return e.transfer.count(); })},
           {"wait", of_events([](const Event& e) { return e.wait.count(); })}};
+}
+
+nlohmann::ordered_json memory_columns(const timeline::Timeline& timeline) {
+  struct Held {
+    std::vector<std::int64_t> time;
+    std::vector<std::int64_t> bytes;
+  };
+  std::map<WorkerId, Held> workers;
+  for (const Event* event : compute_events(timeline)) {
+    if (event->memory.count <= 0) continue;
+    Held& held = workers[event->worker];
+    held.time.push_back(event->end.count());
+    held.bytes.push_back(event->memory.count);
+  }
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const auto& [worker, held] : workers)
+    all.push_back({{"worker", worker.value},
+                   {"time", column(held.time)},
+                   {"bytes", column(held.bytes)}});
+  return all;
 }
 
 }  // namespace pipedream::page

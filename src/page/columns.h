@@ -26,4 +26,8 @@ namespace pipedream::page {
 [[nodiscard]] nlohmann::ordered_json timeline_columns(const timeline::Timeline& timeline,
                                                       const std::string& name);
 
+// Returns the memory that each worker held over time, where the timeline knows it: for each such
+// worker {"worker", "time", "bytes"}. The last two are columns; time is in nanoseconds.
+[[nodiscard]] nlohmann::ordered_json memory_columns(const timeline::Timeline& timeline);
+
 }  // namespace pipedream::page

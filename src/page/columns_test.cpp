@@ -55,5 +55,19 @@ TEST(TimelineColumns, HaveTheComputeLanesByWorkerAndTime) {
   EXPECT_EQ(json.at("wait"), column({0, 0, 0, 9}));
 }
 
+TEST(MemoryColumns, HaveTheWorkersWhoseMemoryIsKnown) {
+  timeline::Timeline timeline{{{{1}, Forward{{1}, {0, 0}, {0}}, Nanos{0}, Nanos{5}},
+                               {{0}, Forward{{0}, {0, 0}, {0}}, Nanos{0}, Nanos{10}},
+                               {{0}, Backward{{0}, {0, 0}, {0}}, Nanos{10}, Nanos{30}}}};
+  EXPECT_TRUE(memory_columns(timeline).empty());
+  timeline.events[1].memory = {4096};
+  timeline.events[2].memory = {1024};
+  const auto json = memory_columns(timeline);
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0].at("worker"), 0);
+  EXPECT_EQ(json[0].at("time"), column({10, 30}));
+  EXPECT_EQ(json[0].at("bytes"), column({4096, 1024}));
+}
+
 }  // namespace
 }  // namespace pipedream::page

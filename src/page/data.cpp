@@ -151,6 +151,9 @@ ordered_json to_json(const Run& run) {
   for (const Named& each : run.timelines)
     timelines.push_back(timeline_columns(each.timeline, each.name));
   add("timelines", timelines);
+  for (const Named& each : run.timelines)
+    if (const ordered_json memory = memory_columns(each.timeline); !memory.empty())
+      json["memory"] = memory;
   return json;
 }
 

@@ -225,6 +225,7 @@ void Writer::add_arguments(const Event& event) {
   };
   time("transfer_us", event.transfer);
   time("wait_us", event.wait);
+  if (event.memory.count > 0) number("memory_bytes", event.memory.count);
   const auto bytes = options_.bytes ? options_.bytes(event) : std::nullopt;
   if (bytes) number("bytes", bytes->count);
 }
@@ -297,7 +298,8 @@ std::optional<timeline::Event> compute_event(const nlohmann::json& event) {
                          start,
                          start + nanos_of(event, "dur"),
                          nanos_of(args, "transfer_us"),
-                         nanos_of(args, "wait_us")};
+                         nanos_of(args, "wait_us"),
+                         {integer_of(args, "memory_bytes")}};
 }
 
 }  // namespace

@@ -162,8 +162,10 @@ TEST(TraceJson, TheTitleIsEscaped) {
 TEST(TraceJson, TheComputeLanesCanBeReadBack) {
   using schedule::BackwardPart;
   const auto event = [](int worker, schedule::Op op, std::int64_t start) {
-    return timeline::Event{
-        {worker}, op, Nanos{start}, Nanos{start + 1'234'567}, Nanos{start % 7}, Nanos{start % 5}};
+    return timeline::Event{{worker},         op,
+                           Nanos{start},     Nanos{start + 1'234'567},
+                           Nanos{start % 7}, Nanos{start % 5},
+                           Bytes{start % 3}};
   };
   const std::vector<timeline::Event> compute{
       event(0, Forward{{1}, {3, 2}, {4}}, 0),

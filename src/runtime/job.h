@@ -77,6 +77,8 @@ struct Job {
   std::filesystem::path stall_folder;
   // Called before each op; tests throw here. May be empty.
   std::function<void(WorkerId, const schedule::Op&)> before_op;
+  // Returns the memory that the calling worker holds, for the timeline. May be empty.
+  std::function<Bytes()> memory_now;
   // Told each op before it runs, on the worker's thread. May be empty.
   std::function<void(const OpPlace&)> note_op;
 

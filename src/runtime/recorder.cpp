@@ -37,6 +37,7 @@ void Recorder::add_compute(const schedule::Op& op, const Moment& start, Nanos tr
   const Moment end = moment();
   if (end.mark) untimed_.push_back({events_.size(), start, end});
   add(op, start.now, end.now, transfer, wait);
+  if (memory_now_) events_.back().memory = memory_now_();
   take_times(/*all=*/false);
 }
 

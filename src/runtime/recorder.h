@@ -2,8 +2,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/mark.h"
@@ -19,9 +21,15 @@ namespace pipedream::runtime {
 // thread, which runs ahead of its device, does not wait for them, and times are filled in later.
 class Recorder {
  public:
-  // `everything`: whether events of all lanes are kept.
-  Recorder(WorkerId worker, const Clock& clock, bool everything, at::Device device = at::kCPU)
-      : worker_(worker), clock_(clock), everything_(everything), device_(device) {}
+  // `everything`: whether events of all lanes are kept. `memory_now` returns the memory that the
+  // worker holds, and may be empty.
+  Recorder(WorkerId worker, const Clock& clock, bool everything, at::Device device = at::kCPU,
+           std::function<Bytes()> memory_now = {})
+      : worker_(worker),
+        clock_(clock),
+        everything_(everything),
+        device_(device),
+        memory_now_(std::move(memory_now)) {}
 
   // A schedule begins. If `records`, discards the events so far and records this schedule; if not,
   // keeps them and records nothing.
@@ -90,6 +98,7 @@ class Recorder {
   Clock clock_;
   bool everything_;
   at::Device device_;
+  std::function<Bytes()> memory_now_;
   bool records_ = true;
   std::vector<timeline::Event> events_;
   Spent spent_;

@@ -52,5 +52,17 @@ TEST(Recorder, ASegmentThatIsNotRecordedLeavesTheEventsOfTheLastOne) {
   EXPECT_TRUE(recorder.events().empty());
 }
 
+TEST(Recorder, NotesTheMemoryAfterEachOpOfCompute) {
+  std::int64_t held = 100;
+  Recorder recorder({0}, Clock{}, true, at::kCPU, [&] { return Bytes{held++}; });
+  recorder.add(kLoad, Nanos{1}, Nanos{2});
+  recorder.add_compute(forward(0), recorder.moment(), Nanos{0}, Nanos{0});
+  recorder.add_compute(forward(1), recorder.moment(), Nanos{0}, Nanos{0});
+  ASSERT_EQ(recorder.events().size(), 3u);
+  EXPECT_EQ(recorder.events()[0].memory, Bytes{0});
+  EXPECT_EQ(recorder.events()[1].memory, Bytes{100});
+  EXPECT_EQ(recorder.events()[2].memory, Bytes{101});
+}
+
 }  // namespace
 }  // namespace pipedream::runtime

@@ -54,7 +54,7 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       on_loss_(std::move(on_loss)),
       routes_(job.plan, job.network.graph, job.replicas),
       order_(job.network.graph, plan::stage_of_each_layer(job.plan, job.network.graph)),
-      recorder_(me, clock, job.keep_timeline, device_),
+      recorder_(me, clock, job.keep_timeline, device_, job.memory_now),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
       replica_gradients_(channels.collectives, channels.device_sums, routes_, job.averaging,
                          copies_, job.patience) {

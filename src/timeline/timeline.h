@@ -23,6 +23,9 @@ struct Event {
   // For ops on the compute lane: the part of the worker's idle time before `start` in which it
   // waited for the data set, or for other replicas to begin an averaging.
   Nanos wait{0};
+  // For ops on the compute lane of a real run: the memory that the worker held when the op ended.
+  // 0 if it is not known.
+  Bytes memory{};
   friend bool operator==(const Event&, const Event&) = default;
 };
 

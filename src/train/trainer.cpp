@@ -110,9 +110,10 @@ RateCurve rate_curve(const Recipe& recipe, const runtime::Job& job, const Course
            .minibatches = course.batch() / recipe.batch}};
 }
 
-// Returns `job` with the learning rate's changes.
-runtime::Job with_rate(runtime::Job job, const RateCurve& curve) {
+// Returns `job` with the learning rate's changes, and with what tells a worker its memory.
+runtime::Job job_with(runtime::Job job, const RateCurve& curve, const model::MemoryMeter& meter) {
   job.rate = curve;
+  job.memory_now = [&meter] { return Bytes{meter.live()}; };
   return job;
 }
 
@@ -130,10 +131,10 @@ class TrainingWorker {
         course_(course_options(recipe, job, *data.training), job.plan, job.replicas),
         goal_(recipe.goal, data.training->samples()),
         rate_(rate_curve(recipe, job, course_, *data.training)),
-        job_(with_rate(job, rate_)),
+        meter_(std::move(ledger), job.device_of(seat.me)),
+        job_(job_with(job, rate_, meter_)),
         loss_stage_(loss_stage_of(job)),
         routes_(job.plan, job.network.graph, job.replicas),
-        meter_(std::move(ledger), job.device_of(seat.me)),
         sent_(seat.channels.control.workers()),
         values_(seat.channels.values, sent_),
         collectives_(seat.channels.collectives, sent_),
@@ -243,10 +244,10 @@ class TrainingWorker {
   Course course_;
   GoalWatch goal_;
   RateCurve rate_;
+  model::MemoryMeter meter_;
   runtime::Job job_;
   StageId loss_stage_;
   schedule::Routes routes_;
-  model::MemoryMeter meter_;
   transport::SentBytes sent_;
   transport::Counting values_;
   transport::Counting collectives_;
