@@ -89,3 +89,12 @@ if(PD_HWLOC_HEADERS AND PD_HWLOC_LIBRARY)
   target_link_libraries(pd_hwloc INTERFACE ${PD_HWLOC_LIBRARY})
 endif()
 pd_prefer(PD_HWLOC_FOUND hwloc libhwloc-dev "every hardware thread counts as a core")
+
+# cpp-httplib: shows a page while a training runs. Only its pkg-config file knows how it was compiled.
+find_package(PkgConfig QUIET)
+pd_prefer(PkgConfig_FOUND pkg-config pkgconf "train --serve is refused")
+set(PD_HTTPLIB_FOUND OFF)
+if(PkgConfig_FOUND)
+  pkg_check_modules(PD_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+  pd_prefer(PD_HTTPLIB_FOUND cpp-httplib libcpp-httplib-dev "train --serve is refused")
+endif()

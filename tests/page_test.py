@@ -9,13 +9,17 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
+import urllib.error
+import urllib.request
 
 try:
     from selenium import webdriver
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
     print("page_test is skipped: Selenium is not there")
     sys.exit(0)
@@ -148,7 +152,7 @@ class Pages(unittest.TestCase):
         with open(os.path.join(run, "summary.json"), encoding="utf-8") as file:
             accuracy = json.load(file)["accuracy"]
         self.assertIn(f"{100 * accuracy:.1f} %", text)
-        chart = self.all(".chart canvas")[0]
+        chart = self.all('canvas[aria-label="Training loss over samples"]')[0]
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
         ActionChains(self.browser).move_to_element(chart).perform()
         self.assertIn("samples", self.all(".tip")[0].text)
@@ -158,6 +162,59 @@ class Pages(unittest.TestCase):
         self.assertNotEqual(before, after)
         self.browser.save_screenshot(path("run-dark.png"))
         self.no_errors()
+
+    def serve(self, *words):
+        """Starts a training that shows itself. Returns it and its address."""
+        training = subprocess.Popen([PROGRAM, "train", *NETWORK, "--profile-seconds", "0.3", "--serve", "0", *words],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(training.stderr.close)
+        self.addCleanup(training.wait)
+        self.addCleanup(training.kill)
+        for line in training.stderr:
+            if "the training is shown at " in line:
+                return training, line.split("shown at ")[1].strip()
+        raise AssertionError("the training named no address")
+
+    def wait_for(self, text):
+        WebDriverWait(self.browser, 60 * SLOWER).until(lambda _: text in self.text(), text)
+
+    def test_a_training_that_runs(self):
+        training, url = self.serve("--workers", "2", "--system", "pipedream", "--straight", "--epochs", "30")
+        self.browser.get(url)
+        self.wait_for("is being trained with pipedream 1-1 on 2 workers")
+        self.wait_for(" of 7680")
+        self.wait_for("Held-out accuracy over samples")
+        self.browser.save_screenshot(path("live.png"))
+        threading.Thread(target=training.stderr.read).start()
+        self.wait_for("The training has ended.")
+        self.wait_for("was trained with pipedream 1-1 on 2 workers")
+        self.assertEqual(training.wait(60), 0)
+        self.no_errors()
+
+    def answer(self, url, **request):
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, **request), timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    def test_a_training_answers_its_own_paths_alone(self):
+        training, url = self.serve("--workers", "1", "--epochs", "1000")
+        self.assertTrue(url.startswith("http://127.0.0.1:"))
+        self.assertEqual(self.answer(url), 200)
+        self.assertEqual(self.answer(url + "etc/passwd"), 404)
+        self.assertEqual(self.answer(url + "../etc/passwd"), 404)
+        self.assertEqual(self.answer(url, data=b"x"), 404)
+        self.assertEqual(self.answer(url, headers={"Host": "other.example"}), 403)
+        port = url.split(":")[2].strip("/")
+        second = subprocess.run([PROGRAM, "train", *NETWORK, "--serve", port, "--minibatches", "1"],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(second.returncode, 78, second.stderr)
+        self.assertIn("--serve: nothing can listen at " + url, second.stderr)
+        training.terminate()
+        threading.Thread(target=training.stderr.read).start()
+        training.wait(60)
 
     def test_a_comparison(self):
         call("compare", "--profile", path("profile.json"), "--cluster", cluster_of("4.toml", 2, 2),

@@ -186,12 +186,23 @@ TEST(Evaluate, TakesOtherWeightsAndOtherData) {
   const auto of_run = json_of(call("evaluate " + run.string() + " --samples 100 --json"));
   EXPECT_EQ(of_run.at("samples"), 100);
   const auto of_file =
-      json_of(call("evaluate --model mlp --batch 16 --seed 3 --samples 100 --json --weights " +
-                   weights));
+      json_of(call("evaluate" + kMlp.substr(std::string("train").size()) +
+                   " --seed 3 --samples 100 --json --weights " + weights));
   EXPECT_EQ(of_file.at("accuracy"), of_run.at("accuracy"));
   const auto trained_on = json_of(call("evaluate --on-training --json " + run.string()));
   EXPECT_EQ(trained_on.at("samples"), 4096);
   EXPECT_FALSE(trained_on.at("held_out"));
+  expect_all({
+      {"evaluate --held-out 0 " + run.string(), 78, "no samples are held out"},
+      {"evaluate --model mlp --weights " + weights, 78, "does not fit mlp"},
+  });
+}
+
+TEST(Serve, WantsAnAddressAndOneTraining) {
+  expect_all({
+      {kMlp + "--serve nowhere", 2, "--serve: wanted PORT or HOST:PORT, such as 8080"},
+      {kMlp + "--serve 0 --system all", 2, "--serve shows one training"},
+  });
 }
 
 TEST(Evaluate, SaysWhatIsMissing) {
@@ -207,7 +218,6 @@ TEST(Evaluate, SaysWhatIsMissing) {
       {"evaluate --model mlp --weights " + weights.string(), 74, "weights.safetensors"},
       {"evaluate " + (run / "nothing").string(), 78, "there is no such folder"},
       {"evaluate " + run.string(), 78, "has neither checkpoints nor weights"},
-      {"evaluate " + run.string() + " --held-out 0", 2, "held"},
       {"evaluate " + run.string() + " --image-sise 3", 2, "image-sise"},
   });
 }

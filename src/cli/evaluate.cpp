@@ -82,7 +82,7 @@ FoundWeights in_checkpoint(const model::Network& network, const train::SoundChec
 }
 
 FoundWeights in_file(const model::Network& network, const std::string& file) {
-  return {train::find_weights(network, {.file = file, .fresh = {}}), file};
+  return {train::find_weights(network, {.file = file, .may_be_fresh = false}), file};
 }
 
 // The weights that the user names: those of a file, of a checkpoint, or the newest of a run.

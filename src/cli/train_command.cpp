@@ -142,6 +142,8 @@ void TrainCommand::claim_outputs() {
   check_picture_files(flags_);
   check_page_file("--html", flags_.page);
   if (!flags_.weights_file.empty()) prepare_to_write(flags_.weights_file);
+  if (trains_every_system() && !flags_.serve.empty())
+    throw BadUsage("--serve shows one training: choose one --system, or use --html");
   if (trains_every_system() &&
       (!flags_.out.empty() || !flags_.weights_file.empty() || flags_.wants_any()))
     throw BadUsage(
@@ -152,6 +154,7 @@ void TrainCommand::claim_outputs() {
   else if (!flags_.out.empty())
     folder_.emplace(flags_.out,
                     flags_.overwrite ? train::EarlierRun::kReplace : train::EarlierRun::kRefuse);
+  if (!flags_.serve.empty()) live_ = std::make_unique<LivePage>(flags_.serve, network_.name);
 }
 
 // Weights and checkpoints are by far the largest files, and their sizes are known. Pictures and

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "checkpoint/manifest.h"
+#include "cli/live_page.h"
 #include "cli/replanning.h"
 #include "cli/starting_point.h"
 #include "cli/tensorboard.h"
@@ -80,6 +82,8 @@ class TrainCommand {
   void show_dry_run() const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> defaults() const;
   void show(const report::TrainingRun& run) const;
+  // Shows the training that begins to the browsers of --serve.
+  void begin_live(const train::Session& session);
   // What --html shows of a run.
   [[nodiscard]] page::Run page_run(const report::TrainingRun& run) const;
   // Writes the page of --html. Returns why it could not be written; empty if it was, or if there is
@@ -111,6 +115,7 @@ class TrainCommand {
   train::PlanRequest plan_request_;
   std::optional<Replanning> replanning_;  // with --replan
   std::optional<std::string> lost_metrics_;
+  std::unique_ptr<LivePage> live_;  // only in the first process, with --serve
   std::string metrics_lines_;  // with --html: those of the run
   std::size_t trained_ = 0;    // index of the plan that is trained with
 };

@@ -68,7 +68,8 @@ void TrainCommand::prepare() {
 train::TrainingOutcome TrainCommand::run_session(const train::Session& session) {
   metrics_lines_.clear();
   Watcher watcher(entry_.name, session.plan().system, open_metrics(),
-                  flags_.page.empty() ? nullptr : &metrics_lines_, open_tensorboard());
+                  flags_.page.empty() ? nullptr : &metrics_lines_, open_tensorboard(), live_.get());
+  if (live_) begin_live(session);
   std::optional<WhenInterrupted> note;
   if (speaks()) note.emplace(interruption(session.plan()));
   std::optional<StopOnSignal> stop;
@@ -87,6 +88,18 @@ train::TrainingOutcome TrainCommand::run_session(const train::Session& session) 
     if (!text.empty()) *failure = text;
   }
   return outcome;
+}
+
+void TrainCommand::begin_live(const train::Session& session) {
+  page::Run run{.name = session.plan().system,
+                .is_measured = true,
+                .result = {{"model", network_.name},
+                           {"system", session.plan().system},
+                           {"config", plan::config_text(session.plan())}}};
+  if (preparation_.profile && preparation_.cluster)
+    add_simulation(session.plan(), *preparation_.profile, *preparation_.cluster, run);
+  if (folder_ && request_.resumed) run.metrics = read_file(folder_->file(train::kMetricsFile));
+  live_->begin(network_.name + ": " + session.plan().system, std::move(run));
 }
 
 report::TrainingRun TrainCommand::train(train::PreparedPlan plan, train::TrainingOutcome& outcome) {
@@ -403,6 +416,7 @@ bool TrainCommand::run() {
           std::to_string(preparation_.plans.size()) + ": " + name_of(plan.file.plan));
     trained_ = runs.size();
     runs.push_back(train(plan, outcome));
+    if (live_) live_->end(report::training_json(runs.back()), outcome.interrupted);
     if (outcome.interrupted) {
       tell_interrupted(runs.back().measured, outcome);
       want_metrics();

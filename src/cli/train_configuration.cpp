@@ -29,7 +29,7 @@ constexpr int kVersion = 1;
 const std::set<std::string>& not_settings() {
   static const std::set<std::string> names{"help", "config", "out",       "export", "json",
                                            "svg",  "trace",  "overwrite", "resume", "force",  "html",   "set",
-                                           "tensorboard"};
+                                           "tensorboard", "serve"};
   return names;
 }
 
@@ -39,7 +39,7 @@ const std::set<std::string>& of_first_process() {
   static const std::set<std::string> names{"help",  "config",  "plan",      "profile",
                                            "json",  "cluster", "overwrite", "profile-seconds",
                                            "trace", "export",  "svg",       "force",   "html",
-                                           "tensorboard"};
+                                           "tensorboard", "serve"};
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/page_flags.h"
 #include "core/error.h"
+#include "page/live_address.h"
 #include "runtime/job.h"
 #include "train/data_set.h"
 #include "train/request.h"
@@ -222,6 +223,11 @@ void add_result_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       .add_option("--tensorboard", flags->tensorboard,
                   "Write the curves into this folder while training, for TensorBoard")
       ->check(check_folder_name);
+  command
+      .add_option("--serve", flags->serve,
+                  "Show the training to browsers while it runs, at this PORT of this machine's own "
+                  "address, or at HOST:PORT; 0 is any free port")
+      ->check(check_with(page::parse_live_address));
   add_checkpoint_flags(command, flags);
   add_speed_flags(command, flags);
   add_weights_flags(command, flags);

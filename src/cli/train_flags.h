@@ -76,6 +76,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string weights_file;
   std::string page;  // --html
   std::string tensorboard;
+  std::string serve;  // a page::LiveAddress; empty: the training is not shown
   bool as_json = false;
   bool dry_run = false;
   bool schedule_is_given = false;  // on the command line, not by a configuration

@@ -6,12 +6,13 @@
 namespace pipedream::cli {
 
 Watcher::Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
-                 std::string* lines, std::optional<TensorBoard> board)
+                 std::string* lines, std::optional<TensorBoard> board, LivePage* live)
     : model_(std::move(model)),
       system_(std::move(system)),
       metrics_(std::move(metrics)),
       lines_(lines),
-      board_(std::move(board)) {}
+      board_(std::move(board)),
+      live_(live) {}
 
 void Watcher::see(const train::Step& step) {
   keep(step);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/live_page.h"
 #include "cli/progress.h"
 #include "cli/tensorboard.h"
 #include "train/run_folder.h"
@@ -17,8 +18,9 @@ namespace pipedream::cli {
 class Watcher {
  public:
   // `lines`, if not null, gets the lines of metrics too.
+  // `live`, if not null, shows the training to browsers.
   Watcher(std::string model, std::string system, std::optional<train::Metrics> metrics,
-          std::string* lines, std::optional<TensorBoard> board);
+          std::string* lines, std::optional<TensorBoard> board, LivePage* live);
   // The returned observer refers to this object, which must outlive it.
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
@@ -37,6 +39,7 @@ class Watcher {
     if (metrics_) metrics_->add(seen);
     if (lines_ != nullptr) *lines_ += train::metrics_line(seen) + "\n";
     if (board_) board_->add(seen);
+    if (live_ != nullptr) live_->add(seen);
   }
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
@@ -47,6 +50,7 @@ class Watcher {
   std::optional<train::Metrics> metrics_;
   std::string* lines_;
   std::optional<TensorBoard> board_;
+  LivePage* live_;
 };
 
 }  // namespace pipedream::cli

@@ -37,22 +37,44 @@ std::string embedded(const ordered_json& json) {
   return safe;
 }
 
-}  // namespace
-
-std::string html(const std::string& title, const std::vector<Run>& runs) {
-  PD_CHECK(!runs.empty());
-  ordered_json list = ordered_json::array();
-  for (const Run& run : runs) list.push_back(to_json(run));
-  const ordered_json data{{"title", title}, {"version", PD_VERSION}, {"runs", list}};
+std::string head_of(const std::string& title, const std::string& policy) {
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-         "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-         "<title>" +
-         escaped(title) + "</title>\n<style>\n" + kStyle + "</style>\n</head>\n<body>\n" +
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; " +
+         policy + "\">\n<title>" + escaped(title) + "</title>\n";
+}
+
+}  // namespace
+
+std::string html(const std::string& title, const std::vector<Run>& runs, Use use) {
+  PD_CHECK(!runs.empty());
+  const bool is_live = use == Use::kLive;
+  ordered_json list = ordered_json::array();
+  for (const Run& run : runs) list.push_back(to_json(run));
+  const ordered_json data{
+      {"title", title}, {"version", PD_VERSION}, {"live", is_live}, {"runs", list}};
+  return head_of(title, std::string("style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                                    "img-src data:") +
+                            (is_live ? "; connect-src 'self'" : "")) +
+         "<style>\n" + kStyle + "</style>\n</head>\n<body>\n" +
          "<noscript>This page draws its pictures with JavaScript.</noscript>\n</body>\n" +
          "<script id=\"data\" type=\"application/json\">" + embedded(data) +
          "</script>\n<script>\n" + kScript + "</script>\n</html>\n";
+}
+
+std::string waiting_html(const std::string& title) {
+  return head_of(title, "style-src 'unsafe-inline'") +
+         "<meta http-equiv=\"refresh\" content=\"1\">\n<style>\n" + kStyle +
+         "</style>\n</head>\n<body>\n<h1>" + escaped(title) +
+         "</h1>\n<p>The training is being prepared: profile and plan.</p>\n</body>\n</html>\n";
+}
+
+std::string to_line(const News& news) {
+  return embedded({{"result", news.result},
+                   {"curves", news.curves},
+                   {"share", news.share},
+                   {"words", news.words},
+                   {"last", news.is_last}});
 }
 
 }  // namespace pipedream::page

@@ -40,6 +40,26 @@ TEST(Page, NoNameEndsTheScriptThatItIsIn) {
             "</script><script>alert(1)</script><!--\xef\xbf\xbd");
 }
 
+TEST(Page, ThatIsLiveMayAskItsServerAlone) {
+  const std::string live = html("it", {{.name = "a"}}, Use::kLive);
+  EXPECT_NE(live.find("connect-src 'self'"), std::string::npos);
+  EXPECT_TRUE(data_in(live).at("live"));
+  const std::string file = html("it", {{.name = "a"}});
+  EXPECT_EQ(file.find("connect-src"), std::string::npos);
+  EXPECT_FALSE(data_in(file).at("live"));
+}
+
+TEST(News, AreOneLine) {
+  News news{.share = 0.5, .words = "a\nb</script>"};
+  news.result["loss"] = 1.5;
+  const std::string line = to_line(news);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json.at("words"), news.words);
+  EXPECT_EQ(json.at("result").at("loss"), 1.5);
+  EXPECT_FALSE(json.at("last"));
+}
+
 TEST(Page, LeavesOutWhatIsNotKnown) {
   const auto run = data_in(html("it", {{.name = "a"}})).at("runs").at(0);
   for (const char* key : {"plan", "cluster", "links", "accounts", "others", "curves", "timelines"})

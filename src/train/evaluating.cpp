@@ -11,7 +11,7 @@ namespace pipedream::train {
 namespace {
 
 // The longest wait for another worker, which may have a large minibatch to compute.
-constexpr std::chrono::minutes kPatience{10};
+constexpr std::chrono::minutes kLongestMinibatch{10};
 
 // Every worker has all layers, and they take minibatches in turn.
 plan::Plan plan_of(const EvaluationCase& of) {
@@ -28,7 +28,7 @@ runtime::Job job_of(const EvaluationCase& of, const plan::Plan& plan) {
   job.precision = of.computing.precision;
   job.threads = of.threads;
   job.bind_cores = of.bind_cores;
-  job.patience = kPatience;
+  job.patience = kLongestMinibatch;
   if (!of.computing.device.is_cpu())
     job.devices = runtime::devices_of_workers(
         of.computing.device, std::vector<int>(static_cast<std::size_t>(of.workers)));

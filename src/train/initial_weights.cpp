@@ -87,7 +87,9 @@ runtime::FindTensor find_weights(const model::Network& network, const InitialWei
   if (!faults.empty())
     throw CannotMeet("`weights` " + wanted.file.string() + " does not fit " + network.name + ":" +
                      faults.text() +
-                     "\n`fresh` BEGINNING leaves tensors whose names begin so at random values");
+                     (wanted.may_be_fresh
+                          ? "\n`fresh` BEGINNING leaves tensors whose names begin so at random values"
+                          : ""));
   return
       [reader, specs, fresh = wanted.fresh](const std::string& name) -> std::optional<at::Tensor> {
         if (is_fresh(name, fresh)) return std::nullopt;

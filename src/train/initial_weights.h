@@ -17,6 +17,7 @@ struct InitialWeights {
   // Beginnings of names. Tensors of the network with such a name stay random, and those of the file
   // are ignored, whatever their shape: a new head for other classes.
   std::vector<std::string> fresh;
+  bool may_be_fresh = true;  // whether the user can choose `fresh`: then a message says so
 };
 
 // Opens the file and finds its tensors by name, in the types of the network. Throws CannotMeet,

@@ -5,8 +5,8 @@
 #include "runtime/pace.h"
 #include "runtime/results.h"
 #include "schedule/evaluation.h"
+#include "train/course.h"
 #include "train/item_feed.h"
-#include "train/microbatches.h"
 
 namespace pipedream::train {
 

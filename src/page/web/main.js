@@ -14,23 +14,33 @@ function isMeasured(run) {
   return run.kind === "measured";
 }
 
+// Whether the run came to an end and has results.
+function hasResults(run) {
+  return !isMeasured(run) || isNumber(run.result.seconds);
+}
+
 // What happened, in sentences.
 function words(run) {
   const result = run.result;
   const found = [];
   const plan = `${result.system} ${result.config}`;
   const rate = result.samples_per_second;
-  if (isMeasured(run)) {
-    found.push(`${result.model} was trained with ${plan} on ${counted(run.workers, "worker", "workers")}: ` +
+  const on = `with ${plan} on ${counted(run.workers, "worker", "workers")}`;
+  if (!hasResults(run)) {
+    found.push(run.live ? `${result.model} is being trained ${on}.`
+                        : `${result.model} was to be trained ${on}. There are no results: the training still runs, or it did not come to its end.`);
+  } else if (isMeasured(run)) {
+    found.push(`${result.model} was trained ${on}: ` +
                `${counted(result.samples, "sample", "samples")} in ${timeText(result.seconds)}` +
                (isNumber(rate) ? `, at ${brief(rate)} samples/s.` : "."));
+  } else {
+    found.push(`${result.model} was simulated ${on}` + (isNumber(rate) ? `: ${brief(rate)} samples/s.` : "."));
+  }
+  if (isMeasured(run)) {
     const shares = [[result.predicted_samples_per_second, "predicted"], [result.simulated_samples_per_second, "simulated"]]
       .filter(([other]) => isNumber(other) && other > 0 && isNumber(rate))
       .map(([other, name]) => `${percent(rate / other)} of the ${name} ${brief(other)}`);
-    if (shares.length > 0) found.push(`That is ${shares.join(" and ")} samples/s.`);
-  } else {
-    found.push(`${result.model} was simulated with ${plan} on ${counted(run.workers, "worker", "workers")}` +
-               (isNumber(rate) ? `: ${brief(rate)} samples/s.` : "."));
+    if (shares.length > 0) found.push(`The speed is ${shares.join(" and ")} samples/s.`);
   }
   if (run.accounts) found.push(idleWords(run.accounts));
   const goal = result.target;
@@ -40,9 +50,9 @@ function words(run) {
       found.push(goal.reached
         ? `The target of ${name(goal.wanted)} was reached after ${counted(goal.samples, "sample", "samples")}, ${timeText(goal.training_seconds)} of training.`
         : `The target of ${name(goal.wanted)} was not reached; the best was ${name(goal.best)}.`);
-  } else if (isNumber(result.accuracy)) {
+  } else if (hasResults(run) && isNumber(result.accuracy)) {
     found.push(`In the end ${percent(result.accuracy)} of the held-out labels were predicted right.`);
-  } else if (isNumber(result.perplexity)) {
+  } else if (hasResults(run) && isNumber(result.perplexity)) {
     found.push(`In the end the perplexity on held-out data was ${brief(result.perplexity)}.`);
   }
   return found;
@@ -62,16 +72,19 @@ function cards(run) {
   const card = (name, value) => make("div", {class: "card"}, [make("span", {}, name), make("b", {}, value)]);
   const found = [card("samples per second", brief(result.samples_per_second))];
   if (isMeasured(run)) {
-    found.push(card("predicted", brief(result.predicted_samples_per_second)),
-               card("simulated", brief(result.simulated_samples_per_second)),
-               card("loss of the last minibatch", brief(result.loss)));
+    for (const [name, value] of [["predicted", result.predicted_samples_per_second],
+                                 ["simulated", result.simulated_samples_per_second],
+                                 ["loss of the last minibatch", result.loss]])
+      if (hasResults(run) || isNumber(value)) found.push(card(name, brief(value)));
     if (isNumber(result.held_out_loss)) found.push(card("held-out loss", brief(result.held_out_loss)));
     if (isNumber(result.accuracy)) found.push(card("held-out accuracy", percent(result.accuracy)));
     if (isNumber(result.perplexity)) found.push(card("perplexity", brief(result.perplexity)));
-    found.push(card("took", timeText(result.seconds)));
+    if (isNumber(result.learning_rate) && !hasResults(run)) found.push(card("learning rate", brief(result.learning_rate)));
+    if (hasResults(run)) found.push(card("took", timeText(result.seconds)));
   }
-  found.push(card("busy", percent(result.utilisation)),
-             card("most memory of a worker", bytesText(Math.max(...(result.peak_memory_bytes ?? [NaN])))));
+  if (hasResults(run))
+    found.push(card("busy", percent(result.utilisation)),
+               card("most memory of a worker", bytesText(Math.max(...(result.peak_memory_bytes ?? [NaN])))));
   return make("div", {class: "cards"}, found);
 }
 
@@ -122,25 +135,35 @@ function memorySection(run) {
 }
 
 // The curves of several runs in one chart each.
-function curveSection(runs) {
-  const trained = runs.filter((run) => run.curves);
-  if (trained.length === 0) return null;
-  const charts = [];
-  const add = (title, yName, of, pick, dots, text = brief) => {
+class Curves {
+  constructor() {
+    this.charts = [];
+    this.holder = make("div", {class: "charts"});
+    this.element = section("Learning", "", this.holder);
+    this.add("Training loss", "loss", "steps", "loss", false);
+    this.add("Held-out loss", "loss", "evaluations", "held_out_loss", true);
+    this.add("Held-out accuracy", "accuracy", "evaluations", "accuracy", true, percent);
+    this.add("Perplexity", "perplexity", "evaluations", "perplexity", true);
+  }
+
+  // Charts of the points `of` that have `pick`: one over samples, and one over seconds.
+  add(title, yName, of, pick, dots, text = brief) {
     for (const [key, xName] of [["samples", "samples"], ["seconds", "seconds of training"]]) {
-      const lines = trained.map((run) => {
+      const chart = new Chart({title: `${title} over ${xName}`, xName, yName, lines: [], yText: text});
+      this.charts.push({chart, of, pick, key, dots});
+      this.holder.append(chart.element);
+    }
+  }
+
+  show(runs) {
+    const trained = runs.filter((run) => run.curves);
+    for (const {chart, of, pick, key, dots} of this.charts)
+      chart.set(trained.map((run) => {
         const points = run.curves[of].filter((point) => isNumber(point[pick]) && isNumber(point[key]));
         return {name: run.name, x: points.map((point) => point[key]), y: points.map((point) => point[pick]), dots};
-      });
-      const chart = new Chart({title: `${title} over ${xName}`, xName, yName, lines, yText: text});
-      if (chart.lines.length > 0) charts.push(chart.element);
-    }
-  };
-  add("Training loss", "loss", "steps", "loss", false);
-  add("Held-out loss", "loss", "evaluations", "held_out_loss", true);
-  add("Held-out accuracy", "accuracy", "evaluations", "accuracy", true, percent);
-  add("Perplexity", "perplexity", "evaluations", "perplexity", true);
-  return section("Learning", "", make("div", {class: "charts"}, charts));
+      }));
+    this.element.hidden = this.charts.every(({chart}) => chart.lines.length === 0);
+  }
 }
 
 // The same network on the same cluster with other systems, as simulated.
@@ -177,9 +200,14 @@ function comparisonSection(runs) {
                                              runs.map((run) => shown.map(([, text]) => text(run)))));
 }
 
+// What happened, in words and figures.
+function about(run) {
+  return [make("div", {class: "words"}, words(run).map((text) => make("p", {}, text))), cards(run)];
+}
+
 function runElement(run) {
   return make("article", {}, [
-    make("div", {class: "words"}, words(run).map((text) => make("p", {}, text))), cards(run),
+    make("div", {class: "result"}, about(run)),
     ...[planSection(run), timelineSection(run), idleSection(run), memorySection(run), othersSection(run)].filter(Boolean),
   ]);
 }
@@ -227,13 +255,40 @@ function themeButton() {
   return button;
 }
 
+// Shows what is new of a run while it trains (src/page/page.h: News).
+function follow(run, body, curves) {
+  const bar = make("progress", {max: "1", "aria-label": "share of the training that is done"});
+  const words = make("div", {}, "waiting for news");
+  body.querySelector("header").after(make("div", {class: "live", role: "status"}, [words, bar]));
+  run.live = true;
+  const source = new EventSource("news");
+  source.onmessage = (event) => {
+    const news = JSON.parse(event.data);
+    Object.assign(run.result, news.result);
+    run.curves = news.curves;
+    run.live = !news.last;
+    bar.value = news.share;
+    words.textContent = news.words;
+    body.querySelector(".result").replaceChildren(...about(run));
+    curves.show([run]);
+    if (news.last) source.close();
+  };
+  source.onerror = () => {
+    words.textContent = "The program does not answer: the training has ended, or the connection is lost.";
+  };
+}
+
 function start(page) {
   const body = document.body;
+  const curves = new Curves();
   body.replaceChildren(make("header", {}, [make("h1", {}, page.title), themeButton()]));
-  const together = [comparisonSection(page.runs), curveSection(page.runs)].filter(Boolean);
+  const together = [comparisonSection(page.runs), curves.element].filter(Boolean);
+  if (page.live) page.runs[0].live = true;
   if (page.runs.length === 1) body.append(runElement(page.runs[0]), ...together);
   else body.append(...together, ...tabsOf(page.runs));
+  curves.show(page.runs);
   body.append(make("footer", {}, `made by pipedream ${page.version}`));
+  if (page.live) follow(page.runs[0], body, curves);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Sheet.all.forEach((sheet) => sheet.again()));
 }
 

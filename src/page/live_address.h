@@ -1,0 +1,26 @@
+// Where a page is served while its training runs.
+#pragma once
+
+#include <string>
+
+namespace pipedream::page {
+
+struct LiveAddress {
+  std::string host = "127.0.0.1";
+  int port = 0;  // 0: the system chooses one
+};
+
+// Reads [HOST:]PORT: "8080", "0.0.0.0:8080", "[::1]:0". Throws BadValue.
+[[nodiscard]] LiveAddress parse_live_address(const std::string& text);
+
+// Returns what a browser is to open: "http://127.0.0.1:8080/".
+[[nodiscard]] std::string url_of(const LiveAddress& address);
+
+// Whether only programs on this machine can reach the address.
+[[nodiscard]] bool is_loopback(const LiveAddress& address);
+
+// Whether a request with this header `Host` means the address. On loopback only its own names do:
+// otherwise a page of somebody else's could read ours, through a name of his that he points here.
+[[nodiscard]] bool is_meant(const LiveAddress& address, const std::string& host_header);
+
+}  // namespace pipedream::page

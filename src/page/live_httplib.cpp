@@ -1,0 +1,164 @@
+#include <httplib.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+#include "page/live.h"
+
+namespace pipedream::page {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kMostBrowsers = 8;   // that follow the news; each needs a thread
+constexpr int kOtherThreads = 4;   // that answer everything else
+constexpr seconds kStillHere{10};  // silence after which a browser is told that all is well
+
+}  // namespace
+
+class LiveServer::State {
+ public:
+  State(const LiveAddress& wanted, std::string page) : address_(wanted), page_(std::move(page)) {
+    set_up();
+    if (wanted.port == 0)
+      address_.port = server_.bind_to_any_port(wanted.host);
+    else if (!server_.bind_to_port(wanted.host, wanted.port))
+      address_.port = -1;
+    if (address_.port <= 0)
+      throw CannotMeet("`serve`: nothing can listen at " + url_of(wanted) +
+                       ": another program may use the port, or the host is not this machine's; "
+                       "choose another one, or 0 for any free port");
+    listener_ = std::thread([this] { (void)server_.listen_after_bind(); });
+    // A server that has not begun to listen cannot be stopped.
+    while (!server_.is_running()) std::this_thread::sleep_for(milliseconds(1));
+  }
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex_);
+      stops_ = true;
+    }
+    changed_.notify_all();
+    server_.stop();
+    listener_.join();
+  }
+
+  [[nodiscard]] const LiveAddress& address() const { return address_; }
+
+  void show(std::string page) {
+    const std::lock_guard lock(mutex_);
+    page_ = std::move(page);
+  }
+
+  void tell(std::string news) {
+    {
+      const std::lock_guard lock(mutex_);
+      news_ = std::move(news);
+      ++number_;
+    }
+    changed_.notify_all();
+  }
+
+  void end(std::string news) {
+    tell(std::move(news));
+    std::unique_lock lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, seconds(1), [this] { return browsers_ == 0; });
+  }
+
+ private:
+  void set_up() {
+    // Without SO_REUSEPORT, with which two trainings would share a port.
+    server_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
+    server_.new_task_queue = [] { return new httplib::ThreadPool(kMostBrowsers + kOtherThreads); };
+    server_.set_keep_alive_max_count(1);  // a silent connection would hold a thread
+    server_.set_payload_max_length(1024);
+    server_.set_pre_routing_handler([this](const httplib::Request& request,
+                                           httplib::Response& response) {
+      if (is_meant(address_, request.get_header_value("Host")))
+        return httplib::Server::HandlerResponse::Unhandled;
+      response.status = 403;
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server_.Get("/", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_header("Cache-Control", "no-store");
+      const std::lock_guard lock(mutex_);
+      response.set_content(page_, "text/html; charset=utf-8");
+    });
+    server_.Get("/news", [this](const httplib::Request&, httplib::Response& response) {
+      give_news(response);
+    });
+  }
+
+  void give_news(httplib::Response& response) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (browsers_ == kMostBrowsers) {
+        response.status = 503;
+        return;
+      }
+      ++browsers_;
+    }
+    response.set_header("Cache-Control", "no-store");
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [this, seen = std::int64_t{0}](std::size_t, httplib::DataSink& sink) mutable {
+          return give_next(sink, seen);
+        },
+        [this](bool) {
+          {
+            const std::lock_guard lock(mutex_);
+            --browsers_;
+          }
+          changed_.notify_all();
+        });
+  }
+
+  // Waits for news newer than number `seen`, and sends it. Returns whether the stream goes on.
+  bool give_next(httplib::DataSink& sink, std::int64_t& seen) {
+    std::string text = ": still here\n\n";
+    bool is_last = false;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, kStillHere, [&] { return number_ > seen || ends_ || stops_; });
+      if (stops_) return false;
+      if (number_ > seen) text = "data: " + news_ + "\n\n";
+      seen = number_;
+      is_last = ends_;
+    }
+    if (!sink.write(text.data(), text.size())) return false;
+    if (is_last) sink.done();
+    return true;
+  }
+
+  LiveAddress address_;
+  httplib::Server server_;
+  std::thread listener_;
+  std::mutex mutex_;  // guards what follows
+  std::string page_;
+  std::condition_variable changed_;
+  std::string news_;
+  std::int64_t number_ = 0;  // of the newest news, from 1
+  int browsers_ = 0;         // that follow the news
+  bool ends_ = false;        // the newest news is the last
+  bool stops_ = false;       // streams end at once
+};
+
+LiveServer::LiveServer(const LiveAddress& address, std::string page)
+    : state_(std::make_unique<State>(address, std::move(page))) {}
+LiveServer::~LiveServer() = default;
+const LiveAddress& LiveServer::address() const { return state_->address(); }
+void LiveServer::show(std::string page) { state_->show(std::move(page)); }
+void LiveServer::tell(std::string news) { state_->tell(std::move(news)); }
+void LiveServer::end(std::string news) { state_->end(std::move(news)); }
+
+}  // namespace pipedream::page
