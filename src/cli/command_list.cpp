@@ -34,7 +34,7 @@ const std::map<std::string, std::vector<std::string>>& known_values() {
       {"cores", {"own", "any"}},
       {"learning-rate-decay", {"none", "cosine"}},
       {"checkpoint-every", {"epoch", "never"}},
-      {"data", {"synthetic", "idx:", "text:", "safetensors:", "npy:"}}};
+      {"data", {"synthetic", "idx:", "cifar:", "text:", "tokens:", "safetensors:", "npy:"}}};
   return values;
 }
 

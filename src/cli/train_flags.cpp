@@ -35,8 +35,8 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->check(count)
       ->excludes(minibatches);
   command.add_option("--data", flags->data,
-                     "synthetic, idx:DIR (MNIST's files), text:FILE, safetensors:FILE or "
-                     "npy:FILE,FILE [synthetic]");
+                     "synthetic, idx:DIR (MNIST's files), cifar:DIR, text:FILE, tokens:FILE, "
+                     "safetensors:FILE or npy:FILE,FILE [synthetic]");
   command
       .add_option("--held-out", flags->held_out,
                   "Share of the samples to hold out for the evaluation, taken from the end; 0 "

@@ -8,7 +8,9 @@ namespace pipedream::train {
 namespace {
 
 // Kinds whose names have several files, separated by commas.
-bool has_list(const std::string& kind) { return kind == "safetensors:" || kind == "npy:"; }
+bool has_list(const std::string& kind) {
+  return kind == "safetensors:" || kind == "npy:" || kind == "tokens:";
+}
 
 }  // namespace
 

@@ -5,10 +5,12 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "train/cifar.h"
 #include "train/idx.h"
 #include "train/synthetic.h"
 #include "train/tensor_files.h"
 #include "train/text.h"
+#include "train/tokens.h"
 
 namespace pipedream::train {
 
@@ -54,6 +56,14 @@ constexpr DataKind kDataKinds[] = {
      [](const std::string& path, const model::Network& n, HeldOut share) {
        return open_idx(path, n, share);
      }},
+    {"cifar", "DIR",
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_cifar(path, n, share);
+     }},
+    {"tokens", "FILE",
+     [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_tokens(files_in(list), n, share);
+     }},
     {"text", "FILE",
      [](const std::string& path, const model::Network& n, HeldOut share) {
        return open_text(path, n, share.value_or(kHeldOutShare));
@@ -87,7 +97,7 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
   }
   std::string suggested = suggestion(kind, names);
   for (const auto& [ending, prefix] :
-       {std::pair(".safetensors", "safetensors:"), {".npy", "npy:"}, {".txt", "text:"}})
+       {std::pair(".safetensors", "safetensors:"), {".npy", "npy:"}, {".txt", "text:"}, {".u32", "tokens:"}})
     if (colon == std::string::npos && spec.ends_with(ending))
       suggested = " (did you mean '" + printable(prefix + spec) + "'?)";
   throw BadUsage("there is no data set '" + printable(spec) + "'" + suggested);

@@ -54,6 +54,8 @@ struct Data {
 // Opens the data that `spec` names for `network`:
 //   "synthetic" or ""  generated from `seed` (train/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (train/idx.h)
+//   "cifar:DIR"        images of CIFAR-10 or CIFAR-100 (train/cifar.h)
+//   "tokens:FILE[,FILE]"  numbers of tokens for language models (train/tokens.h)
 //   "text:FILE"        characters for language models (train/text.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (train/tensor_files.h)
 // `held_out` is the share that is held out; 0 for none. Throws BadUsage, suggesting the nearest

@@ -260,6 +260,7 @@ function follow(run, body, curves) {
   const bar = make("progress", {max: "1", "aria-label": "share of the training that is done"});
   const words = make("div", {}, "waiting for news");
   body.querySelector("header").after(make("div", {class: "live", role: "status"}, [words, bar]));
+  body.querySelector(".result").after(curves.element);  // what changes comes first
   run.live = true;
   const source = new EventSource("news");
   source.onmessage = (event) => {
