@@ -23,7 +23,7 @@ constexpr std::int64_t kSide = 32;
 constexpr std::size_t kPixels = kChannels * kSide * kSide;
 
 // One of the two data sets. A record is the labels, a byte each, then the pixels channel by channel.
-struct Kind {
+struct CifarKind {
   std::vector<std::string> training;  // files
   std::string held_out;
   std::size_t labels;  // of a record; the last one is learned
@@ -31,8 +31,8 @@ struct Kind {
   Normalisation normalisation;
 };
 
-const Kind& cifar10() {
-  static const Kind kind{{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+const CifarKind& cifar10() {
+  static const CifarKind kind{{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                           "data_batch_4.bin", "data_batch_5.bin"},
                          "test_batch.bin",
                          1,
@@ -41,8 +41,8 @@ const Kind& cifar10() {
   return kind;
 }
 
-const Kind& cifar100() {
-  static const Kind kind{{"train.bin"},
+const CifarKind& cifar100() {
+  static const CifarKind kind{{"train.bin"},
                          "test.bin",
                          2,
                          100,
@@ -50,7 +50,7 @@ const Kind& cifar100() {
   return kind;
 }
 
-Pictures read_pictures(const fs::path& path, const Kind& kind) {
+Pictures read_pictures(const fs::path& path, const CifarKind& kind) {
   const MappedFile file(path);
   const std::string_view content = file.content();
   const std::size_t record = kind.labels + kPixels;
@@ -77,7 +77,7 @@ Pictures read_pictures(const fs::path& path, const Kind& kind) {
 
 // The pictures of all files of the list that are there.
 std::optional<Pictures> read_all(const fs::path& folder, const std::vector<std::string>& names,
-                                 const Kind& kind) {
+                                 const CifarKind& kind) {
   std::vector<at::Tensor> pixels;
   std::vector<at::Tensor> labels;
   for (const std::string& name : names) {
@@ -94,7 +94,7 @@ std::optional<Pictures> read_all(const fs::path& folder, const std::vector<std::
 
 Data open_cifar(const fs::path& folder, const model::Network& network,
                 std::optional<double> held_out_share) {
-  for (const Kind& kind : {cifar10(), cifar100()}) {
+  for (const CifarKind& kind : {cifar10(), cifar100()}) {
     const auto training = read_all(folder, kind.training, kind);
     if (!training) continue;
     const auto held_out = read_all(folder, {kind.held_out}, kind);
