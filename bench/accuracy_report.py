@@ -104,8 +104,8 @@ def panel(title, x_name, lines, target, y_range, left):
     """One chart. `lines`: (colour, dash, [(x, y), …])."""
     wide = PANEL_WIDTH - MARGIN["left"] - MARGIN["right"]
     high = PANEL_HEIGHT - MARGIN["top"] - MARGIN["bottom"]
-    x_most = max((x for *_, points in lines for x, _ in points), default=1)
-    low, top = y_range
+    x_most = max((x for *_, points in lines for x, _ in points), default=0) or 1
+    low, top = y_range[0], max(y_range[1], y_range[0] + 1e-9)
 
     def place(x, y):
         return (left + MARGIN["left"] + x / x_most * wide,
@@ -138,17 +138,19 @@ def picture_of(task, measured, links):
     y_range = ((min(values), 1.0) if task["figure"] == "accuracy"
                else (min(values), min(max(values), 3 * task["target"])))
 
-    def lines(divisor):
-        return [(*STYLES[i % len(STYLES)],
-                 [(samples / divisor(measured[name]), value)
-                  for samples, value in measured[name]["curves"][0]])
-                for i, name in enumerate(names)]
+    whole = [(*STYLES[i % len(STYLES)], measured[name]["curves"][0]) for i, name in enumerate(names)]
 
-    panels = [panel(f"{task['name']}: {task['figure']}", "samples", lines(lambda _: 1),
-                    task["target"], y_range, 0)]
+    def of(link):
+        """The variants that were measured on this link, with their styles."""
+        return [(*STYLES[i % len(STYLES)],
+                 [(samples / measured[name]["speeds"][link], value)
+                  for samples, value in measured[name]["curves"][0]])
+                for i, name in enumerate(names) if link in measured[name]["speeds"]]
+
+    panels = [panel(f"{task['name']}: {task['figure']}", "samples", whole, task["target"], y_range, 0)]
     for i, link in enumerate(links):
-        panels.append(panel(link, "seconds of training", lines(lambda m, l=link: m["speeds"][l]),
-                            task["target"], y_range, (i + 1) * PANEL_WIDTH))
+        panels.append(panel(link, "seconds of training", of(link), task["target"], y_range,
+                            (i + 1) * PANEL_WIDTH))
     width = PANEL_WIDTH * len(panels)
     legend = []
     for i, name in enumerate(names):

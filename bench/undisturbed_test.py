@@ -7,8 +7,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from undisturbed import (ATTEMPTS, TICKS, Disturbed, others_share, stolen_share, undisturbed,
-                         used_by_others)
+from undisturbed import ATTEMPTS, TICKS, Disturbed, others_share, stolen_share, undisturbed, used_by_others
 
 
 class Machine:

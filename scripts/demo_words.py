@@ -16,8 +16,8 @@ def main():
     print(f"before it began, {pipeline['predicted_samples_per_second']:.1f} samples/s were predicted, and "
           f"{pipeline['simulated_samples_per_second']:.1f} simulated")
     print(f"it sent {pipeline['bytes_per_sample'] / 1e3:.0f} kB per sample, data parallelism "
-          f"{parallel['bytes_per_sample'] / 1e3:.0f} kB, and {100 * pipeline['accuracy']:.0f} % of the held-out labels are "
-          "right")
+          f"{parallel['bytes_per_sample'] / 1e3:.0f} kB, and {100 * pipeline['accuracy']:.0f} % of "
+          "the held-out labels are right")
 
 
 main()

@@ -110,9 +110,10 @@ class Reference {
   // Trains on all minibatches of `extent`. The newest weights count as version 0 of `rule`. `first`
   // is the number of the first minibatch in the whole training. If `most` is set, gradients are
   // clipped to that norm over all stages together. `rate`: Job::rate.
-  void train(const runtime::Feed& feed, const schedule::Extent& extent, const Rule& rule,
-             std::int64_t first = 0, std::optional<double> most = {},
-             const Rate& rate = [](std::int64_t, std::int64_t) { return 1.0; }) {
+  void train(
+      const runtime::Feed& feed, const schedule::Extent& extent, const Rule& rule,
+      std::int64_t first = 0, std::optional<double> most = {},
+      const Rate& rate = [](std::int64_t, std::int64_t) { return 1.0; }) {
     for (Weights& weights : stages_) weights.history = {weights.history.back()};
     for (std::int64_t t = 0; t < extent.minibatches; ++t) {
       for (std::size_t s = 0; s < stages_.size(); ++s) use_version(s, rule(s, t));
@@ -382,10 +383,9 @@ class Reference {
       Weights& weights = stages_[s];
       model::Tensors next;
       for (std::size_t i = 0; i < of_stage.size(); ++i)
-        next.push_back(of_stage[i].defined()
-                           ? sgd_step(weights.history.back()[i], of_stage[i], weights.velocities[i],
-                                      rates[s])
-                           : weights.history.back()[i]);
+        next.push_back(of_stage[i].defined() ? sgd_step(weights.history.back()[i], of_stage[i],
+                                                        weights.velocities[i], rates[s])
+                                             : weights.history.back()[i]);
       weights.history.push_back(std::move(next));
       for (model::Tensors& parameters : weights.parameters)
         for (at::Tensor& each : parameters) each.mutable_grad().reset();

@@ -54,9 +54,8 @@ TEST(RuntimeReplicas, TheLearningRateMayChangeWithEveryUpdate) {
     test.rate = changing_rate();
     expect_bits(test, system == "pipedream" ? round_robin(test.plan)
                       : system == "2bw"     ? one_update_behind(2)
-                      : system == "dp-bsp"
-                          ? Rule([](std::size_t, std::int64_t t) { return t / 3; })
-                          : newest_weights());
+                      : system == "dp-bsp" ? Rule([](std::size_t, std::int64_t t) { return t / 3; })
+                                           : newest_weights());
   }
 }
 

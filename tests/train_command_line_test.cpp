@@ -282,7 +282,7 @@ TEST(TrainCommand, SaysWhatItsFlagsMeanHere) {
   const std::string help = on_one_line(call("train --help").out);
   for (const std::string text :
        {"Samples of a minibatch on one input replica", "[cores / --threads]",
-        "How far an update goes", "pulls weights towards 0"})
+        "Learning rate [0.01; adam and adamw: 0.001]", "pulls weights towards 0"})
     EXPECT_NE(help.find(text), std::string::npos) << text << "\n" << help;
   EXPECT_EQ(help.find("where the profile does not say"), std::string::npos) << help;
 }
@@ -304,7 +304,7 @@ TEST(TrainCommand, SaysWhatIsWrong) {
        {"train --model vgg", 2, "there is no model 'vgg' (did you mean 'vgg16'?)"},
        {"train --model mlp --hiddn 3", 2, "did you mean '--hidden'?"},
        {"train --model mlp --data idx:/nowhere", 74, "/nowhere"},
-       {"train --model mlp --data cifar:x", 2, "there is no data set"},
+       {"train --model mlp --data imagenet:x", 2, "there is no data set"},
        {kMlp + "--device gpu", 2, "there is no device 'gpu'"},
        {kMlp + "--device cuda:99", 78, "CUDA devices were found"},
        {kMlp + "--precision fp8", 2, "wanted fp32 or bf16"},

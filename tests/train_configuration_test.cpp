@@ -282,12 +282,13 @@ std::string row_of(const std::string& table, const std::string& name) {
 }
 
 TEST(TrainConfiguration, IsWrittenByHandWithTheNamesOfFlagsAndRealTypes) {
-  const std::string file = write("hand.toml",
-                                 "model = 'mlp'\ninputs = 20\nhidden = 16\nbatch = 16\nseed = 3\n"
-                                 "workers = 1\nsystem = 'gpipe'\nminibatches = 6\nlr = 0.05\n"
-                                 "lr-decay = 'cosine:0.1'\nno-evaluation = true\n"
-                                 "profile-seconds = 0.1\nforce = false\nstraggler = ['0:0.9', '0:0.8']\n"
-                                 "# a comment\n");
+  const std::string file =
+      write("hand.toml",
+            "model = 'mlp'\ninputs = 20\nhidden = 16\nbatch = 16\nseed = 3\n"
+            "workers = 1\nsystem = 'gpipe'\nminibatches = 6\nlr = 0.05\n"
+            "lr-decay = 'cosine:0.1'\nno-evaluation = true\n"
+            "profile-seconds = 0.1\nforce = false\nstraggler = ['0:0.9', '0:0.8']\n"
+            "# a comment\n");
   EXPECT_EQ(call("train --config " + file).code, 65) << "force is no setting";
   const std::string good = write("good.toml", [&] {
     std::string text = read_file(file);
@@ -298,18 +299,19 @@ TEST(TrainConfiguration, IsWrittenByHandWithTheNamesOfFlagsAndRealTypes) {
   const std::string by_file = scratch("by_file.safetensors").string();
   const std::string by_flags = scratch("by_flags.safetensors").string();
   ASSERT_EQ(call("train --config " + good + " --export " + by_file).code, 0);
-  ASSERT_EQ(call("train --model mlp --inputs 20 --hidden 16 --batch 16 --seed 3 --workers 1 --system "
-                 "gpipe --minibatches 6 --lr 0.05 --lr-decay cosine:0.1 --no-evaluation "
-                 "--profile-seconds 0.1 --export " +
-                 by_flags)
-                .code,
-            0);
+  ASSERT_EQ(
+      call("train --model mlp --inputs 20 --hidden 16 --batch 16 --seed 3 --workers 1 --system "
+           "gpipe --minibatches 6 --lr 0.05 --lr-decay cosine:0.1 --no-evaluation "
+           "--profile-seconds 0.1 --export " +
+           by_flags)
+          .code,
+      0);
   EXPECT_TRUE(read_file(by_file) == read_file(by_flags));
 }
 
 TEST(TrainConfiguration, AFlagWinsOverSetWhichWinsOverTheFile) {
-  const std::string file = write("order.toml",
-                                 "model = 'mlp'\nhidden = 16\nbatch = 16\nlr = 0.5\nseed = 1\n");
+  const std::string file =
+      write("order.toml", "model = 'mlp'\nhidden = 16\nbatch = 16\nlr = 0.5\nseed = 1\n");
   const Answer dry = call("train --dry-run --config " + file +
                           " --set lr=0.25 --set hidden=8 --set inputs=9 --lr 0.125 --batch 4");
   ASSERT_EQ(dry.code, 0) << dry.err;
@@ -319,6 +321,9 @@ TEST(TrainConfiguration, AFlagWinsOverSetWhichWinsOverTheFile) {
   EXPECT_EQ(row_of(dry.out, "inputs"), "inputs 9 --set");
   EXPECT_EQ(row_of(dry.out, "seed"), "seed 1 " + file);
   EXPECT_EQ(row_of(dry.out, "optimiser"), "optimiser momentum default");
+  const Answer other = call("train --model mlp --dry-run --epochs 3 --set minibatches=5");
+  EXPECT_EQ(row_of(other.out, "epochs"), "epochs 3 command line") << other.err;
+  EXPECT_EQ(other.out.find("minibatches "), std::string::npos) << "a flag excludes it";
 }
 
 TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
@@ -330,7 +335,8 @@ TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
        "unknown.toml:2: learning-rat: train has no setting learning-rat (did you mean "
        "'learning-rate'?)"},
       {with("option", "hiden = 3"), 65, "(did you mean 'hidden'?)"},
-      {with("switch", "no-evaluation = 3"), 65, "switch.toml:2: no-evaluation: wanted true or false"},
+      {with("switch", "no-evaluation = 3"), 65,
+       "switch.toml:2: no-evaluation: wanted true or false"},
       {with("truth", "batch = true"), 65, "wanted a value of --batch, found true or false"},
       {with("range", "batch = 0"), 65, "range.toml:2: batch: "},
       {with("syntax", "batch = "), 65, "syntax.toml:2"},
@@ -338,12 +344,13 @@ TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
       {"train --model mlp --dry-run --set batch=x", 2, "--set batch=x: "},
       {"train --model mlp --dry-run --set bath=3", 2, "(did you mean 'batch'?)"},
       {"train --model mlp --dry-run --set out=x", 2, "--set out=x: train has no setting out"},
+      {"train --model mlp --dry-run --set epochs=3 --set minibatches=5", 2,
+       "--set minibatches=5: it excludes another --set"},
   });
 }
 
 TEST(TrainConfiguration, TheFileInTheDocumentIsRead) {
-  const std::string document =
-      read_file(std::filesystem::path(PD_SOURCE_DIR) / "docs/training.md");
+  const std::string document = read_file(std::filesystem::path(PD_SOURCE_DIR) / "docs/training.md");
   const auto blocks = test::fenced_blocks(document, "toml");
   ASSERT_EQ(blocks.size(), 1u);
   const Answer dry = call("train --dry-run --config " + write("document.toml", blocks[0]));

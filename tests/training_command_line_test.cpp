@@ -91,8 +91,7 @@ TEST(LabelSmoothing, ChangesWhatIsLearned) {
 
 TEST(Evaluations, ComeAsOftenAndOfAsManySamplesAsAsked) {
   const fs::path run = scratch("evaluated");
-  ASSERT_EQ(call(kOneWorker +
-                 "--minibatches 10 --evaluate-every 4 --evaluation-samples 32 --out " +
+  ASSERT_EQ(call(kOneWorker + "--minibatches 10 --evaluate-every 4 --evaluation-samples 32 --out " +
                  run.string())
                 .code,
             0);
@@ -110,8 +109,7 @@ const std::string kLearns = kOneWorker + "--epochs 20 ";
 
 TEST(Targets, EndATrainingThatReachesThem) {
   const fs::path run = scratch("reached");
-  const auto result =
-      json_of(call(kLearns + "--target-accuracy 0.8 --json --out " + run.string()));
+  const auto result = json_of(call(kLearns + "--target-accuracy 0.8 --json --out " + run.string()));
   EXPECT_TRUE(result.at("target").at("reached"));
   EXPECT_GE(result.at("target").at("best"), 0.8);
   EXPECT_EQ(result.at("target").at("samples"), result.at("samples"));
@@ -185,9 +183,8 @@ TEST(Evaluate, TakesOtherWeightsAndOtherData) {
   const std::string weights = (run / "weights.safetensors").string();
   const auto of_run = json_of(call("evaluate " + run.string() + " --samples 100 --json"));
   EXPECT_EQ(of_run.at("samples"), 100);
-  const auto of_file =
-      json_of(call("evaluate" + kMlp.substr(std::string("train").size()) +
-                   " --seed 3 --samples 100 --json --weights " + weights));
+  const auto of_file = json_of(call("evaluate" + kMlp.substr(std::string("train").size()) +
+                                    " --seed 3 --samples 100 --json --weights " + weights));
   EXPECT_EQ(of_file.at("accuracy"), of_run.at("accuracy"));
   const auto trained_on = json_of(call("evaluate --on-training --json " + run.string()));
   EXPECT_EQ(trained_on.at("samples"), 4096);
@@ -208,9 +205,8 @@ TEST(Serve, WantsAnAddressAndOneTraining) {
 TEST(Evaluate, SaysWhatIsMissing) {
   const fs::path run = scratch("missing");
   const fs::path weights = scratch("short") / "weights.safetensors";
-  ASSERT_EQ(call(kOneWorker + "--minibatches 2 --checkpoint-every never --out " + run.string())
-                .code,
-            0);
+  ASSERT_EQ(
+      call(kOneWorker + "--minibatches 2 --checkpoint-every never --out " + run.string()).code, 0);
   ASSERT_TRUE(fs::remove(run / "weights.safetensors"));
   expect_all({
       {"evaluate", 2, "wanted the folder of a run, or --model NAME and --weights FILE"},

@@ -40,8 +40,8 @@ const std::map<std::string, std::vector<std::string>>& known_values() {
 
 report::FlagText flag_text(const CLI::Option& option) {
   report::FlagText flag{.about = option.get_description(),
-                .has_value = option.get_type_size() != 0 && option.get_expected_max() > 0,
-                .is_positional = option.get_positional()};
+                        .has_value = option.get_type_size() != 0 && option.get_expected_max() > 0,
+                        .is_positional = option.get_positional()};
   for (const std::string& name : option.get_lnames()) flag.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
   if (flag.is_positional && flag.names.empty()) flag.names.push_back(option.get_name(true));

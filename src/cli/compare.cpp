@@ -34,6 +34,9 @@ struct CompareFlags {
   bool evaluation = false;
 };
 
+// Minibatches of each system whose timelines fit one page, and the memory of a browser.
+constexpr std::int64_t kMostOnPage = 10'000;
+
 // Throws BadUsage for a flag for simulating if --run is given, or for a flag for running if not.
 void refuse_other_half(const CompareFlags& flags, const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
@@ -85,6 +88,10 @@ void simulate_all(const CompareFlags& all) {
   systems::SimulationWishes wishes = simulation_wishes(conditions, cluster);
   take_over(planning, wishes);
   wishes.keep_timeline = !all.page.empty();
+  if (wishes.keep_timeline && conditions.minibatches > kMostOnPage)
+    throw CannotMeet("a page with the timelines of all systems has at most " +
+                     std::to_string(kMostOnPage) + " minibatches of each: choose --minibatches " +
+                     std::to_string(kMostOnPage) + " or less");
   const systems::SimulatedChoice choice =
       systems::compare_systems(model, cluster, planning, wishes);
   if (!choice.chosen) systems::refuse_all(choice.candidates);

@@ -14,10 +14,9 @@ namespace {
 using Script = std::string (*)(const std::vector<report::CommandText>&);
 
 const std::vector<std::pair<std::string, Script>>& shells() {
-  static const std::vector<std::pair<std::string, Script>> all{
-      {"bash", report::bash_completion},
-      {"zsh", report::zsh_completion},
-      {"fish", report::fish_completion}};
+  static const std::vector<std::pair<std::string, Script>> all{{"bash", report::bash_completion},
+                                                               {"zsh", report::zsh_completion},
+                                                               {"fish", report::fish_completion}};
   return all;
 }
 

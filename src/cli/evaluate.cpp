@@ -49,6 +49,18 @@ struct FoundWeights {
   std::string name;
 };
 
+// Throws CannotMeet if a word of `rest` is neither a flag nor the value of the flag before it. Such
+// a word is a folder that does not exist: the positional `run` takes only existing folders, because
+// it would otherwise take the values of the network's own options.
+void want_folder(const std::vector<std::string>& rest) {
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const auto is_flag = [](const std::string& word) { return word.starts_with("--"); };
+    const bool is_value =
+        i > 0 && is_flag(rest[i - 1]) && rest[i - 1].find('=') == std::string::npos;
+    if (!is_flag(rest[i]) && !is_value) throw CannotMeet(rest[i] + ": there is no such folder");
+  }
+}
+
 // Reads the configuration that the run folder has, as `train --config` does.
 Settings read_settings(const EvaluateFlags& given, const fs::path& run,
                        const std::vector<std::string>& rest) {
@@ -92,8 +104,9 @@ FoundWeights find_weights(const EvaluateFlags& flags, const model::Network& netw
   if (const auto newest = train::find_checkpoint(flags.run)) return in_checkpoint(network, *newest);
   const fs::path file = fs::path(flags.run) / train::kWeightsFile;
   if (!is_there(file))
-    throw CannotMeet(flags.run + " has neither checkpoints nor weights: train longer, or name "
-                                 "weights with --weights");
+    throw CannotMeet(flags.run +
+                     " has neither checkpoints nor weights: train longer, or name "
+                     "weights with --weights");
   return in_file(network, file.string());
 }
 
@@ -101,10 +114,8 @@ FoundWeights find_weights(const EvaluateFlags& flags, const model::Network& netw
 fs::path run_folder(const EvaluateFlags& flags) {
   if (flags.run.empty()) return {};
   const fs::path run = train::parse_resume_name(flags.run).run;
-  if (!fs::is_directory(run)) throw CannotMeet(run.string() + ": there is no such folder");
   if (!is_there(run / train::kConfigurationFile))
-    throw CannotMeet(run.string() +
-                     " is no run: name a folder that 'train --out' has written to");
+    throw CannotMeet(run.string() + " is no run: name a folder that 'train --out' has written to");
   return run;
 }
 
@@ -151,6 +162,7 @@ void show(const std::string& model, const std::string& weights, const EvaluateFl
 }
 
 void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
+  want_folder(rest);
   Settings settings = read_settings(given, run_folder(given), rest);
   TrainFlags& flags = settings.flags;
   check_threads(flags.threads);
@@ -160,22 +172,22 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   const train::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));
-  const runtime::Computing computing = runtime::choose_computing({flags.device, flags.precision}, {});
+  const runtime::Computing computing = computing_of(flags, network);
   const std::int64_t minibatches = (samples - 1) / network.batch + 1;
   PhaseProgress progress;
-  const runtime::Score score = train::evaluate(
-      {.network = network,
-       .weights = weights.find,
-       .data = data,
-       .samples = samples,
-       .workers = workers_for(flags, computing, minibatches),
-       .threads = flags.threads,
-       .bind_cores = flags.cores == kOwnCores,
-       .computing = computing,
-       .progress = [&](std::int64_t done, std::int64_t all) {
-         progress.bar("evaluating " + network.name, kQuietPhase)
-             .show(static_cast<double>(done) / static_cast<double>(all), "");
-       }});
+  const runtime::Score score =
+      train::evaluate({.network = network,
+                       .weights = weights.find,
+                       .data = data,
+                       .samples = samples,
+                       .workers = workers_for(flags, computing, minibatches),
+                       .threads = flags.threads,
+                       .bind_cores = flags.cores == kOwnCores,
+                       .computing = computing,
+                       .progress = [&](std::int64_t done, std::int64_t all) {
+                         progress.bar("evaluating " + network.name, kQuietPhase)
+                             .show(static_cast<double>(done) / static_cast<double>(all), "");
+                       }});
   progress.end();
   if (given.as_json)
     std::cout << json_of(network.name, weights.name, flags, given, score).dump(2) << "\n";
@@ -200,23 +212,27 @@ void add_evaluate(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "evaluate", "Score trained weights on held-out data: loss, accuracy, perplexity");
   const auto flags = std::make_shared<EvaluateFlags>();
-  command->add_option("run", flags->run,
-                      "Folder of a training (its --out), or one of its checkpoints: its settings "
-                      "and its newest weights");
+  command->validate_positionals();
+  command
+      ->add_option("run", flags->run,
+                   "Folder of a training (its --out), or one of its checkpoints: its settings "
+                   "and its newest weights")
+      ->check([](const std::string& word) {
+        return fs::is_directory(word) ? "" : "there is no such folder";
+      });
   command->add_option("--weights", flags->weights, "Weights to use instead (safetensors)");
   add_setting(*command, flags, "--model", "Network, if no run names it");
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
-  command->add_flag("--on-training", flags->on_training,
-                    "Use the samples that the run trained on");
-  command->add_option("--samples", flags->samples, "Only the first so many [all]")
+  command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
+  command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));
   add_setting(*command, flags, "--batch", "Samples of a minibatch [the run's]");
-  add_setting(*command, flags, "--threads", "That each worker computes with [the run's]");
+  add_setting(*command, flags, "--threads", "CPU threads of each worker [the run's]");
   add_setting(*command, flags, "--cores", kCoresHelp);
   add_setting(*command, flags, "--device", "cpu, cuda or cuda:1 [the run's]");
   add_setting(*command, flags, "--precision", "fp32 or bf16 [the run's]");
-  add_setting(*command, flags, "--seed", "Of made-up data [the run's]");
+  add_setting(*command, flags, "--seed", "Seed of synthetic data [the run's]");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
   allow_model_options(*command);
   command->callback([flags, command] { execute(*flags, command->remaining()); });

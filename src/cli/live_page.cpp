@@ -31,14 +31,12 @@ void LivePage::begin(const std::string& title, page::Run run) {
   std::istringstream lines(run.metrics);
   for (std::string line; std::getline(lines, line);) curves_.add(line);
   news_ = {};
-  told_ = Seconds(-1);
+  told_.reset();
   server_.show(page::html(title, {std::move(run)}, page::Use::kLive));
 }
 
 void LivePage::add(const train::Step& step) {
   curves_.add(train::metrics_line(step));
-  if (told_ >= Seconds(0) && step.seconds - told_ < kBetweenNews) return;
-  told_ = step.seconds;
   const double here = static_cast<double>(step.samples - step.resumed_from);
   news_.result["samples_per_second"] = here / step.training_seconds.count();
   news_.result["loss"] = step.loss;
@@ -47,7 +45,7 @@ void LivePage::add(const train::Step& step) {
   news_.words = "minibatch " + std::to_string(step.minibatch + 1) + " of " +
                 std::to_string(step.minibatches) +
                 (step.slow_cause.empty() ? "" : "; slow: " + step.slow_cause);
-  tell(/*is_last=*/false);
+  tell_at(step.seconds);
 }
 
 void LivePage::add(const train::Evaluation& evaluation) {
@@ -55,23 +53,26 @@ void LivePage::add(const train::Evaluation& evaluation) {
   news_.result["held_out_loss"] = evaluation.score.mean_loss();
   if (const auto accuracy = evaluation.accuracy()) news_.result["accuracy"] = *accuracy;
   if (const auto perplexity = evaluation.perplexity()) news_.result["perplexity"] = *perplexity;
-  tell(/*is_last=*/false);
+  tell_at(evaluation.seconds);
 }
 
 void LivePage::end(const nlohmann::ordered_json& result, bool was_stopped) {
   news_.result = result;
   if (!was_stopped) news_.share = 1;
   news_.words = was_stopped ? "The training was stopped." : "The training has ended.";
-  tell(/*is_last=*/true);
+  news_.is_last = true;
+  server_.end(line());
 }
 
-void LivePage::tell(bool is_last) {
+void LivePage::tell_at(Seconds now) {
+  if (told_ && now - *told_ < kBetweenNews) return;
+  told_ = now;
+  server_.tell(line());
+}
+
+std::string LivePage::line() {
   news_.curves = curves_.json();
-  news_.is_last = is_last;
-  if (is_last)
-    server_.end(page::to_line(news_));
-  else
-    server_.tell(page::to_line(news_));
+  return page::to_line(news_);
 }
 
 }  // namespace pipedream::cli

@@ -1,6 +1,7 @@
 // The flag --serve: a page that browsers show while a training runs.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -30,12 +31,14 @@ class LivePage {
   void end(const nlohmann::ordered_json& result, bool was_stopped);
 
  private:
-  void tell(bool is_last);
+  // Tells the news, unless others went out within the last second. `now`: since the training began.
+  void tell_at(Seconds now);
+  [[nodiscard]] std::string line();  // of the news, with the curves as they are
 
   page::LiveServer server_;
   page::Curves curves_;
   page::News news_;
-  Seconds told_{-1};  // when news went out last, since the training began
+  std::optional<Seconds> told_;  // when news went out last, since the training began
 };
 
 }  // namespace pipedream::cli

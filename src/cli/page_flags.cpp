@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/pictures.h"
+#include "page/page.h"
 
 namespace pipedream::cli {
 
@@ -13,7 +14,7 @@ void add_page_flag(CLI::App& command, std::string& file) {
 }
 
 void check_page_file(const std::string& flag, const std::string& file) {
-  check_no_other_file(flag, file, "<!doctype html>", "page");
+  check_no_other_file(flag, file, page::kFirstLines, "page");
 }
 
 }  // namespace pipedream::cli

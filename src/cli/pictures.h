@@ -20,8 +20,8 @@ struct PictureFlags {
 void add_picture_flags(CLI::App& command, const std::shared_ptr<PictureFlags>& flags);
 
 // Creates the folder of `file`. Throws IoError if the file cannot be written, and BadUsage if it
-// exists and does not start with `beginning`, as files of the kind `what` do: a wrong file name must
-// not destroy another file. Does nothing if `file` is empty.
+// exists and does not start with `beginning`, as files of the kind `what` do: a wrong file name
+// must not destroy another file. Does nothing if `file` is empty.
 void check_no_other_file(const std::string& flag, const std::string& file,
                          const std::string& beginning, const std::string& what);
 

@@ -59,9 +59,8 @@ void simulate_again(const fs::path& folder, page::Run& run) {
   add_simulation(file.plan, profile, cluster, run);
 }
 
-page::Run run_of(const fs::path& folder, bool simulates) {
-  if (!fs::is_directory(folder))
-    throw CannotMeet(folder.string() + ": there is no such folder");
+page::Run read_run(const fs::path& folder, bool simulates) {
+  if (!fs::is_directory(folder)) throw CannotMeet(folder.string() + ": there is no such folder");
   if (!is_there(folder / train::kPlanFile))
     throw CannotMeet(folder.string() +
                      " is no run: name a folder that 'train --out' has written to");
@@ -75,8 +74,7 @@ page::Run run_of(const fs::path& folder, bool simulates) {
   run.plan["transfers"] = ordered_json::array();
   if (const std::string trace = text_of(folder, train::kTraceFile); !trace.empty())
     run.timelines.push_back(
-        {"measured",
-         report::compute_events_of(trace, (folder / train::kTraceFile).string())});
+        {"measured", report::compute_events_of(trace, (folder / train::kTraceFile).string())});
   if (simulates) simulate_again(folder, run);
   return run;
 }
@@ -86,6 +84,19 @@ std::string title_of(const std::vector<page::Run>& runs) {
   if (runs.size() > 1) return model + ": " + std::to_string(runs.size()) + " runs";
   return model + ": " + runs.front().result.value("system", "") + " " +
          runs.front().result.value("config", "");
+}
+
+// Files of a run that are JSON, and not what a training writes, are bad files.
+page::Run run_of(const fs::path& folder, bool simulates) {
+  try {
+    page::Run run = read_run(folder, simulates);
+    (void)title_of({run});
+    (void)page::to_json(run);
+    return run;
+  } catch (const nlohmann::json::exception& error) {
+    throw BadFile(folder.string() +
+                  ": its files are not as a training writes them: " + error.what());
+  }
 }
 
 void execute(const ReportFlags& flags) {

@@ -27,6 +27,7 @@ std::optional<systems::GoalResult> ended_at(const std::string& text) {
   if (is("figure", &nlohmann::json::is_string)) result.figure = target["figure"];
   if (is("reached", &nlohmann::json::is_boolean)) result.reached = target["reached"];
   if (is("best", &nlohmann::json::is_number)) result.best = target["best"];
+  if (is("wanted", &nlohmann::json::is_number)) result.wanted = target["wanted"];
   if (is("stalled_epochs", &nlohmann::json::is_number_integer))
     result.stalled_epochs = target["stalled_epochs"];
   if (!result.reached && !result.stalled_epochs) return std::nullopt;
@@ -145,7 +146,8 @@ StartingPoint from_text(const std::string& text) {
 bool is_enough(const systems::GoalResult& result, const train::Goal& goal) {
   if (result.figure != to_text(goal.figure())) return false;
   if (goal.target && result.reached && result.best) return is_met(*goal.target, *result.best);
-  return goal.patience_epochs && result.stalled_epochs &&
+  const auto wanted = goal.target ? std::optional(goal.target->wanted) : std::nullopt;
+  return wanted == result.wanted && goal.patience_epochs && result.stalled_epochs &&
          *result.stalled_epochs >= *goal.patience_epochs;
 }
 

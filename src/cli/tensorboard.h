@@ -12,8 +12,8 @@
 
 namespace pipedream::cli {
 
-// One event file. Steps are counted in minibatches, as metrics.jsonl does, from 1. A failed write is
-// reported once, in a warning, and the training goes on.
+// One event file. The step of a value is the number of minibatches trained so far. A failed write
+// is reported once, in a warning, and the training goes on.
 class TensorBoard {
  public:
   // Makes the folder and the file in it. Throws IoError.

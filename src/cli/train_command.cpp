@@ -119,15 +119,8 @@ void TrainCommand::check_workers() const {
 // The device and precision to plan for. Only the first process reads them from the files of --plan
 // or --profile: the other processes need not have these files, because they receive the plan.
 runtime::Computing TrainCommand::computing_for_planning() const {
-  runtime::ComputingNames planned;
-  if (speaks() && !flags_.plan.empty()) {
-    const plan::PlanFile file = plan::read_plan(flags_.plan, network_.graph);
-    planned = {file.device, file.precision};
-  } else if (speaks() && !flags_.profile.empty()) {
-    const profile::Profile profile = profile::read_profile(flags_.profile);
-    planned = {profile::kind_of_device(profile.device), profile.precision};
-  }
-  return runtime::choose_computing({flags_.device, flags_.precision}, planned);
+  if (speaks()) return computing_of(flags_, network_);
+  return runtime::choose_computing({flags_.device, flags_.precision}, {});
 }
 
 train::Workers TrainCommand::workers() const {
@@ -154,6 +147,8 @@ void TrainCommand::claim_outputs() {
   else if (!flags_.out.empty())
     folder_.emplace(flags_.out,
                     flags_.overwrite ? train::EarlierRun::kReplace : train::EarlierRun::kRefuse);
+  if (!flags_.tensorboard.empty())
+    prepare_to_write(std::filesystem::path(flags_.tensorboard) / "events");
   if (!flags_.serve.empty()) live_ = std::make_unique<LivePage>(flags_.serve, network_.name);
 }
 

@@ -86,6 +86,10 @@ class TrainCommand {
   void begin_live(const train::Session& session);
   // What --html shows of a run.
   [[nodiscard]] page::Run page_run(const report::TrainingRun& run) const;
+  // Adds what --html shows of a run. Returns why it could not be shown; empty if it could, or if
+  // there is no --html.
+  [[nodiscard]] std::string add_page(const report::TrainingRun& run,
+                                     std::vector<page::Run>& pages) const;
   // Writes the page of --html. Returns why it could not be written; empty if it was, or if there is
   // none to write.
   [[nodiscard]] std::string write_html(const std::vector<page::Run>& pages) const;
@@ -116,8 +120,8 @@ class TrainCommand {
   std::optional<Replanning> replanning_;  // with --replan
   std::optional<std::string> lost_metrics_;
   std::unique_ptr<LivePage> live_;  // only in the first process, with --serve
-  std::string metrics_lines_;  // with --html: those of the run
-  std::size_t trained_ = 0;    // index of the plan that is trained with
+  std::string metrics_lines_;       // with --html: those of the run
+  std::size_t trained_ = 0;         // index of the plan that is trained with
 };
 
 }  // namespace pipedream::cli

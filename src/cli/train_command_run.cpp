@@ -32,6 +32,15 @@
 #include "train/together.h"
 
 namespace pipedream::cli {
+namespace {
+
+// Adds a line to `text`, unless it is empty.
+void add_line(std::string& text, const std::string& line) {
+  if (!line.empty()) text += (text.empty() ? "" : "\n  ") + line;
+}
+
+}  // namespace
+
 void TrainCommand::prepare() {
   check_link();
   for (const std::string& note : entry_.notes) say(note);
@@ -307,6 +316,17 @@ page::Run TrainCommand::page_run(const report::TrainingRun& run) const {
   return page;
 }
 
+std::string TrainCommand::add_page(const report::TrainingRun& run,
+                                   std::vector<page::Run>& pages) const {
+  if (!speaks() || flags_.page.empty()) return "";
+  try {
+    pages.push_back(page_run(run));
+    return "";
+  } catch (const std::exception& error) {
+    return "--html: " + run.plan.system + " cannot be shown: " + error.what();
+  }
+}
+
 std::string TrainCommand::write_html(const std::vector<page::Run>& pages) const {
   if (flags_.page.empty() || pages.empty()) return "";
   try {
@@ -393,11 +413,12 @@ bool TrainCommand::run() {
       throw CannotMeet("--export: " + flags_.out +
                        " has nothing left to train; 'pipedream checkpoint " + flags_.out +
                        " --export " + flags_.weights_file + "' writes its weights");
-    say(flags_.out + (start_.ended_at
-                          ? " has ended at its target or learned no more, and its results are there; "
-                            "another target or --patience-epochs asks for more"
-                          : " has trained all that it was asked to, and its results are there; "
-                            "--epochs or --minibatches asks for more"));
+    say(flags_.out +
+        (start_.ended_at
+             ? " has ended at its target or learned no more, and its results are there; "
+               "another target or --patience-epochs asks for more"
+             : " has trained all that it was asked to, and its results are there; "
+               "--epochs or --minibatches asks for more"));
     return true;
   }
   if (flags_.schedule.empty()) train::want_no_less(request_, settings());
@@ -409,6 +430,7 @@ bool TrainCommand::run() {
               << std::flush;
   std::vector<report::TrainingRun> runs;
   std::vector<page::Run> pages;
+  std::string unwritten;  // results that could not be written, and why
   for (const train::PreparedPlan& plan : preparation_.plans) {
     train::TrainingOutcome outcome;
     if (trains_every_system())
@@ -422,27 +444,27 @@ bool TrainCommand::run() {
       want_metrics();
       return false;
     }
-    if (speaks() && !flags_.page.empty()) pages.push_back(page_run(runs.back()));
-    if (trains_every_system()) continue;
-    // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
-    std::string unwritten;
-    if (speaks()) {
-      unwritten = write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
-                                model::metadata_of(network_, data_.facts));
-      if (const std::string failure = write_html(pages); !failure.empty())
-        unwritten += (unwritten.empty() ? "" : "\n  ") + failure;
-      show(runs.back());
+    if (trains_every_system()) {
+      add_line(unwritten, add_page(runs.back(), pages));
+      continue;
     }
     if (outcome.unsaved)
-      unwritten = "its last checkpoint was not written: " + *outcome.unsaved + newest_checkpoint() +
-                  (unwritten.empty() ? "" : "\n  " + unwritten);
-    if (!unwritten.empty()) throw IoError("the training has ended, but " + unwritten);
+      add_line(unwritten,
+               "its last checkpoint was not written: " + *outcome.unsaved + newest_checkpoint());
+    // Files are written first. If stdout is a closed pipe, printing fails, and nothing is lost.
+    if (speaks()) {
+      add_line(unwritten, write_results(flags_, folder_ ? &*folder_ : nullptr, runs.back(), outcome,
+                                        model::metadata_of(network_, data_.facts)));
+      add_line(unwritten, add_page(runs.back(), pages));
+      add_line(unwritten, write_html(pages));
+      show(runs.back());
+    }
   }
   if (trains_every_system() && speaks()) {
-    const std::string failure = write_html(pages);
+    add_line(unwritten, write_html(pages));
     show_comparison(runs);
-    if (!failure.empty()) throw IoError("the trainings have ended, but " + failure);
   }
+  if (!unwritten.empty()) throw IoError("the training has ended, but " + unwritten);
   want_metrics();
   return true;
 }

@@ -27,19 +27,18 @@ constexpr int kVersion = 1;
 
 // Flags that are never written to a configuration: they say where results go, or are no settings.
 const std::set<std::string>& not_settings() {
-  static const std::set<std::string> names{"help", "config", "out",       "export", "json",
-                                           "svg",  "trace",  "overwrite", "resume", "force",  "html",   "set",
-                                           "tensorboard", "serve"};
+  static const std::set<std::string> names{"help", "config", "out",         "export", "json",
+                                           "svg",  "trace",  "overwrite",   "resume", "force",
+                                           "html", "set",    "tensorboard", "serve"};
   return names;
 }
 
 // Flags that only the first process needs: it alone reads these files, profiles, prints and writes
 // results.
 const std::set<std::string>& of_first_process() {
-  static const std::set<std::string> names{"help",  "config",  "plan",      "profile",
-                                           "json",  "cluster", "overwrite", "profile-seconds",
-                                           "trace", "export",  "svg",       "force",   "html",
-                                           "tensorboard", "serve"};
+  static const std::set<std::string> names{
+      "help",  "config", "plan", "profile", "json", "cluster",     "overwrite", "profile-seconds",
+      "trace", "export", "svg",  "force",   "html", "tensorboard", "serve"};
   return names;
 }
 
@@ -288,6 +287,7 @@ bool knows(const std::vector<model::OptionSpec>& options, const std::string& nam
 
 void take_over_settings(CLI::App& command, TrainFlags& flags) {
   const GivenOptions given = given_options(command);
+  GivenOptions set;
   for (const std::string& setting : flags.sets) {
     const std::size_t equals = setting.find('=');
     if (equals == setting.npos || equals == 0)
@@ -300,7 +300,12 @@ void take_over_settings(CLI::App& command, TrainFlags& flags) {
       continue;
     }
     CLI::Option* option = command.get_option("--" + name);
-    if (given.contains(option)) continue;
+    if (is_settled(*option, given)) continue;
+    if (const auto excluded = option->get_excludes();
+        std::any_of(excluded.begin(), excluded.end(),
+                    [&](const CLI::Option* other) { return set.contains(other); }))
+      throw BadUsage("--set " + setting + ": it excludes another --set; leave one of them out");
+    set.insert(option);
     try {
       option->add_result(value);
       option->run_callback();
@@ -369,9 +374,11 @@ std::optional<std::string> Configuration::written_value(const CLI::Option& optio
                                                         const Node& value) {
   const bool is_switch = option.get_expected_max() == 0 || option.get_type_size() == 0;
   if (is_switch) return value.boolean() ? std::optional<std::string>("true") : std::nullopt;
-  if (value.is_boolean()) value.fail("wanted a value of --" + name_of(option) + ", found true or false");
+  if (value.is_boolean())
+    value.fail("wanted a value of --" + name_of(option) + ", found true or false");
   if (!value.is_array()) return value.scalar_text();
-  return joined(value.elements(), [](const Node& each) { return each.scalar_text(); }, ",");
+  return joined(
+      value.elements(), [](const Node& each) { return each.scalar_text(); }, ",");
 }
 
 void Configuration::want_options(const std::vector<model::OptionSpec>& known,

@@ -31,8 +31,8 @@ namespace pipedream::cli {
 // on different hosts, so of their flags only counts whether they are given, and of --data the kind.
 [[nodiscard]] train::Settings shared_flags(const CLI::App& command);
 
-// All settings of a training, their values and where each is from, as a table for people. `resolved`
-// has values that the program chose where nobody gave any.
+// All settings of a training, their values and where each is from, as a table for people.
+// `resolved` has values that the program chose where nobody gave any.
 [[nodiscard]] std::string settings_table(
     const CLI::App& command, const TrainFlags& flags,
     const std::vector<std::pair<std::string, std::string>>& resolved);

@@ -47,16 +47,16 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto count = range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber);
-  CLI::Option* none = command.add_flag("--no-evaluation", flags->no_evaluation,
-                                       "Do not look at held-out data after each epoch");
+  CLI::Option* none =
+      command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate on held-out data");
   const auto add = [&](const char* name, auto& value, const char* help) {
     return command.add_option(name, value, help)->excludes(none);
   };
   add("--evaluate-every", flags->evaluate_every,
-      "Minibatches from one look at held-out data to the next [an epoch]")
+      "Evaluate after every this many minibatches [after every epoch]")
       ->check(count);
   add("--evaluation-samples", flags->evaluation_samples,
-      "Look at the first so many held-out samples [all]")
+      "Evaluate on at most this many held-out samples [all]")
       ->check(count);
   CLI::Option* accuracy = add("--target-accuracy", flags->target_accuracy,
                               "End when this share of held-out labels is right, e.g. 0.97")
@@ -70,7 +70,7 @@ void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& 
       ->excludes(accuracy)
       ->excludes(perplexity);
   add("--patience-epochs", flags->patience_epochs,
-      "End when held-out data was predicted no better in so many epochs")
+      "End after this many epochs without improvement on held-out data")
       ->check(count);
 }
 
@@ -78,12 +78,12 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
   const auto share = range<double>(0, 1, "a number");
   command
       .add_option("--learning-rate,--lr", flags->learning_rate,
-                  "How far an update goes [0.01; adam and adamw: 0.001]")
+                  "Learning rate [0.01; adam and adamw: 0.001]")
       ->check(range<double>(0, 1e6, "a number"));
   command
-      .add_option("--warm-up", flags->warm_up,
-                  "Raise the learning rate in equal steps over so many updates (500) or epochs "
-                  "(2epochs)")
+      .add_option(
+          "--warm-up", flags->warm_up,
+          "Raise the learning rate linearly over this many updates (500) or epochs (2epochs)")
       ->check(check_with(train::parse_span));
   command
       .add_option("--learning-rate-decay,--lr-decay", flags->learning_rate_decay,
@@ -118,7 +118,7 @@ void add_machine_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& fla
           "Threads that train together [cores / --threads], or as many as GPUs; under mpirun "
           "its processes do")
       ->check(range<int>(1, train::kMostThreads, kWholeNumber));
-  command.add_option("--threads", flags->threads, "That each worker computes with [1]")
+  command.add_option("--threads", flags->threads, "CPU threads of each worker [1]")
       ->check(range<int>(1, train::kMostThreads, kWholeNumber));
   command.add_option("--cores", flags->cores, kCoresHelp)->check(check_cores);
   command.add_option("--device", flags->device,

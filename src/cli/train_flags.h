@@ -24,7 +24,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   ModelOptions options;  // the model's own options
   std::string config;
   std::vector<std::string> sets;  // --set, as NAME=VALUE
-  ModelOptions set_options;       // those of them that are the model's own
+  ModelOptions set_options;       // those of `sets` that are options of the model
   // Where a setting comes from, by the name of its flag, if not from the command line.
   std::map<std::string, std::string> origins;
   std::string plan;

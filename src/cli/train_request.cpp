@@ -3,14 +3,29 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "model/label_smoothing.h"
+#include "plan/plan_file.h"
+#include "profile/device_names.h"
+#include "profile/profile_file.h"
 
 namespace pipedream::cli {
 
 model::Network network_of(const TrainFlags& flags, const model::NetworkEntry& entry) {
-  model::Network network = entry.make(model::Options(entry.options, flags.options),
-                                      flags.batch.value_or(entry.batch));
+  model::Network network =
+      entry.make(model::Options(entry.options, flags.options), flags.batch.value_or(entry.batch));
   if (flags.label_smoothing > 0) model::smooth_labels(network, flags.label_smoothing);
   return network;
+}
+
+runtime::Computing computing_of(const TrainFlags& flags, const model::Network& network) {
+  runtime::ComputingNames planned;
+  if (!flags.plan.empty()) {
+    const plan::PlanFile file = plan::read_plan(flags.plan, network.graph);
+    planned = {file.device, file.precision};
+  } else if (!flags.profile.empty()) {
+    const profile::Profile profile = profile::read_profile(flags.profile);
+    planned = {profile::kind_of_device(profile.device), profile.precision};
+  }
+  return runtime::choose_computing({flags.device, flags.precision}, planned);
 }
 
 train::Request request_of(const TrainFlags& flags) {

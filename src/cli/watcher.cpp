@@ -1,6 +1,7 @@
 #include "cli/watcher.h"
 
 #include "core/log.h"
+#include "report/score_words.h"
 #include "report/table.h"
 
 namespace pipedream::cli {
@@ -41,13 +42,9 @@ void Watcher::see(const train::Evaluation& evaluation) {
   const std::string when = evaluation.ends_epoch
                                ? "epoch " + std::to_string(evaluation.epoch + 1)
                                : "minibatch " + std::to_string(evaluation.minibatches);
-  std::string text =
-      model_ + ", " + when + ": held-out loss " + report::four_decimals(score.mean_loss());
-  if (const auto accuracy = evaluation.accuracy())
-    text += ", " + report::percent(*accuracy) + " right";
-  if (const auto perplexity = evaluation.perplexity())
-    text += ", perplexity " + report::three_digits(*perplexity);
-  log_info(text);
+  log_info(model_ + ", " + when + ": held-out loss " +
+           report::score_words({score.mean_loss(), evaluation.accuracy(), evaluation.top5(),
+                                evaluation.perplexity()}));
 }
 
 }  // namespace pipedream::cli

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
+#include <ATen/core/Reduction.h>
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/alias.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/layer_norm.h>

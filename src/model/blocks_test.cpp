@@ -223,8 +223,9 @@ TEST(LabelSmoothing, ChangesTheLossOfTrainingAlone) {
   EXPECT_EQ(loss_of(true), plain);
   smooth_labels(network, 0.2);
   EXPECT_EQ(loss_of(false), plain);
-  EXPECT_EQ(loss_of(true), at::cross_entropy_loss(scores, classes, {}, at::Reduction::Mean, -100, 0.2)
-                               .item<float>());
+  EXPECT_EQ(
+      loss_of(true),
+      at::cross_entropy_loss(scores, classes, {}, at::Reduction::Mean, -100, 0.2).item<float>());
 }
 
 TEST(LabelSmoothing, IsForCrossEntropyOnly) {
@@ -233,12 +234,16 @@ TEST(LabelSmoothing, IsForCrossEntropyOnly) {
   Network network = std::move(net).build(net.add(
       "mean",
       Block{.kind = "Mean",
-            .infer = [](auto inputs) { return TensorType{{}, inputs[0].type}; },
+            .infer =
+                [](auto inputs) {
+                  return TensorType{{}, inputs[0].type};
+                },
             .forward = [](const Tensors& in, const Weights&, const Pass&) { return in[0].mean(); }},
       {x}));
-  EXPECT_EQ(test::message_of<CannotMeet>([&] { smooth_labels(network, 0.1); }),
-            "`label_smoothing` is for the loss cross-entropy, and that of 'other' is Mean: leave it "
-            "out");
+  EXPECT_EQ(
+      test::message_of<CannotMeet>([&] { smooth_labels(network, 0.1); }),
+      "`label_smoothing` is for the loss cross-entropy, and that of 'other' is Mean: leave it "
+      "out");
 }
 
 }  // namespace

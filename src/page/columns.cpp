@@ -37,24 +37,23 @@ struct Row {
 // Requires an op of the compute lane.
 Row row_of(const schedule::Op& op) {
   using namespace schedule;
-  return std::visit(
-      Match{[](const Forward& f) {
-              return Row{kForward, f.stage.value, f.item, f.weights.value};
-            },
-            [](const Backward& b) {
-              return Row{kind_of(b.part), b.stage.value, b.item, b.weights.value};
-            },
-            [](const Recompute& r) {
-              return Row{kRecompute, r.stage.value, r.item, r.weights.value};
-            },
-            [](const Update& u) {
-              return Row{kUpdate, u.stage.value, {u.last, 0}, u.to.value};
-            },
-            [](const Await& a) {
-              return Row{kAwait, a.stage.value, {-1, 0}, a.update.value};
-            },
-            [](const auto&) { return Row{}; }},
-      op);
+  return std::visit(Match{[](const Forward& f) {
+                            return Row{kForward, f.stage.value, f.item, f.weights.value};
+                          },
+                          [](const Backward& b) {
+                            return Row{kind_of(b.part), b.stage.value, b.item, b.weights.value};
+                          },
+                          [](const Recompute& r) {
+                            return Row{kRecompute, r.stage.value, r.item, r.weights.value};
+                          },
+                          [](const Update& u) {
+                            return Row{kUpdate, u.stage.value, {u.last, 0}, u.to.value};
+                          },
+                          [](const Await& a) {
+                            return Row{kAwait, a.stage.value, {-1, 0}, a.update.value};
+                          },
+                          [](const auto&) { return Row{}; }},
+                    op);
 }
 
 std::vector<const Event*> compute_events(const timeline::Timeline& timeline) {
@@ -141,9 +140,8 @@ nlohmann::ordered_json memory_columns(const timeline::Timeline& timeline) {
   }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const auto& [worker, held] : workers)
-    all.push_back({{"worker", worker.value},
-                   {"time", column(held.time)},
-                   {"bytes", column(held.bytes)}});
+    all.push_back(
+        {{"worker", worker.value}, {"time", column(held.time)}, {"bytes", column(held.bytes)}});
   return all;
 }
 

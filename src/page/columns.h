@@ -13,8 +13,8 @@
 namespace pipedream::page {
 
 // Returns the numbers as text: base64 of the differences between neighbours, each as bytes of seven
-// bits, the lowest first, with the sign in the lowest bit. web/base.js reads it (numbersOf). Requires
-// differences below 2^53.
+// bits, the lowest first, with the sign in the lowest bit. web/base.js reads it (numbersOf).
+// Requires differences below 2^52.
 [[nodiscard]] std::string column(const std::vector<std::int64_t>& numbers);
 
 [[nodiscard]] std::string base64(std::string_view bytes);

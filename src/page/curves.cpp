@@ -36,16 +36,16 @@ void Curves::add(std::string_view text) {
     add_step({number(line, "samples").value_or(0), training_time(*seconds), *loss, 1});
   } else if (line.contains("held_out_loss")) {
     if (const auto training = number(line, "training_seconds")) evaluating_ = *seconds - *training;
-    evaluations_.push_back(evaluation_json(line, training_time(*seconds)));
+    add_evaluation(evaluation_json(line, training_time(*seconds)));
   }
 }
 
 void Curves::add_step(const Point& step) {
   const auto join = [](const Point& a, const Point& b) {
     const std::int64_t steps = a.steps + b.steps;
-    const double loss = (a.loss * static_cast<double>(a.steps) +
-                         b.loss * static_cast<double>(b.steps)) /
-                        static_cast<double>(steps);
+    const double loss =
+        (a.loss * static_cast<double>(a.steps) + b.loss * static_cast<double>(b.steps)) /
+        static_cast<double>(steps);
     return Point{b.samples, b.seconds, loss, steps};
   };
   if (!points_.empty() && points_.back().steps < in_one_)
@@ -57,6 +57,15 @@ void Curves::add_step(const Point& step) {
   for (std::size_t i = 0; i < points_.size(); i += 2)
     points_[i / 2] = i + 1 < points_.size() ? join(points_[i], points_[i + 1]) : points_[i];
   points_.resize((points_.size() + 1) / 2);
+}
+
+void Curves::add_evaluation(ordered_json evaluation) {
+  evaluations_.push_back(std::move(evaluation));
+  if (evaluations_.size() <= kMostEvaluations) return;
+  ordered_json every_second = ordered_json::array();
+  for (std::size_t i = evaluations_.size() % 2 == 0 ? 1 : 0; i < evaluations_.size(); i += 2)
+    every_second.push_back(std::move(evaluations_[i]));
+  evaluations_ = std::move(every_second);
 }
 
 ordered_json Curves::json() const {

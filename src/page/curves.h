@@ -10,11 +10,13 @@
 
 namespace pipedream::page {
 
-// Curves that grow line by line. Their steps take bounded memory, however long the training is: of
-// many steps, the means of neighbours are kept.
+// The curves of a training, built from its metrics line by line. At most kMostSteps points of
+// training steps are kept: beyond that, neighbouring points are averaged. Of more than
+// kMostEvaluations evaluations, every second one is kept, and the last.
 class Curves {
  public:
   static constexpr std::size_t kMostSteps = 2000;
+  static constexpr std::size_t kMostEvaluations = 2000;
 
   // Takes over a line of the metrics. A line that cannot be read, such as the last one of a
   // training that still runs, changes nothing.
@@ -34,12 +36,13 @@ class Curves {
     std::int64_t steps = 0;
   };
   void add_step(const Point& step);
+  void add_evaluation(nlohmann::ordered_json evaluation);
   // Turns the time of a line, which includes evaluations and counts anew when a training goes on,
   // into time of training alone.
   double training_time(double seconds) { return last_ = before_ + seconds - evaluating_; }
 
-  std::vector<Point> points_;   // each of `in_one_` steps, but for the last one
-  std::int64_t in_one_ = 1;     // steps
+  std::vector<Point> points_;  // each of `in_one_` steps, but for the last one
+  std::int64_t in_one_ = 1;    // steps
   nlohmann::ordered_json evaluations_ = nlohmann::ordered_json::array();
   double before_ = 0;      // seconds of training in earlier runs
   double evaluating_ = 0;  // seconds of evaluations in this run

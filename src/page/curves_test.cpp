@@ -13,12 +13,12 @@ TEST(Curves, LeaveEvaluationsOutOfTheSeconds) {
 {"minibatch":1,"samples":32,"loss":1.5,"seconds":5}
 {"epoch":1,"minibatches":2,"samples":32,"held_out_loss":1,"perplexity":2.7,"seconds":9,"training_seconds":2}
 )");
-  EXPECT_EQ(curves.at("steps").dump(),
-            R"([{"samples":16.0,"seconds":1.0,"loss":2.5},{"samples":32.0,"seconds":2.0,"loss":1.5}])");
   EXPECT_EQ(
-      curves.at("evaluations").dump(),
-      R"([{"samples":16.0,"seconds":1.0,"held_out_loss":2.0,"accuracy":0.25},)"
-      R"({"samples":32.0,"seconds":2.0,"held_out_loss":1.0,"perplexity":2.7}])");
+      curves.at("steps").dump(),
+      R"([{"samples":16.0,"seconds":1.0,"loss":2.5},{"samples":32.0,"seconds":2.0,"loss":1.5}])");
+  EXPECT_EQ(curves.at("evaluations").dump(),
+            R"([{"samples":16.0,"seconds":1.0,"held_out_loss":2.0,"accuracy":0.25},)"
+            R"({"samples":32.0,"seconds":2.0,"held_out_loss":1.0,"perplexity":2.7}])");
 }
 
 TEST(Curves, AddTheTimesOfTheRunsOfATraining) {
@@ -31,8 +31,9 @@ TEST(Curves, AddTheTimesOfTheRunsOfATraining) {
 }
 
 TEST(Curves, PassOverLinesThatCannotBeRead) {
-  const auto curves = curves_of("{\"minibatch\":0,\"samples\":16,\"loss\":2,\"seconds\":3}\n\n[1]\n"
-                                "{\"loss\":null,\"seconds\":4}\n{\"minibatch\":1,\"sam");
+  const auto curves = curves_of(
+      "{\"minibatch\":0,\"samples\":16,\"loss\":2,\"seconds\":3}\n\n[1]\n"
+      "{\"loss\":null,\"seconds\":4}\n{\"minibatch\":1,\"sam");
   EXPECT_EQ(curves.at("steps").size(), 1u);
   EXPECT_TRUE(curves.at("evaluations").empty());
 }
@@ -47,6 +48,16 @@ TEST(Curves, OfLongTrainingsHaveMeansOfNeighbours) {
   EXPECT_EQ(steps.back().at("samples"), 10'000);
   EXPECT_EQ(steps.front().at("samples"), 8);
   for (const auto& step : steps) EXPECT_EQ(step.at("loss"), 0.5) << step;
+}
+
+TEST(Curves, OfVeryManyEvaluationsHaveSomeAndTheLast) {
+  Curves curves;
+  for (int i = 1; i <= 5'001; ++i)
+    curves.add(R"({"held_out_loss":1,"seconds":1,"samples":)" + std::to_string(i) + "}");
+  const auto evaluations = curves.json().at("evaluations");
+  EXPECT_LE(evaluations.size(), Curves::kMostEvaluations);
+  EXPECT_GE(evaluations.size(), Curves::kMostEvaluations / 2);
+  EXPECT_EQ(evaluations.back().at("samples"), 5'001);
 }
 
 }  // namespace

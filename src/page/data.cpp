@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The bytes of a minibatch that pass from one stage to another; their gradients have as many.
+// The bytes of activations that each pair of stages exchanges per minibatch. Their gradients are of
+// the same size.
 ordered_json transfers_json(const plan::Plan& plan, const graph::Graph& graph) {
   const std::vector<StageId> stage_of = plan::stage_of_each_layer(plan, graph);
   std::map<std::pair<StageId, StageId>, Bytes> bytes;

@@ -11,7 +11,8 @@
 namespace pipedream::page {
 
 // Serves one page and the news about it, on threads of its own, until it is destroyed. Answers only
-// reads, of "/" and of "/news", which is a stream of server-sent events. Never waits for a browser.
+// reads, of "/" and of "/news", which is a stream of server-sent events. show() and tell()
+// never wait for a browser; end() and the destructor wait for seconds at most.
 class LiveServer {
  public:
   // Throws CannotMeet if the address cannot be used.
@@ -31,7 +32,7 @@ class LiveServer {
 
  private:
   class State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace pipedream::page

@@ -11,7 +11,8 @@ class LiveServer::State {
 
 LiveServer::LiveServer(const LiveAddress&, std::string) {
   throw CannotMeet(
-      "this pipedream was built without cpp-httplib, so it cannot serve a page: install the library "
+      "this pipedream was built without cpp-httplib, so it cannot serve a page: install the "
+      "library "
       "(Debian: libcpp-httplib-dev) and build it again, or use --html");
 }
 LiveServer::~LiveServer() = default;

@@ -19,8 +19,9 @@ struct LiveAddress {
 // Whether only programs on this machine can reach the address.
 [[nodiscard]] bool is_loopback(const LiveAddress& address);
 
-// Whether a request with this header `Host` means the address. On loopback only its own names do:
-// otherwise a page of somebody else's could read ours, through a name of his that he points here.
+// Whether to answer a request whose header `Host` is `host_header`. A server on a loopback address
+// answers only to its own names. This prevents DNS rebinding: a foreign web page cannot read this
+// one through a host name that resolves to 127.0.0.1.
 [[nodiscard]] bool is_meant(const LiveAddress& address, const std::string& host_header);
 
 }  // namespace pipedream::page

@@ -1,10 +1,11 @@
-#include <httplib.h>
-
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include <httplib.h>
 
 #include "core/error.h"
 #include "page/live.h"
@@ -18,10 +19,12 @@ using std::chrono::seconds;
 constexpr int kMostBrowsers = 8;   // that follow the news; each needs a thread
 constexpr int kOtherThreads = 4;   // that answer everything else
 constexpr seconds kStillHere{10};  // silence after which a browser is told that all is well
+constexpr seconds kLongestGoodbye{2};
 
 }  // namespace
 
-class LiveServer::State {
+// Lives as long as the listening thread or the LiveServer, whichever is longer.
+class LiveServer::State : public std::enable_shared_from_this<State> {
  public:
   State(const LiveAddress& wanted, std::string page) : address_(wanted), page_(std::move(page)) {
     set_up();
@@ -29,23 +32,28 @@ class LiveServer::State {
       address_.port = server_.bind_to_any_port(wanted.host);
     else if (!server_.bind_to_port(wanted.host, wanted.port))
       address_.port = -1;
-    if (address_.port <= 0)
-      throw CannotMeet("`serve`: nothing can listen at " + url_of(wanted) +
-                       ": another program may use the port, or the host is not this machine's; "
-                       "choose another one, or 0 for any free port");
-    listener_ = std::thread([this] { (void)server_.listen_after_bind(); });
-    // A server that has not begun to listen cannot be stopped.
-    while (!server_.is_running()) std::this_thread::sleep_for(milliseconds(1));
+    if (address_.port <= 0) fail(wanted);
   }
 
-  ~State() {
+  void start() {
+    std::thread listener([self = shared_from_this()] { self->listen(); });
+    listener.detach();
+    // A server that has not begun to listen cannot be stopped.
+    while (!server_.is_running() && !has_ended()) std::this_thread::sleep_for(milliseconds(1));
+    if (has_ended()) fail(address_);
+  }
+
+  // Ends the listening thread. A browser that takes or sends its bytes very slowly may hold it, and
+  // does not hold the caller.
+  void stop() {
     {
       const std::lock_guard lock(mutex_);
       stops_ = true;
     }
     changed_.notify_all();
     server_.stop();
-    listener_.join();
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kLongestGoodbye, [this] { return ended_; });
   }
 
   [[nodiscard]] const LiveAddress& address() const { return address_; }
@@ -73,6 +81,30 @@ class LiveServer::State {
   }
 
  private:
+  [[noreturn]] static void fail(const LiveAddress& wanted) {
+    throw CannotMeet("`serve`: nothing can listen at " + url_of(wanted) +
+                     ": another program may use the port, or the host is not this machine's; "
+                     "choose another one, or 0 for any free port");
+  }
+
+  void listen() {
+    try {
+      (void)server_.listen_after_bind();
+    } catch (const std::exception&) {
+      // The system starts no more threads: nothing is served.
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  [[nodiscard]] bool has_ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
+
   void set_up() {
     // Without SO_REUSEPORT, with which two trainings would share a port.
     server_.set_socket_options([](socket_t socket) {
@@ -80,15 +112,19 @@ class LiveServer::State {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     });
     server_.new_task_queue = [] { return new httplib::ThreadPool(kMostBrowsers + kOtherThreads); };
-    server_.set_keep_alive_max_count(1);  // a silent connection would hold a thread
+    // A silent connection would hold a thread, and the end of the training with it.
+    server_.set_keep_alive_max_count(1);
+    server_.set_keep_alive_timeout(1);
+    server_.set_read_timeout(seconds(1));
+    server_.set_write_timeout(seconds(1));
     server_.set_payload_max_length(1024);
-    server_.set_pre_routing_handler([this](const httplib::Request& request,
-                                           httplib::Response& response) {
-      if (is_meant(address_, request.get_header_value("Host")))
-        return httplib::Server::HandlerResponse::Unhandled;
-      response.status = 403;
-      return httplib::Server::HandlerResponse::Handled;
-    });
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          if (is_meant(address_, request.get_header_value("Host")))
+            return httplib::Server::HandlerResponse::Unhandled;
+          response.status = 403;
+          return httplib::Server::HandlerResponse::Handled;
+        });
     server_.Get("/", [this](const httplib::Request&, httplib::Response& response) {
       response.set_header("Cache-Control", "no-store");
       const std::lock_guard lock(mutex_);
@@ -142,7 +178,6 @@ class LiveServer::State {
 
   LiveAddress address_;
   httplib::Server server_;
-  std::thread listener_;
   std::mutex mutex_;  // guards what follows
   std::string page_;
   std::condition_variable changed_;
@@ -151,11 +186,14 @@ class LiveServer::State {
   int browsers_ = 0;         // that follow the news
   bool ends_ = false;        // the newest news is the last
   bool stops_ = false;       // streams end at once
+  bool ended_ = false;       // nothing listens any more
 };
 
 LiveServer::LiveServer(const LiveAddress& address, std::string page)
-    : state_(std::make_unique<State>(address, std::move(page))) {}
-LiveServer::~LiveServer() = default;
+    : state_(std::make_shared<State>(address, std::move(page))) {
+  state_->start();
+}
+LiveServer::~LiveServer() { state_->stop(); }
 const LiveAddress& LiveServer::address() const { return state_->address(); }
 void LiveServer::show(std::string page) { state_->show(std::move(page)); }
 void LiveServer::tell(std::string news) { state_->tell(std::move(news)); }

@@ -38,7 +38,8 @@ std::string embedded(const ordered_json& json) {
 }
 
 std::string head_of(const std::string& title, const std::string& policy) {
-  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+  return std::string(kFirstLines) +
+         "<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; " +
          policy + "\">\n<title>" + escaped(title) + "</title>\n";

@@ -79,7 +79,8 @@ TEST(PlanJson, HasWhatPassesBetweenStages) {
   builder.add_edge("data", "label", "loss");
   profile::Profile profile{.model = "tiny", .graph = std::move(builder).build()};
   profile.costs.resize(4);
-  profile.costs[1] = {.forward = Nanos(1'000'000), .backward = Nanos(2'000'000), .weights = Bytes{64}};
+  profile.costs[1] = {
+      .forward = Nanos(1'000'000), .backward = Nanos(2'000'000), .weights = Bytes{64}};
   const plan::Plan plan{.stages = {{.layers = {LayerId{1}}, .workers = {{0}, {1}}},
                                    {.layers = {LayerId{2}, LayerId{3}}, .workers = {{2}}}},
                         .system = "pipedream"};
@@ -94,10 +95,11 @@ TEST(PlanJson, HasWhatPassesBetweenStages) {
 
 TEST(RunJson, SeparatesRecomputationFromOtherWork) {
   page::Run run{.name = "a"};
-  run.result["workers"] = {{{"worker", 3},
-                            {"busy", 5.0},
-                            {"recompute", 1.5},
-                            {"idle", {{"fill_drain", 0.5}, {"imbalance", 0.25}, {"transfer", 0.125}, {"wait", 0.0}}}}};
+  run.result["workers"] = {
+      {{"worker", 3},
+       {"busy", 5.0},
+       {"recompute", 1.5},
+       {"idle", {{"fill_drain", 0.5}, {"imbalance", 0.25}, {"transfer", 0.125}, {"wait", 0.0}}}}};
   const auto account = to_json(run).at("accounts").at(0);
   EXPECT_EQ(account.at("busy"), 3.5);
   EXPECT_EQ(account.at("recompute"), 1.5);

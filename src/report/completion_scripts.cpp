@@ -87,7 +87,8 @@ _pipedream() {{
 }}
 complete -o filenames -F _pipedream pipedream
 )",
-                     joined(commands, [](const CommandText& each) { return each.name + ","; }, " "),
+                     joined(
+                         commands, [](const CommandText& each) { return each.name + ","; }, " "),
                      words, values);
 }
 
@@ -164,7 +165,8 @@ std::string man_page(const std::vector<CommandText>& commands, const CommandText
   page += ".SH OPTIONS\n";
   for (const FlagText& flag : command.flags) {
     page += ".TP\n.B " +
-            joined(flag.names, [](const std::string& name) { return troff(name); }, ", ") +
+            joined(
+                flag.names, [](const std::string& name) { return troff(name); }, ", ") +
             (flag.has_value && !flag.is_positional ? " VALUE" : "") + "\n" + troff(flag.about) +
             "\n";
   }

@@ -9,8 +9,8 @@ namespace pipedream::report {
 // The figures of an evaluation. Those that the network does not have are not set.
 struct ScoreFigures {
   double loss = 0;
-  std::optional<double> accuracy{};    // share of right predictions
-  std::optional<double> top5{};        // share of labels among the five most likely
+  std::optional<double> accuracy{};  // share of right predictions
+  std::optional<double> top5{};      // share of labels among the five most likely
   std::optional<double> perplexity{};
 };
 

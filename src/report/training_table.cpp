@@ -288,9 +288,14 @@ std::string samples_per_update_text(const Measured& measured) {
   return grouped(static_cast<std::int64_t>(measured.samples_per_update));
 }
 
-// Returns the columns of the comparison's first table. With `evaluated`, the last one is the loss
-// on held-out samples.
-std::vector<Column> speed_columns(bool evaluated) {
+// Which columns the first table of a comparison has besides those that it always has.
+struct Shown {
+  bool held_out = false;
+  bool target = false;
+};
+
+// Returns the columns of the comparison's first table.
+std::vector<Column> speed_columns(const Shown& shown) {
   std::vector<Column> columns{{""},
                               {"system"},
                               {"plan"},
@@ -300,7 +305,11 @@ std::vector<Column> speed_columns(bool evaluated) {
                               {"samples/update", Align::kRight},
                               {"updates behind", Align::kRight},
                               {"loss", Align::kRight}};
-  if (evaluated) columns.push_back({"held-out loss", Align::kRight});
+  if (shown.held_out) columns.push_back({"held-out loss", Align::kRight});
+  if (shown.target) {
+    columns.push_back({"samples to target", Align::kRight});
+    columns.push_back({"time to target", Align::kRight});
+  }
   return columns;
 }
 
@@ -337,7 +346,7 @@ std::string mark_of(const TrainingRun& run, const std::string& automatic) {
 }
 
 std::vector<std::string> speed_entries(const TrainingRun& run, const std::vector<TrainingRun>& runs,
-                                       const std::string& automatic, bool evaluated) {
+                                       const std::string& automatic, const Shown& shown) {
   const std::optional<double> factor = over_data_parallelism(run, runs);
   const Measured& of = run.measured;
   std::vector<std::string> entries{mark_of(run, automatic),
@@ -349,7 +358,12 @@ std::vector<std::string> speed_entries(const TrainingRun& run, const std::vector
                                    samples_per_update_text(of),
                                    staleness_text(furthest_behind(of)),
                                    four_decimals(of.loss)};
-  if (evaluated) entries.push_back(of.held_out_loss ? four_decimals(*of.held_out_loss) : "–");
+  if (shown.held_out) entries.push_back(of.held_out_loss ? four_decimals(*of.held_out_loss) : "–");
+  if (shown.target) {
+    const bool reached = of.goal && of.goal->wanted && of.goal->reached;
+    entries.push_back(reached ? grouped(of.goal->samples) : "–");
+    entries.push_back(reached ? to_text(from_seconds(of.goal->training.count())) : "–");
+  }
   return entries;
 }
 
@@ -380,10 +394,11 @@ std::string verdict_on(const std::string& automatic, const std::vector<TrainingR
   return fmt::format(": {} slower than the fastest, {}", percent(1 - share), fastest->plan.system);
 }
 
-// Returns the title of the comparison. All runs train the same samples, unless they end at a target.
+// Returns the title of the comparison. All runs train the same samples, unless they end at a
+// target.
 std::string comparison_title(const std::vector<TrainingRun>& runs) {
-  const TrainingRun& run = *std::max_element(
-      runs.begin(), runs.end(), [](const TrainingRun& a, const TrainingRun& b) {
+  const TrainingRun& run =
+      *std::max_element(runs.begin(), runs.end(), [](const TrainingRun& a, const TrainingRun& b) {
         return a.measured.samples < b.measured.samples;
       });
   const Measured& measured = run.measured;
@@ -400,12 +415,9 @@ ordered_json or_null(const std::optional<double>& number) {
 }
 
 ordered_json goal_json(const systems::GoalResult& goal) {
-  ordered_json json{{"figure", goal.figure},
-                    {"wanted", or_null(goal.wanted)},
-                    {"reached", goal.reached},
-                    {"best", or_null(goal.best)},
-                    {"samples", goal.samples},
-                    {"training_seconds", goal.training.count()}};
+  ordered_json json{{"figure", goal.figure},   {"wanted", or_null(goal.wanted)},
+                    {"reached", goal.reached}, {"best", or_null(goal.best)},
+                    {"samples", goal.samples}, {"training_seconds", goal.training.count()}};
   if (goal.stalled_epochs) json["stalled_epochs"] = *goal.stalled_epochs;
   return json;
 }
@@ -515,13 +527,17 @@ ordered_json training_json(const TrainingRun& run) {
 std::string training_comparison_table(const std::vector<TrainingRun>& runs,
                                       const std::vector<NotRun>& not_run,
                                       const std::string& automatic) {
-  const bool evaluated = std::any_of(runs.begin(), runs.end(), [](const TrainingRun& run) {
-    return run.measured.held_out_loss.has_value();
-  });
-  Table speeds(speed_columns(evaluated));
+  const auto any = [&](auto has) { return std::any_of(runs.begin(), runs.end(), has); };
+  const Shown shown{.held_out = any([](const TrainingRun& run) {
+                      return run.measured.held_out_loss.has_value();
+                    }),
+                    .target = any([](const TrainingRun& run) {
+                      return run.measured.goal && run.measured.goal->wanted;
+                    })};
+  Table speeds(speed_columns(shown));
   Table uses(use_columns());
   for (const TrainingRun& run : runs) {
-    speeds.add_row(speed_entries(run, runs, automatic, evaluated));
+    speeds.add_row(speed_entries(run, runs, automatic, shown));
     uses.add_row(use_entries(run, automatic));
   }
   std::string text = (runs.empty() ? "" : comparison_title(runs) + "\n\n") + speeds.text() +

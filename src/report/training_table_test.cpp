@@ -55,6 +55,22 @@ TEST(TrainingComparison, HasWhatHeldOutSamplesLose) {
   EXPECT_EQ(line_with(table, "pipedream").back(), "0.3750") << table;
 }
 
+TEST(TrainingComparison, HasWhatATargetTook) {
+  TrainingRun reached = run_of("pipedream", 100);
+  reached.measured.goal =
+      systems::GoalResult{.figure = "loss", .wanted = 1, .reached = true, .samples = 320};
+  reached.measured.goal->training = Seconds(2.5);
+  TrainingRun missed = run_of("2bw", 100);
+  missed.measured.goal = systems::GoalResult{.figure = "loss", .wanted = 1};
+  const std::string table = training_comparison_table({reached, missed}, {}, "");
+  EXPECT_NE(table.find("samples to target  time to target"), std::string::npos) << table;
+  const auto line = line_with(table, "pipedream");
+  EXPECT_EQ(line.at(line.size() - 3), "320") << table;
+  EXPECT_EQ(line_with(table, "2bw").back(), "–") << table;
+  EXPECT_EQ(training_comparison_table({run_of("pipedream", 1)}, {}, "").find("target"),
+            std::string::npos);
+}
+
 TEST(TrainingTable, SaysWhichMinibatchesItsTimesAreOf) {
   TrainingRun run = run_of("pipedream", 100);
   const std::string whole = training_table(run);

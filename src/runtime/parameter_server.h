@@ -21,7 +21,8 @@ namespace pipedream::runtime {
 // The kind of a message to a server: the first number of its header.
 enum class Request : std::int64_t {
   // One bucket of gradients. The header goes on with the bucket's index, the version of the shard
-  // that the gradients were computed with, and the bits of ParameterStep::rate. The server answers the last bucket of a minibatch
+  // that the gradients were computed with, and the bits of ParameterStep::rate. The server answers
+  // the last bucket of a minibatch
   // with the whole shard, one message per bucket. The header of each answer has the shard's version
   // and the number of updates by other workers since the version that the gradients were computed
   // with. A worker does not push again before it has used the previous answer.

@@ -22,7 +22,8 @@ constexpr std::int64_t kChannels = 3;
 constexpr std::int64_t kSide = 32;
 constexpr std::size_t kPixels = kChannels * kSide * kSide;
 
-// One of the two data sets. A record is the labels, a byte each, then the pixels channel by channel.
+// One of the two data sets. A record is the labels, a byte each, then the pixels channel by
+// channel.
 struct CifarKind {
   std::vector<std::string> training;  // files
   std::string held_out;
@@ -33,20 +34,17 @@ struct CifarKind {
 
 const CifarKind& cifar10() {
   static const CifarKind kind{{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
-                          "data_batch_4.bin", "data_batch_5.bin"},
-                         "test_batch.bin",
-                         1,
-                         10,
-                         {{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}}};
+                               "data_batch_4.bin", "data_batch_5.bin"},
+                              "test_batch.bin",
+                              1,
+                              10,
+                              {{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}}};
   return kind;
 }
 
 const CifarKind& cifar100() {
-  static const CifarKind kind{{"train.bin"},
-                         "test.bin",
-                         2,
-                         100,
-                         {{0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}}};
+  static const CifarKind kind{
+      {"train.bin"}, "test.bin", 2, 100, {{0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}}};
   return kind;
 }
 
@@ -104,9 +102,10 @@ Data open_cifar(const fs::path& folder, const model::Network& network,
                  : divided(*training, folder, held_out_share.value_or(kHeldOutShare));
     return picture_data(sets, kind.normalisation, network, folder);
   }
-  throw IoError(folder.string() +
-                ": there is neither a data_batch_1.bin (CIFAR-10) nor a train.bin (CIFAR-100): name "
-                "the folder that the binary version unpacks to");
+  throw IoError(
+      folder.string() +
+      ": there is neither a data_batch_1.bin (CIFAR-10) nor a train.bin (CIFAR-100): name "
+      "the folder that the binary version unpacks to");
 }
 
 }  // namespace pipedream::train

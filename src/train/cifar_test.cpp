@@ -65,8 +65,9 @@ TEST(Cifar, NamesTheFileAndThePlaceThatAreBad) {
   EXPECT_NE(message_of<IoError>(open).find("neither a data_batch_1.bin"), std::string::npos);
   const auto file = folder.path() / "data_batch_1.bin";
   write_file_atomically(file, record("\3", 0, 0, 0) + "cut");
-  EXPECT_EQ(message_of<BadFile>(open),
-            file.string() + ": byte 3073: wanted whole images of 3073 bytes, found 3076 bytes in all");
+  EXPECT_EQ(
+      message_of<BadFile>(open),
+      file.string() + ": byte 3073: wanted whole images of 3073 bytes, found 3076 bytes in all");
   write_file_atomically(file, record("\3", 0, 0, 0) + record("\12", 0, 0, 0));
   EXPECT_EQ(message_of<BadFile>(open),
             file.string() + ": byte 3073: wanted a label below 10, found 10");

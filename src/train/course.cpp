@@ -78,7 +78,7 @@ Stretch Course::stretch_from(std::int64_t first) const {
   stretch.saves = comes_at_end(options_.checkpoints);
   // Shortens the stretch to end after minibatch `step`, in units of Recipe::batch, if that lies in
   // it. There follows what `what` says.
-  const auto end_after = [&](std::int64_t step, bool Stretch::* what) {
+  const auto end_after = [&](std::int64_t step, bool Stretch::*what) {
     const std::int64_t samples = in_users_units_.samples_until(step) - options_.beginning.samples;
     const std::int64_t wanted = std::max(batches_.minibatches_until(samples), first + 1);
     if (wanted > end) return;

@@ -66,8 +66,8 @@ struct Stretch {
                                           std::int64_t epochs,
                                           const std::optional<std::int64_t>& minibatches);
 
-// The extent of `count` consecutive minibatches of the stream `batches`, each of `batch` samples and
-// cut into `microbatches` if it is a full one. `last` is the number of the last of them in the
+// The extent of `count` consecutive minibatches of the stream `batches`, each of `batch` samples
+// and cut into `microbatches` if it is a full one. `last` is the number of the last of them in the
 // stream.
 [[nodiscard]] schedule::Extent extent_of(const Batches& batches, std::int64_t batch,
                                          int microbatches, std::int64_t last, std::int64_t count);

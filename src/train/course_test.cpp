@@ -80,8 +80,7 @@ TEST(Course, EvaluationsComeAfterSoManyMinibatchesAndAtTheEnd) {
   EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
   options.checkpoints.every = 4;  // with every second checkpoint
   EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
-  EXPECT_EQ(ends_of(Course(options, plan_of({1, 1}), kTurns)),
-            (Ends{40, 80, -100, 120, 160, 200}));
+  EXPECT_EQ(ends_of(Course(options, plan_of({1, 1}), kTurns)), (Ends{40, 80, -100, 120, 160, 200}));
   options.checkpoints.every = 5;
   EXPECT_EQ(evaluated(), (Ends{80, 160, 200}));
   EXPECT_EQ(ends_of(Course(options, plan_of({1, 1}), kTurns)),

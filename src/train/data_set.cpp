@@ -96,8 +96,10 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
     return known.open(path, network, held_out);
   }
   std::string suggested = suggestion(kind, names);
-  for (const auto& [ending, prefix] :
-       {std::pair(".safetensors", "safetensors:"), {".npy", "npy:"}, {".txt", "text:"}, {".u32", "tokens:"}})
+  for (const auto& [ending, prefix] : {std::pair(".safetensors", "safetensors:"),
+                                       {".npy", "npy:"},
+                                       {".txt", "text:"},
+                                       {".u32", "tokens:"}})
     if (colon == std::string::npos && spec.ends_with(ending))
       suggested = " (did you mean '" + printable(prefix + spec) + "'?)";
   throw BadUsage("there is no data set '" + printable(spec) + "'" + suggested);

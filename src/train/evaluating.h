@@ -16,7 +16,7 @@ struct EvaluationCase {
   const model::Network& network;
   runtime::FindTensor weights;  // finds all parameters and buffers of the network
   const DataSet& data;
-  std::int64_t samples = 1;  // the first so many of `data`
+  std::int64_t samples = 1;  // to evaluate, from the first of `data` on
   int workers = 1;           // threads of this process; each has the whole network
   int threads = 1;           // that each worker computes with
   bool bind_cores = true;    // Job::bind_cores

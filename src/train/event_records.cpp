@@ -53,7 +53,7 @@ constexpr std::array<std::uint32_t, 256> table_of_crc() {
   return table;
 }
 
-// A checksum in a form that is no checksum of data which holds checksums.
+// The masked CRC of the TFRecord format, for checksums that are stored beside their data.
 std::uint32_t masked(std::uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8; }
 
 }  // namespace

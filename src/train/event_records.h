@@ -1,5 +1,5 @@
-// Records of TensorBoard's event files. Each is a protocol buffer of five fields, written here by
-// hand: libtorch has a protobuf of its own inside, and a second one in the same process can clash
+// Records of TensorBoard's event files. Each holds one tensorflow.Event. The protocol buffer is
+// encoded by hand, because libtorch contains protobuf and a second copy in the process can clash
 // with it.
 #pragma once
 

@@ -28,8 +28,7 @@ FusedSteps::FusedSteps(const std::vector<ParameterStep>& steps) {
 
 std::array<std::vector<ParameterStep>, 2> by_decay(const std::vector<ParameterStep>& steps) {
   std::array<std::vector<ParameterStep>, 2> groups;
-  for (const ParameterStep& step : steps)
-    groups[step.from.dim() > 1 ? 0 : 1].push_back(step);
+  for (const ParameterStep& step : steps) groups[step.from.dim() > 1 ? 0 : 1].push_back(step);
   return groups;
 }
 

@@ -72,8 +72,8 @@ void GoalWatch::see(const runtime::Score& score, std::int64_t samples) {
     best_at_ = samples;
   }
   reached_ = goal_.target && is_met(*goal_.target, *found);
-  stalled_ = !reached_ && goal_.patience_epochs &&
-             samples - best_at_ >= *goal_.patience_epochs * epoch_;
+  stalled_ =
+      !reached_ && goal_.patience_epochs && samples - best_at_ >= *goal_.patience_epochs * epoch_;
 }
 
 }  // namespace pipedream::train

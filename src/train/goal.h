@@ -30,7 +30,7 @@ struct Target {
 
 struct Goal {
   std::optional<Target> target;
-  // The training ends when the target's figure, or the loss, was no better in so many epochs.
+  // The training ends if figure() has not improved for this many epochs.
   std::optional<std::int64_t> patience_epochs;
 
   [[nodiscard]] bool is_set() const { return target || patience_epochs; }

@@ -85,11 +85,12 @@ runtime::FindTensor find_weights(const model::Network& network, const InitialWei
   Faults faults;
   check_file(network, *specs, *reader, wanted.fresh, faults);
   if (!faults.empty())
-    throw CannotMeet("`weights` " + wanted.file.string() + " does not fit " + network.name + ":" +
-                     faults.text() +
-                     (wanted.may_be_fresh
-                          ? "\n`fresh` BEGINNING leaves tensors whose names begin so at random values"
-                          : ""));
+    throw CannotMeet(
+        "`weights` " + wanted.file.string() + " does not fit " + network.name + ":" +
+        faults.text() +
+        (wanted.may_be_fresh
+             ? "\n`fresh` BEGINNING leaves tensors whose names begin so at random values"
+             : ""));
   return
       [reader, specs, fresh = wanted.fresh](const std::string& name) -> std::optional<at::Tensor> {
         if (is_fresh(name, fresh)) return std::nullopt;

@@ -30,8 +30,7 @@ struct Decay {
 struct RateOptions {
   std::optional<Span> warm_up;
   Decay decay;
-  // Whether the learning rate is meant for updates of Recipe::batch samples, and grows in proportion
-  // with the samples of an update.
+  // Whether the learning rate is multiplied by the samples of an update divided by Recipe::batch.
   bool scales = false;
 };
 

@@ -82,8 +82,8 @@ TEST(LearningRate, RefusesTextsThatSayNothing) {
   for (const char* text : {"", "0", "-1", "1.5", "1e99", "nan", "5 epochs", "epochs", "0epochs",
                            "infepochs", "5steps"})
     EXPECT_THROW((void)parse_span(text), BadValue) << text;
-  for (const char* text : {"", "linear", "cosine:", "cosine:2", "cosine:0.1:3", "cosine:nan", "step",
-                           "step:5", "step:5:0", "step:0:0.1", "step:5:2", "step:5:0.1:1"})
+  for (const char* text : {"", "linear", "cosine:", "cosine:2", "cosine:0.1:3", "cosine:nan",
+                           "step", "step:5", "step:5:0", "step:0:0.1", "step:5:2", "step:5:0.1:1"})
     EXPECT_THROW((void)parse_decay(text), BadValue) << text;
 }
 

@@ -20,9 +20,9 @@ struct OptimiserOptions {
   // Whether weight decay also applies to parameters of fewer than two dimensions: biases, and the
   // scales of normalisations.
   bool decays_vectors = true;
-  double beta1 = 0.9;       // only for kAdam and kAdamW
-  double beta2 = 0.999;     // only for kAdam and kAdamW
-  double epsilon = 1e-8;    // only for kAdam and kAdamW
+  double beta1 = 0.9;     // only for kAdam and kAdamW
+  double beta2 = 0.999;   // only for kAdam and kAdamW
+  double epsilon = 1e-8;  // only for kAdam and kAdamW
 };
 
 // The name of an optimiser: "sgd", "momentum", "adam", "adamw".

@@ -52,7 +52,8 @@ class PictureSet final : public DataSet {
 
 std::string sides(const Pictures& pictures) {
   return std::to_string(pictures.rows()) + " x " + std::to_string(pictures.columns()) + " pixels" +
-         (pictures.channels() == 1 ? "" : " of " + std::to_string(pictures.channels()) + " channels");
+         (pictures.channels() == 1 ? ""
+                                   : " of " + std::to_string(pictures.channels()) + " channels");
 }
 
 void check_channels(std::int64_t wanted, std::int64_t found, const std::string& where) {
@@ -80,9 +81,8 @@ void check_labels(const Pictures& pictures, const model::InputSpec& labels,
   const std::int64_t highest = pictures.labels.max().item<std::int64_t>();
   if (highest >= labels.bound)
     throw CannotMeet("the network tells " + std::to_string(labels.bound) +
-                     " classes apart, labels of " + where + " go up to " +
-                     std::to_string(highest) + ": give it `classes` " +
-                     std::to_string(highest + 1));
+                     " classes apart, labels of " + where + " go up to " + std::to_string(highest) +
+                     ": give it `classes` " + std::to_string(highest + 1));
 }
 
 // How pictures were prepared, for whoever uses the weights elsewhere.

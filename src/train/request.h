@@ -43,7 +43,7 @@ struct Request {
   std::int64_t epochs = 1;
   // Minibatches to train, in units of the network's batch size (Recipe::minibatches).
   std::optional<std::int64_t> minibatches;
-  bool evaluate = true;  // on held-out data
+  bool evaluate = true;                            // on held-out data
   std::optional<std::int64_t> evaluate_every;      // Recipe::evaluate_every
   std::optional<std::int64_t> evaluation_samples;  // Recipe::evaluation_samples
   Goal goal;

@@ -9,11 +9,11 @@
 
 namespace pipedream::train {
 
-// What to compute a score on.
+// What to compute a score on: the first `samples` samples of `data`.
 struct ScoredData {
   const DataSet& data;
-  std::int64_t samples = 1;  // the first so many of `data`
-  std::int64_t batch = 1;    // samples of a minibatch of the schedule
+  std::int64_t samples = 1;
+  std::int64_t batch = 1;  // samples of a minibatch of the schedule
 };
 
 // How many samples of `data` are evaluated if `wanted` are asked for: whole minibatches if the

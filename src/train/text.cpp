@@ -50,10 +50,10 @@ Data open_text(const std::filesystem::path& file, const model::Network& network,
   const auto held_out =
       static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
   const Alphabet alphabet = alphabet_of(text);
-  want_vocabulary(alphabet.count(),
-                  file.string() + " has " + std::to_string(alphabet.count()) +
-                      " different characters",
-                  task, network);
+  want_vocabulary(
+      alphabet.count(),
+      file.string() + " has " + std::to_string(alphabet.count()) + " different characters", task,
+      network);
   constexpr const char* kKind = "characters";
   if (held_out_share > 0)
     want_enough(held_out, "the held-out end of " + file.string(), kKind, task);

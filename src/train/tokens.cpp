@@ -27,9 +27,10 @@ struct TokenFile {
       : path(from), file(std::make_shared<const MappedFile>(from)) {
     const std::size_t size = file->content().size();
     if (size % sizeof(Token) != 0)
-      throw BadFile(path.string() + ": byte " + std::to_string(size / sizeof(Token) * sizeof(Token)) +
-                    ": wanted whole tokens of " + std::to_string(sizeof(Token)) +
-                    " bytes, found " + std::to_string(size) + " bytes in all");
+      throw BadFile(path.string() + ": byte " +
+                    std::to_string(size / sizeof(Token) * sizeof(Token)) +
+                    ": wanted whole tokens of " + std::to_string(sizeof(Token)) + " bytes, found " +
+                    std::to_string(size) + " bytes in all");
   }
 
   [[nodiscard]] std::span<const Token> tokens() const {
@@ -44,11 +45,11 @@ void check_tokens(const TokenFile<Token>& file, const LanguageModel& task,
   const auto highest = std::max_element(file.tokens().begin(), file.tokens().end());
   if (highest == file.tokens().end()) return;
   const auto wanted = static_cast<std::int64_t>(*highest) + 1;
-  want_vocabulary(wanted,
-                  file.path.string() + " has token " + std::to_string(wanted - 1) + " at byte " +
-                      std::to_string(static_cast<std::size_t>(highest - file.tokens().begin()) *
-                                     sizeof(Token)),
-                  task, network);
+  want_vocabulary(
+      wanted,
+      file.path.string() + " has token " + std::to_string(wanted - 1) + " at byte " +
+          std::to_string(static_cast<std::size_t>(highest - file.tokens().begin()) * sizeof(Token)),
+      task, network);
 }
 
 template <class Token>
@@ -68,8 +69,8 @@ Data open_as(const std::vector<fs::path>& files, const model::Network& network,
     owner = second.file;
     held_out_name = files[1].string();
   } else {
-    const auto count = static_cast<std::size_t>(share_of(
-        static_cast<std::int64_t>(training.size()), share.value_or(kHeldOutShare)));
+    const auto count = static_cast<std::size_t>(
+        share_of(static_cast<std::int64_t>(training.size()), share.value_or(kHeldOutShare)));
     held_out = training.last(count);
     training = training.first(training.size() - count);
   }

@@ -79,11 +79,13 @@ TEST_F(Tokens, ThatCannotBeReadAreNamed) {
             "the network knows 10 tokens, " + high.string() +
                 " has token 11 at byte 22: give it `vocabulary` 12 or more");
   const auto brief = file("short.bin", counting<std::uint16_t>(3, 3));
-  EXPECT_NE(message_of<CannotMeet>([&] { (void)open_tokens({brief}, network); })
-                .find("has 0 tokens, one sample of the network takes 3 and its next one"),
+  EXPECT_NE(message_of<CannotMeet>([&] {
+              (void)open_tokens({brief}, network);
+            }).find("has 0 tokens, one sample of the network takes 3 and its next one"),
             std::string::npos);
-  EXPECT_NE(message_of<CannotMeet>([&] { (void)open_tokens({brief}, small_network("mlp")); })
-                .find("token files are for language models"),
+  EXPECT_NE(message_of<CannotMeet>([&] {
+              (void)open_tokens({brief}, small_network("mlp"));
+            }).find("token files are for language models"),
             std::string::npos);
   EXPECT_THROW((void)open_tokens({odd.parent_path() / "none.bin"}, network), IoError);
 }

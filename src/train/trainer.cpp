@@ -213,7 +213,10 @@ class TrainingWorker {
       const std::function<void(std::int64_t done, std::int64_t all)>& progress);
   // Throws before anything is trained if evaluations do not give what the goal is about.
   void check_goal() {
-    if (goal_.needs_predictions()) goal_.want_figure(score_of(1, [](auto, auto) {}));
+    if (!goal_.needs_predictions()) return;
+    const Seconds began = since_start();
+    goal_.want_figure(score_of(1, [](auto, auto) {}));
+    evaluating_ += since_start() - began;
   }
   // Waits until all workers have written what they have to write.
   void finish_saving() {
@@ -406,21 +409,18 @@ void TrainingWorker::save(const Stretch& stretch, bool evaluated) {
 }
 
 runtime::Score TrainingWorker::score_of(
-    std::int64_t wanted,
-    const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
-  const ScoredData scored{*data_.held_out,
-                          evaluated_samples(*data_.held_out, job_.network, wanted),
+    std::int64_t wanted, const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
+  const ScoredData scored{*data_.held_out, evaluated_samples(*data_.held_out, job_.network, wanted),
                           course_.batch()};
   return score_on(scored, job_, worker_, seat_.channels.control, progress);
 }
 
 void TrainingWorker::evaluate(const Stretch& stretch) {
   const Seconds began = since_start();
-  const runtime::Score score =
-      score_of(recipe_.evaluation_samples.value_or(INT64_MAX),
-               [&](std::int64_t done, std::int64_t all) {
-                 observer_.evaluating({stretch.epoch, done, all, since_start() - began});
-               });
+  const runtime::Score score = score_of(
+      recipe_.evaluation_samples.value_or(INT64_MAX), [&](std::int64_t done, std::int64_t all) {
+        observer_.evaluating({stretch.epoch, done, all, since_start() - began});
+      });
   const std::int64_t trained = course_.samples_after(stretch);
   goal_.see(score, trained);
   if (seat_.me != WorkerId{0}) return;

@@ -33,8 +33,8 @@ struct Recipe {
   // samples.
   std::optional<std::int64_t> minibatches;
   systems::ScheduleOptions schedule_options;  // its lengths are ignored
-  double learning_rate = 0;  // of the optimiser, to report in Step::learning_rate
-  RateOptions rate;          // how it changes; gives Job::rate
+  double learning_rate = 0;                   // of the optimiser, to report in Step::learning_rate
+  RateOptions rate;                           // how it changes; gives Job::rate
   // A schedule to use instead of the one that the plan's system generates, or null. It must
   // validate against the plan. `extent` says what it trains.
   const schedule::Schedule* schedule = nullptr;
@@ -45,9 +45,9 @@ struct Recipe {
   std::optional<std::int64_t> evaluate_every;
   std::optional<std::int64_t> evaluation_samples;  // the first so many; not set: all held-out ones
   Goal goal;                                       // when the training ends early
-  CheckpointTimes checkpoints;   // ignored unless `saving` is set
-  std::optional<Saving> saving;  // where checkpoints go; not set: nowhere
-  Beginning beginning;           // what was trained before
+  CheckpointTimes checkpoints;                     // ignored unless `saving` is set
+  std::optional<Saving> saving;                    // where checkpoints go; not set: nowhere
+  Beginning beginning;                             // what was trained before
   // Finds the tensors of the checkpoint that the training goes on from. Empty if it begins anew, or
   // if this process does not see the checkpoint.
   runtime::FindTensor resumed;
@@ -93,13 +93,13 @@ struct EvaluationStep {
 
 // Reported when the held-out data was evaluated.
 struct Evaluation {
-  std::int64_t epoch = 0;         // the one that was trained last, from 0
-  bool ends_epoch = true;         // whether all of it was trained
-  std::int64_t minibatches = 0;   // trained so far, counted as in Step
-  std::int64_t samples = 0;       // trained so far
+  std::int64_t epoch = 0;        // the one that was trained last, from 0
+  bool ends_epoch = true;        // whether all of it was trained
+  std::int64_t minibatches = 0;  // trained so far, counted as in Step
+  std::int64_t samples = 0;      // trained so far
   runtime::Score score;
-  Seconds seconds{0};             // since this run began
-  Seconds training_seconds{0};    // since this run began, evaluations excluded
+  Seconds seconds{0};           // since this run began
+  Seconds training_seconds{0};  // since this run began, evaluations excluded
 
   // The share of labels (for text: words) that were predicted right. Nothing if the network
   // predicts none.

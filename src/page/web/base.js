@@ -18,7 +18,7 @@ function grouped(number) {
   return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-// Three significant digits, without an exponent: 0.0123, 1.23, 123, 12,300.
+// Three significant digits: 0.0123, 1.23, 123, 12,300. Only below 0.000001 there is an exponent.
 function brief(number) {
   if (!isNumber(number)) return "–";
   if (number === 0) return "0";
@@ -51,8 +51,9 @@ function timeText(seconds) {
   if (size < 1e-3) return `${brief(seconds * 1e6)} µs`;
   if (size < 1) return `${brief(seconds * 1e3)} ms`;
   if (size < 120) return `${brief(seconds)} s`;
-  if (size < 7200) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  const [whole, minutes] = [Math.round(seconds), Math.round(seconds / 60)];
+  if (size < 7200) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 // A place on an axis of time whose neighbours are `step` seconds away: with as many decimals as tell

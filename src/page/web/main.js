@@ -212,12 +212,14 @@ function runElement(run) {
   ]);
 }
 
-// Tabs, of which one article is shown at a time. In print all are.
+// Tabs. On the screen one run is visible at a time; in print all are.
 function tabsOf(runs) {
   const articles = runs.map(() => null);
   const holder = make("div", {});
   const list = make("div", {class: "tabs", role: "tablist", "aria-label": "runs"});
+  let current = 0;
   const choose = (i) => {
+    current = i;
     articles[i] ??= holder.appendChild(runElement(runs[i]));
     articles.forEach((article, j) => { if (article) article.hidden = i !== j; });
     [...list.children].forEach((tab, j) => {
@@ -237,10 +239,14 @@ function tabsOf(runs) {
     });
     list.append(tab);
   });
-  window.addEventListener("beforeprint", () => runs.forEach((_, i) => {
-    choose(i);
-    articles.forEach((article) => { if (article) article.hidden = false; });
-  }));
+  window.addEventListener("beforeprint", () => {
+    const visible = current;
+    runs.forEach((_, i) => choose(i));
+    current = visible;
+    articles.forEach((article) => { article.hidden = false; });
+    Sheet.all.forEach((sheet) => sheet.paint());  // at once: the next frame comes after printing
+  });
+  window.addEventListener("afterprint", () => choose(current));
   choose(0);
   return [list, holder];
 }
@@ -275,7 +281,8 @@ function follow(run, body, curves) {
     if (news.last) source.close();
   };
   source.onerror = () => {
-    words.textContent = "The program does not answer: the training has ended, or the connection is lost.";
+    words.textContent = "There is no connection: the training has ended, the network is down, or eight browsers " +
+                        "follow the training already.";
   };
 }
 

@@ -11,6 +11,7 @@ const KINDS = [
   {name: "update", colour: "#7d7d7d", waits: "gradient norms of other stages"},
   {name: "wait for an averaging", colour: "#cc79a7", waits: "other replicas"},
 ];
+const UPDATE = KINDS.findIndex(({name}) => name === "update");
 const LEAST_SPAN = 1e-7;  // seconds: nothing is shorter
 const ROW = 22;           // pixels of a worker
 const AXIS = 20;          // pixels of the axis
@@ -26,7 +27,7 @@ class Events {
     this.columns = columns;
     this.length = data.seconds;
     this.count = columns.start.length;
-    this.cut = Math.max(0, ...columns.microbatch) > 0;
+    this.cut = columns.microbatch.some((number) => number > 0);
     this.start = Float64Array.from(columns.start, (nanos) => nanos * 1e-9);
     this.end = Float64Array.from(columns.length, (nanos, i) => this.start[i] + nanos * 1e-9);
     this.rows = [];  // {worker, first, end}: indices of a worker's events, which follow each other
@@ -91,7 +92,7 @@ class Events {
     const c = this.columns;
     const lines = [this.name(i), `worker ${worker}`];
     if (c.weights[i] >= 0)
-      lines.push(c.kind[i] === 5 ? `makes weight version ${c.weights[i]}` : `weight version ${c.weights[i]}`);
+      lines.push(c.kind[i] === UPDATE ? `makes weight version ${c.weights[i]}` : `weight version ${c.weights[i]}`);
     const length = this.end[i] - this.start[i];
     lines.push(`${timeText(length)}, from ${momentText(this.start[i], length / 10)} on`);
     const wait = KINDS[c.kind[i]].waits;
