@@ -247,11 +247,11 @@ def section_of(task, measured, rows):
 def write_document(args, sections, pictures):
     """Replaces what follows the heading "## Measured"."""
     with open(DOCUMENT, encoding="utf-8") as file:
-        begin = file.read().split("## Measured\n")[0]
+        begin = file.read().split("\n## Measured\n")[0]
     origin = (f"`./run bench accuracy --write` on {os.cpu_count()} cores ({os.uname().machine}), "
               f"{datetime.date.today().isoformat()}: {args.workers} workers, {args.seeds} seeds.")
     with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(begin + "## Measured\n\n" + origin + "\n\n" + "\n".join(sections))
+        file.write(begin + "\n## Measured\n\n" + origin + "\n\n" + "\n".join(sections))
     for name, picture in pictures.items():
         with open(os.path.join(ROOT, "docs", f"accuracy-{name}.svg"), "w", encoding="utf-8") as file:
             file.write(picture)
