@@ -4,6 +4,7 @@ import math
 import statistics
 
 MOST_SAMPLES = 1.1  # of plain training's, that pipedream with stashing may need
+HELD = 5            # evaluations whose median must be at the target: one lucky evaluation is none
 
 # Okabe and Ito's colours, and dashes as a second sign.
 STYLES = [("#000000", ""), ("#d55e00", ""), ("#cc79a7", "6 3"), ("#e69f00", "2 3"),
@@ -17,8 +18,13 @@ def is_better(task, value, than):
 
 
 def samples_to_target(task, curve):
-    """The samples of the first evaluation at the target, or None. A curve is [[samples, value], …]."""
-    return next((samples for samples, value in curve if is_better(task, value, task["target"])), None)
+    """The samples of the first evaluation from which on the target is held: it is at the target, and
+    so is the median of it and the next four. None if there is none. A curve is [[samples, value], …]."""
+    for i, (samples, value) in enumerate(curve):
+        held = statistics.median(found for _, found in curve[i:i + HELD])
+        if is_better(task, value, task["target"]) and is_better(task, held, task["target"]):
+            return samples
+    return None
 
 
 def best_of(task, curve):

@@ -17,9 +17,13 @@ def measured(*curves, rate=0.1, speed=100.0):
 
 class Report(unittest.TestCase):
     def test_the_target_is_reached_at_the_first_evaluation_that_is_as_good(self):
-        self.assertEqual(report.samples_to_target(ACCURACY, [[10, 0.5], [20, 0.9], [30, 0.8]]), 20)
+        self.assertEqual(report.samples_to_target(ACCURACY, [[10, 0.5], [20, 0.9], [30, 0.91]]), 20)
         self.assertEqual(report.samples_to_target(PERPLEXITY, [[10, 12], [20, 9]]), 20)
         self.assertIsNone(report.samples_to_target(PERPLEXITY, [[10, 12], [20, 11]]))
+
+    def test_one_lucky_evaluation_does_not_reach_the_target(self):
+        lucky = [[10, 0.95], [20, 0.5], [30, 0.6], [40, 0.7], [50, 0.91], [60, 0.92], [70, 0.93]]
+        self.assertEqual(report.samples_to_target(ACCURACY, lucky), 50)
 
     def test_the_best_rate_is_the_fastest_to_the_target(self):
         curves = {0.1: [[10, 0.5], [20, 0.91]], 1.0: [[10, 0.92]], 0.01: [[10, 0.3], [20, 0.4]]}
