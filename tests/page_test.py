@@ -149,10 +149,11 @@ class Pages(unittest.TestCase):
     def test_a_real_run(self):
         run = path("run")
         call("train", *NETWORK, "--workers", "2", "--system", "pipedream", "--straight", "--epochs", "3",
-             "--profile-seconds", "0.3", "--out", run, "--overwrite")
+             "--profile-seconds", "0.3", "--link", "100Mbit/s", "--out", run, "--overwrite")
         call("report", run, "-o", path("run.html"))
         self.open("run.html")
         text = self.text()
+        self.assertIn("100 Mbit/s", text, "the simulation has the links of the run")
         for part in ("was trained with pipedream 1-1 on 2 workers", "Held-out accuracy over samples",
                      "Where the workers' time went", "Memory over time", "With other systems", "dp-bsp"):
             self.assertIn(part, text)

@@ -47,6 +47,18 @@ ordered_json unfinished(const ordered_json& plan) {
           {"config", plan.value("config", "")}};
 }
 
+// The speed of the links that the run emulated (train --link), if it did.
+std::optional<Bandwidth> emulated_link(const fs::path& folder) {
+  const ordered_json settings = json_of(folder, train::kConfigurationFile);
+  const std::string link = settings.value("flags", ordered_json::object()).value("link", "");
+  if (link.empty()) return std::nullopt;
+  try {
+    return parse_bandwidth(link);
+  } catch (const BadValue& bad) {
+    throw BadFile((folder / train::kConfigurationFile).string() + ": flags.link: " + bad.what());
+  }
+}
+
 // Adds what the run's network does on the run's cluster, as simulated.
 void simulate_again(const fs::path& folder, page::Run& run) {
   if (!is_there(folder / train::kProfileFile)) return;
@@ -55,7 +67,7 @@ void simulate_again(const fs::path& folder, page::Run& run) {
   const cluster::Cluster cluster =
       is_there(folder / train::kClusterFile)
           ? cluster::read_cluster(folder / train::kClusterFile)
-          : train::this_machine_for(profile, std::max(1, file.workers));
+          : train::this_machine_for(profile, std::max(1, file.workers), emulated_link(folder));
   add_simulation(file.plan, profile, cluster, run);
 }
 
