@@ -14,7 +14,6 @@ usage: accuracy.py PROGRAM [--tasks …] [--variants …] [--workers 2] [--seeds
 """
 import argparse
 import datetime
-import hashlib
 import json
 import os
 import shutil
@@ -23,6 +22,8 @@ import subprocess
 import sys
 
 import accuracy_report as report
+from fidelity import digest_of, listed, say
+from programs import Refused
 from undisturbed import Disturbed, undisturbed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -79,10 +80,6 @@ def curve_in(metrics, figure):
     return [[line["samples"], line[figure]] for line in lines if "held_out_loss" in line]
 
 
-class Refused(Exception):
-    """The program says that it cannot be done."""
-
-
 class Stopped(Exception):
     """The program has stopped the training: its loss is no number any more."""
 
@@ -94,8 +91,7 @@ class Bench:
         os.makedirs(self.folder, exist_ok=True)
         self.state_file = os.path.join(self.folder, "state.json")
         # What was measured is of this program, with these tasks.
-        with open(args.program, "rb") as program, open(__file__, "rb") as script:
-            self.digest = hashlib.sha256(program.read() + script.read()).hexdigest()[:16]
+        self.digest = digest_of(args.program) + digest_of(__file__)
         self.state = {}
         if os.path.exists(self.state_file):
             with open(self.state_file, encoding="utf-8") as file:
@@ -229,10 +225,6 @@ def chosen(tasks, names):
     return [task for task in tasks if task["name"] in names]
 
 
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
 def section_of(task, measured, rows):
     ratio = report.bar_of(rows)
     bar = ("not known" if ratio is None else
@@ -257,22 +249,12 @@ def write_document(args, sections, pictures):
             file.write(picture)
 
 
-def names_of(known, what):
-    def parse(text):
-        names = text.split(",")
-        if unknown := [name for name in names if name not in known]:
-            raise argparse.ArgumentTypeError(f"unknown {what} {', '.join(unknown)}; there are "
-                                             f"{', '.join(known)}")
-        return names
-    return parse
-
-
 def main():
     tasks = [task["name"] for task in TASKS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
-    parser.add_argument("--tasks", type=names_of(tasks, "task"), default=tasks, metavar="NAME,…")
-    parser.add_argument("--variants", type=names_of(VARIANTS, "variant"), default=list(VARIANTS),
+    parser.add_argument("--tasks", type=listed(tasks, "task"), default=tasks, metavar="NAME,…")
+    parser.add_argument("--variants", type=listed(VARIANTS, "variant"), default=list(VARIANTS),
                         metavar="NAME,…")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seeds", type=int, default=3)

@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 
+from programs import Refused
 from undisturbed import Disturbed, undisturbed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -267,10 +268,6 @@ def document_with(section, document):
 
 
 # ---- profiles, plans, simulations and runs ---------------------------------------------------
-
-class Refused(Exception):
-    """The program says that it cannot be done."""
-
 
 class Bench:
     def __init__(self, args):

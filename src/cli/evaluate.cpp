@@ -12,9 +12,7 @@
 #include "cli/train_request.h"
 #include "core/error.h"
 #include "core/file.h"
-#include "core/machine.h"
 #include "core/text.h"
-#include "model/device.h"
 #include "report/score_words.h"
 #include "train/evaluating.h"
 #include "train/initial_weights.h"
@@ -119,13 +117,6 @@ fs::path run_folder(const EvaluateFlags& flags) {
   return run;
 }
 
-int workers_for(const TrainFlags& flags, const runtime::Computing& computing,
-                std::int64_t minibatches) {
-  const int room = computing.device.is_cpu() ? std::max(1, cores() / flags.threads)
-                                             : model::gpus_of(computing.device);
-  return static_cast<int>(std::min<std::int64_t>(room, minibatches));
-}
-
 const train::DataSet& chosen_data(const EvaluateFlags& flags, const train::Data& data) {
   if (flags.on_training) return *data.training;
   if (data.held_out == nullptr)
@@ -180,7 +171,8 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
                        .weights = weights.find,
                        .data = data,
                        .samples = samples,
-                       .workers = workers_for(flags, computing, minibatches),
+                       .workers = static_cast<int>(std::min<std::int64_t>(
+                           workers_with_room(flags, computing), minibatches)),
                        .threads = flags.threads,
                        .bind_cores = flags.cores == kOwnCores,
                        .computing = computing,

@@ -1,7 +1,6 @@
 #include "cli/live_page.h"
 
 #include <iostream>
-#include <sstream>
 
 #include "cli/spelling.h"
 #include "core/text.h"
@@ -28,8 +27,7 @@ LivePage::LivePage(const std::string& address, const std::string& model)
 
 void LivePage::begin(const std::string& title, page::Run run) {
   curves_ = {};
-  std::istringstream lines(run.metrics);
-  for (std::string line; std::getline(lines, line);) curves_.add(line);
+  curves_.add_lines(run.metrics);
   news_ = {};
   told_.reset();
   server_.show(page::html(title, {std::move(run)}, page::Use::kLive));
@@ -37,8 +35,7 @@ void LivePage::begin(const std::string& title, page::Run run) {
 
 void LivePage::add(const train::Step& step) {
   curves_.add(train::metrics_line(step));
-  const double here = static_cast<double>(step.samples - step.resumed_from);
-  news_.result["samples_per_second"] = here / step.training_seconds.count();
+  news_.result["samples_per_second"] = step.samples_per_second();
   news_.result["loss"] = step.loss;
   news_.result["learning_rate"] = step.learning_rate;
   news_.share = static_cast<double>(step.minibatch + 1) / static_cast<double>(step.minibatches);

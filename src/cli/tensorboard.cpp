@@ -52,11 +52,9 @@ void TensorBoard::add(std::int64_t step,
 }
 
 void TensorBoard::add(const train::Step& step) {
-  const double speed =
-      static_cast<double>(step.samples - step.resumed_from) / step.training_seconds.count();
   add(step.minibatch + 1, {{"loss/train", step.loss},
                            {"learning_rate", step.learning_rate},
-                           {"samples_per_second", speed}});
+                           {"samples_per_second", step.samples_per_second()}});
 }
 
 void TensorBoard::add(const train::Evaluation& evaluation) {

@@ -125,9 +125,7 @@ runtime::Computing TrainCommand::computing_for_planning() const {
 
 train::Workers TrainCommand::workers() const {
   if (world_) return {world_->size(), world_->here()};
-  const int all = flags_.workers               ? *flags_.workers
-                  : computing_.device.is_cpu() ? std::max(1, cores() / flags_.threads)
-                                               : model::gpus_of(computing_.device);
+  const int all = flags_.workers ? *flags_.workers : workers_with_room(flags_, computing_);
   return {all, all};
 }
 

@@ -209,20 +209,19 @@ std::string configuration_text(const CLI::App& command, const ModelOptions& opti
 
 std::string settings_table(const CLI::App& command, const TrainFlags& flags,
                            const std::vector<std::pair<std::string, std::string>>& resolved) {
+  const auto origin_of = [&](const std::string& name) -> std::string {
+    const auto origin = flags.origins.find(name);
+    return origin == flags.origins.end() ? "command line" : origin->second;
+  };
   std::map<std::string, std::pair<std::string, std::string>> settings;  // name → value, origin
   for (const auto& [name, value] : resolved) settings[name] = {value, "default"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = name_of(*option);
     if (name.empty() || option->count() == 0 || not_settings().contains(name)) continue;
     if (name == "dry-run") continue;
-    const auto origin = flags.origins.find(name);
-    settings[name] = {value_text(*option),
-                      origin == flags.origins.end() ? "command line" : origin->second};
+    settings[name] = {value_text(*option), origin_of(name)};
   }
-  for (const auto& [name, value] : flags.options) {
-    const auto origin = flags.origins.find(name);
-    settings[name] = {value, origin == flags.origins.end() ? "command line" : origin->second};
-  }
+  for (const auto& [name, value] : flags.options) settings[name] = {value, origin_of(name)};
   report::Table table({{"setting"}, {"value"}, {"from"}});
   for (const auto& [name, found] : settings) table.add_row({name, found.first, found.second});
   return table.text();

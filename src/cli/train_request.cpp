@@ -1,7 +1,11 @@
 #include "cli/train_request.h"
 
+#include <algorithm>
+
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "core/machine.h"
+#include "model/device.h"
 #include "model/label_smoothing.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
@@ -26,6 +30,11 @@ runtime::Computing computing_of(const TrainFlags& flags, const model::Network& n
     planned = {profile::kind_of_device(profile.device), profile.precision};
   }
   return runtime::choose_computing({flags.device, flags.precision}, planned);
+}
+
+int workers_with_room(const TrainFlags& flags, const runtime::Computing& computing) {
+  return computing.device.is_cpu() ? std::max(1, cores() / flags.threads)
+                                   : model::gpus_of(computing.device);
 }
 
 train::Request request_of(const TrainFlags& flags) {

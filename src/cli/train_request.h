@@ -16,6 +16,10 @@ namespace pipedream::cli {
 [[nodiscard]] runtime::Computing computing_of(const TrainFlags& flags,
                                               const model::Network& network);
 
+// How many workers this machine has room for, with this device and `--threads`: by its cores or
+// GPUs.
+[[nodiscard]] int workers_with_room(const TrainFlags& flags, const runtime::Computing& computing);
+
 // Both functions throw BadUsage for flags that cannot be read or make no sense together.
 [[nodiscard]] train::Request request_of(const TrainFlags& flags);
 [[nodiscard]] train::PlanRequest plan_request_of(const TrainFlags& flags);

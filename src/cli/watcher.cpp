@@ -17,8 +17,7 @@ Watcher::Watcher(std::string model, std::string system, std::optional<train::Met
 
 void Watcher::see(const train::Step& step) {
   keep(step);
-  const double speed =
-      static_cast<double>(step.samples - step.resumed_from) / step.training_seconds.count();
+  const double speed = step.samples_per_second();
   // The time that all samples so far would have taken at this speed.
   const Seconds used(static_cast<double>(step.samples) / speed);
   progress_.bar("training " + model_ + " with " + system_)

@@ -5,9 +5,9 @@
 
 namespace pipedream::model {
 
-// Makes the network train towards labels of which a share `smoothing` is spread evenly over all
-// classes. Evaluations still compare with the labels themselves. Throws CannotMeet if the network's
-// loss is not cross_entropy() (model/blocks.h).
+// Adds label smoothing to the network's loss: in training, the share `smoothing` of each label is
+// spread evenly over all classes. Evaluations still compare with the labels themselves. Throws
+// CannotMeet if the network's loss is not cross_entropy() (model/blocks.h).
 void smooth_labels(Network& network, double smoothing);
 
 }  // namespace pipedream::model

@@ -40,6 +40,11 @@ void Curves::add(std::string_view text) {
   }
 }
 
+void Curves::add_lines(const std::string& metrics) {
+  std::istringstream lines(metrics);
+  for (std::string line; std::getline(lines, line);) add(line);
+}
+
 void Curves::add_step(const Point& step) {
   const auto join = [](const Point& a, const Point& b) {
     const std::int64_t steps = a.steps + b.steps;
@@ -77,8 +82,7 @@ ordered_json Curves::json() const {
 
 ordered_json curves_of(const std::string& metrics) {
   Curves curves;
-  std::istringstream lines(metrics);
-  for (std::string line; std::getline(lines, line);) curves.add(line);
+  curves.add_lines(metrics);
   return curves.json();
 }
 

@@ -21,6 +21,8 @@ class Curves {
   // Takes over a line of the metrics. A line that cannot be read, such as the last one of a
   // training that still runs, changes nothing.
   void add(std::string_view line);
+  // Takes over the lines of a file.
+  void add_lines(const std::string& metrics);
 
   // Returns {"steps": [{"samples", "seconds", "loss"}], "evaluations": [{"samples", "seconds",
   // "held_out_loss", "accuracy", "perplexity"}]}. Seconds are those of training, without

@@ -2,6 +2,7 @@
 // (docs/runtime.md).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -84,6 +85,12 @@ struct Job {
 
   [[nodiscard]] at::Device device_of(WorkerId worker) const {
     return devices.empty() ? at::Device(at::kCPU) : devices.at(worker.index());
+  }
+  // How many threads of each worker get cores of their own; 0 if the system chooses the cores.
+  [[nodiscard]] int threads_to_bind() const {
+    const bool on_cpu = std::all_of(devices.begin(), devices.end(),
+                                    [](const at::Device& device) { return device.is_cpu(); });
+    return bind_cores && on_cpu ? threads : 0;
   }
 };
 

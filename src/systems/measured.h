@@ -25,7 +25,7 @@ struct GoalResult {
   std::optional<double> wanted;  // nullopt if there was no target
   bool reached = false;
   std::optional<double> best;  // the best value of the figure; nullopt if it was never a number
-  // The training ended because the figure was no better in so many epochs.
+  // If the training ended because the figure did not improve: for how many epochs it had not.
   std::optional<std::int64_t> stalled_epochs;
   std::int64_t samples = 0;  // trained before the last evaluation, over all epochs
   Seconds training{0};       // that this run took up to there, evaluations excluded

@@ -63,7 +63,6 @@ TEST(Course, CheckpointsComeAtWholeUpdates) {
   EXPECT_EQ(ends_of(Course(options, plan_of({2, 1}, 2), kShared)), (Ends{80, 140, -200}));
 }
 
-// The ends of all stretches in samples; those that an evaluation follows.
 TEST(Course, EvaluationsComeAfterSoManyMinibatchesAndAtTheEnd) {
   CourseOptions options{.samples = 100, .batch = 10, .epochs = 2};
   const auto evaluated = [&] {

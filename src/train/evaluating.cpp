@@ -53,7 +53,7 @@ runtime::Score evaluate(const EvaluationCase& of) {
             score_on(scored, job, worker, seat.channels.control, of.progress);
         if (seat.me == WorkerId{0}) score = all;
       },
-      of.computing.device.is_cpu() && of.bind_cores ? of.threads : 0);
+      job.threads_to_bind());
   return score;
 }
 

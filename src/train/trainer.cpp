@@ -505,13 +505,6 @@ void TrainingWorker::finish_times(TrainingOutcome& outcome, Bytes sent) const {
   measured.timeline.events = std::move(events);
 }
 
-// How many threads of each worker get cores of their own; 0 if the system chooses the cores.
-int threads_to_bind(const runtime::Job& job) {
-  const bool on_cpu = std::all_of(job.devices.begin(), job.devices.end(),
-                                  [](const at::Device& device) { return device.is_cpu(); });
-  return job.bind_cores && on_cpu ? job.threads : 0;
-}
-
 }  // namespace
 
 schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
@@ -549,7 +542,7 @@ TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, 
         TrainingOutcome own = TrainingWorker(recipe, job, data, observer, seat, ledger).run();
         if (seat.me == WorkerId{0}) outcome = std::move(own);
       },
-      threads_to_bind(job));
+      job.threads_to_bind());
   return outcome;
 }
 
@@ -571,7 +564,7 @@ TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recip
       [&](const runtime::Seat& seat) {
         outcome = TrainingWorker(recipe, noting, data, observer, seat, ledger).run();
       },
-      threads_to_bind(job));
+      job.threads_to_bind());
   world.note({});
   return outcome;
 }

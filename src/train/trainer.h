@@ -43,7 +43,7 @@ struct Recipe {
   // Minibatches of `batch` samples from one evaluation to the next. Not set: after every epoch. The
   // training always ends with an evaluation.
   std::optional<std::int64_t> evaluate_every;
-  std::optional<std::int64_t> evaluation_samples;  // the first so many; not set: all held-out ones
+  std::optional<std::int64_t> evaluation_samples;  // held-out samples to evaluate; not set: all
   Goal goal;                                       // when the training ends early
   CheckpointTimes checkpoints;                     // ignored unless `saving` is set
   std::optional<Saving> saving;                    // where checkpoints go; not set: nowhere
@@ -81,6 +81,11 @@ struct Step {
   Seconds seconds{0};             // since this run began, evaluations included
   Seconds training_seconds{0};    // since this run began, evaluations excluded
   std::string slow_cause{};       // what slow_cause() says of the last seconds; empty if nothing
+
+  // The speed of this run so far, evaluations excluded.
+  [[nodiscard]] double samples_per_second() const {
+    return static_cast<double>(samples - resumed_from) / training_seconds.count();
+  }
 };
 
 // Reported when some of the held-out minibatches were evaluated.
