@@ -21,6 +21,17 @@ Topology with_units_apart(const Topology& topology) {
   return apart;
 }
 
+// Of all workers; empty if there is none for one of them.
+std::vector<Placement> placements(const Topology& topology, int workers, int threads) {
+  std::vector<Placement> all;
+  for (int worker = 0; worker < workers; ++worker) {
+    auto found = placement(topology, worker, workers, threads);
+    if (!found) return {};
+    all.push_back(std::move(*found));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<Placement> placement(const Topology& topology, int worker, int workers, int threads) {
@@ -46,15 +57,19 @@ std::unique_ptr<const Bound> bound_to(const Placement& placement) {
   return std::make_unique<const Bound>(placement.compute, placement.others);
 }
 
-std::vector<Placement> place_threads(int workers, int threads) {
-  const Topology free = without(usable(), busy_units(kWatched));
-  std::vector<Placement> placements;
-  for (int worker = 0; worker < workers; ++worker) {
-    auto found = placement(free, worker, workers, threads);
-    if (!found) return {};
-    placements.push_back(std::move(*found));
-  }
-  return placements;
+ChosenCores choose_cores(int workers, int threads) {
+  ChosenCores chosen{.by_worker = {}, .left_out = busy_units(kWatched), .claims = nullptr};
+  const Topology idle = without(usable(), chosen.left_out);
+  const auto claims = std::make_shared<CoreClaims>(units_of(idle));
+  chosen.left_out.insert(chosen.left_out.end(), claims->of_others().begin(),
+                         claims->of_others().end());
+  chosen.by_worker = placements(without(idle, claims->of_others()), workers, threads);
+  Units used;
+  for (const Placement& place : chosen.by_worker)
+    used.insert(used.end(), place.compute.begin(), place.compute.end());
+  claims->keep_only(used);
+  chosen.claims = claims;
+  return chosen;
 }
 
 }  // namespace pipedream::place

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "place/core_claims.h"
 #include "place/topology.h"
 
 namespace pipedream::place {
@@ -30,9 +31,16 @@ struct Placement {
 // and returns null, if the placement is empty.
 [[nodiscard]] std::unique_ptr<const Bound> bound_to(const Placement& placement);
 
-// Returns the placements of `workers` workers on threads of this process, on the cores that no
-// other program keeps busy; an empty list if there are too few of them. Watches the machine for a
-// tenth of a second.
-[[nodiscard]] std::vector<Placement> place_threads(int workers, int threads);
+// Cores that were chosen for workers that share them.
+struct ChosenCores {
+  std::vector<Placement> by_worker;  // empty if the system should choose
+  Units left_out;                    // hardware threads that other programs use
+  // Keeps other trainings away from the cores, for as long as the workers compute.
+  std::shared_ptr<const CoreClaims> claims;
+};
+
+// Chooses cores for `workers` workers of this machine, if there are enough that no other program
+// keeps busy and no other process has claimed. Watches the machine for a tenth of a second.
+[[nodiscard]] ChosenCores choose_cores(int workers, int threads);
 
 }  // namespace pipedream::place

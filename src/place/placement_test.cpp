@@ -1,5 +1,7 @@
 #include "place/placement.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace pipedream::place {
@@ -39,10 +41,20 @@ TEST(Placement, LeavesOutCoresThatAreTaken) {
   EXPECT_EQ(placement(free, 1, 3, 1)->compute, (Units{2, 6}));
 }
 
-TEST(PlaceThreads, GivesAPlaceToAllOrToNone) {
-  const auto placements = place_threads(1, 1);
-  EXPECT_LE(placements.size(), 1U);  // none if other programs use all cores
-  EXPECT_TRUE(place_threads(4096, 4).empty());
+TEST(ChooseCores, GivesAPlaceToAllOrToNone) {
+  const ChosenCores cores = choose_cores(1, 1);
+  EXPECT_LE(cores.by_worker.size(), 1U);  // none if other programs use all cores
+  EXPECT_TRUE(choose_cores(4096, 4).by_worker.empty());
+}
+
+TEST(ChooseCores, GivesEachOfTwoTrainingsItsOwn) {
+  const ChosenCores first = choose_cores(1, 1);
+  const ChosenCores second = choose_cores(1, 1);
+  if (first.by_worker.empty() || second.by_worker.empty()) return;  // there are too few idle ones
+  for (const int unit : first.by_worker[0].compute)
+    EXPECT_EQ(
+        std::count(second.by_worker[0].compute.begin(), second.by_worker[0].compute.end(), unit),
+        0);
 }
 
 TEST(Topology, OfTwoNodesIsReadFromHwloc) {

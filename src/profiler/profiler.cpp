@@ -165,9 +165,9 @@ Measured measure_in_company(WholeModel& model, const Update& update,
                             const ProfileOptions& options) {
   const auto ledger = model::make_memory_ledger();
   const bool binds = options.bind_cores && options.device.is_cpu();
-  const std::vector<place::Placement> placements =
-      binds ? place::place_threads(options.workers, options.threads)
-            : std::vector<place::Placement>();
+  place::ChosenCores cores;
+  if (binds) cores = place::choose_cores(options.workers, options.threads);
+  const std::vector<place::Placement>& placements = cores.by_worker;
   const auto bound = place::bound_to(placements.empty() ? place::Placement() : placements[0]);
   Company company(model.network(), options, ledger, placements);
   const model::MemoryMeter meter(ledger, options.device);

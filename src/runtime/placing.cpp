@@ -76,19 +76,27 @@ std::vector<WorkerId> agreed_members(Transport& control, int threads) {
   return shares[0];
 }
 
-// The first of the workers that divide cores looks which of the cores are busy, for all of them.
-Units agreed_busy_units(Transport& control, const std::vector<WorkerId>& members) {
-  Units busy;
-  if (members.front() != control.me()) {
-    const Message told = next_message(control, members.front(), kBusyCores, kPatienceAtStart);
-    for (const std::int64_t unit : told.header) busy.push_back(static_cast<int>(unit));
-    return busy;
-  }
-  busy = place::busy_units(place::kWatched);
+// The first of the workers that divide cores chooses, and tells the others what it left out.
+PlacedProcess choose_for(Transport& control, const std::vector<WorkerId>& members, int threads) {
+  place::ChosenCores cores = place::choose_cores(static_cast<int>(members.size()), threads);
   for (const WorkerId member : members)
     if (member != control.me())
-      control.send(member, kBusyCores, {{busy.begin(), busy.end()}, {}, nullptr});
-  return busy;
+      control.send(member, kLeftOutCores,
+                   {{cores.left_out.begin(), cores.left_out.end()}, {}, nullptr});
+  if (cores.by_worker.empty()) return {};
+  return {cores.by_worker.front(), std::move(cores.claims)};
+}
+
+// What the first of the workers has chosen for this one.
+place::Placement hear_choice(Transport& control, const std::vector<WorkerId>& members,
+                             int threads) {
+  const Message told = next_message(control, members.front(), kLeftOutCores, kPatienceAtStart);
+  Units left_out;
+  for (const std::int64_t unit : told.header) left_out.push_back(static_cast<int>(unit));
+  return place::placement(place::without(place::usable(), left_out),
+                          static_cast<int>(transport::place_in(members, control.me())),
+                          static_cast<int>(members.size()), threads)
+      .value_or(place::Placement());
 }
 
 }  // namespace
@@ -122,14 +130,11 @@ std::string tight_binding_note(const std::vector<CoreOffer>& by_worker, int thre
          "more";
 }
 
-place::Placement place_process(Transport& control, int threads) {
+PlacedProcess place_process(Transport& control, int threads) {
   const std::vector<WorkerId> members = agreed_members(control, threads);
   if (members.empty()) return {};
-  const Units busy = agreed_busy_units(control, members);
-  return place::placement(place::without(place::usable(), busy),
-                          static_cast<int>(transport::place_in(members, control.me())),
-                          static_cast<int>(members.size()), threads)
-      .value_or(place::Placement());
+  if (members.front() == control.me()) return choose_for(control, members, threads);
+  return {hear_choice(control, members, threads), nullptr};
 }
 
 }  // namespace pipedream::runtime

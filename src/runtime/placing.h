@@ -2,6 +2,7 @@
 // Cores).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,17 @@
 
 namespace pipedream::runtime {
 
-// Returns the cores of the worker that this process is; no cores if the system should choose. All
-// workers of the world call it. Processes on one machine that may use the same cores divide them. A
-// process that shares only some of its cores with another one is left alone. Worker 0 logs a
-// warning if processes are bound so tightly that messages have to wait for computation.
-[[nodiscard]] place::Placement place_process(transport::Transport& control, int threads);
+struct PlacedProcess {
+  place::Placement placement;  // no cores if the system should choose
+  // Of the first of the processes that divide cores, for all of them. Kept while they compute.
+  std::shared_ptr<const place::CoreClaims> claims;
+};
+
+// Returns the cores of the worker that this process is. All workers of the world call it. Processes
+// on one machine that may use the same cores divide them. A process that shares only some of its
+// cores with another one is left alone. Worker 0 logs a warning if processes are bound so tightly
+// that messages have to wait for computation.
+[[nodiscard]] PlacedProcess place_process(transport::Transport& control, int threads);
 
 // What a process tells about its cores.
 struct CoreOffer {

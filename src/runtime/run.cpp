@@ -77,8 +77,8 @@ std::vector<Ends> connect_threads(int workers, const std::optional<transport::Li
 void run_on_threads(int workers, const std::optional<transport::Links>& link, const Body& body,
                     int threads_to_bind) {
   const std::vector<Ends> ends = connect_threads(workers, link);
-  std::vector<place::Placement> placements;
-  if (threads_to_bind > 0) placements = place::place_threads(workers, threads_to_bind);
+  place::ChosenCores cores;
+  if (threads_to_bind > 0) cores = place::choose_cores(workers, threads_to_bind);
   const Clock clock;
   std::once_flag once;
   std::once_flag aborted_once;
@@ -87,7 +87,8 @@ void run_on_threads(int workers, const std::optional<transport::Links>& link, co
   const auto guarded = [&](std::size_t w) {
     try {
       name_thread(("pd-worker-" + std::to_string(w)).c_str());
-      const auto bound = place::bound_to(placements.empty() ? place::Placement() : placements[w]);
+      const auto bound =
+          place::bound_to(cores.by_worker.empty() ? place::Placement() : cores.by_worker[w]);
       body({id_at<WorkerId>(w), ends[w].channels(), clock});
     } catch (const transport::Aborted&) {
       // Reports another worker's failure. That worker's own exception, if it comes, is thrown
@@ -120,9 +121,9 @@ void run_as_process(transport::MpiWorld& world, const std::vector<at::Device>& d
     if (agree_on_nccl(*ends.control, {mine, world.hosts().at(me.index()), transport::has_nccl()}))
       ends.use_nccl(mine, /*for_sums=*/!link);
     if (link) ends.slow_down(std::make_shared<transport::LinkQueues>(*link, world.size()));
-    place::Placement placement;
-    if (threads_to_bind > 0) placement = place_process(*ends.control, threads_to_bind);
-    const auto bound = place::bound_to(placement);
+    PlacedProcess placed;
+    if (threads_to_bind > 0) placed = place_process(*ends.control, threads_to_bind);
+    const auto bound = place::bound_to(placed.placement);
     body({me, ends.channels(), agreed_clock(*ends.control)});
   } catch (const transport::Aborted& aborted) {
     throw_reason(aborted.what());

@@ -18,7 +18,7 @@ enum ControlTag : int {
   kMeet,
   kFolder,
   kCores,
-  kBusyCores,
+  kLeftOutCores,
   kSpeeds
 };
 
