@@ -46,11 +46,12 @@ struct LostProcess {
 // process, since MPI cannot start again. It must outlive the endpoints that it connects, and is
 // used by the thread that made it.
 //
-// A thread of its own makes all MPI calls, so that messages move while workers compute. While
-// nothing moves, it looks every 200 µs. It receives every message that comes, whether or not a
-// worker has asked for it; the schedule bounds what others send ahead, and so the memory for it.
-// Payloads are sent from their owner's memory. They are received straight into the memory that the
-// worker gets, which begins at a multiple of 64 bytes.
+// A thread of its own makes all MPI calls, so that messages move while workers compute. It looks
+// every 50 µs to 2 ms whether something has come, and the less often the longer nothing has moved.
+// It receives every message that comes, whether or not a worker has asked for it; the schedule
+// bounds what others send ahead, and so the memory for it. Payloads are sent from their owner's
+// memory. They are received straight into the memory that the worker gets, which begins at a
+// multiple of 64 bytes.
 //
 // When MPI fails underneath (the link to a peer broke), all endpoints are aborted with MPI's text.
 // Usually mpirun is quicker: it ends all processes of a job when one dies.

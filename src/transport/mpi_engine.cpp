@@ -33,7 +33,10 @@ constexpr std::int32_t kAllChannels = -1;  // in a frame's channel: the abort is
 constexpr std::size_t kPiece = 1 << 20;  // largest piece of a payload, in bytes
 constexpr int kMostSends = 256;          // limit of send requests in progress (frames and pieces)
 constexpr auto kAlert = 20us;            // how long it looks on without a nap after a movement
-constexpr auto kNap = 200us;
+constexpr auto kShortestNap = 50us;
+constexpr auto kLongestNap = 2ms;
+constexpr auto kLongestNapForDevice = 200us;  // while a message waits for a device to write it
+constexpr int kNapsInSilence = 4;             // a nap takes this part of the time since a movement
 constexpr auto kPatienceAfterAbort = 5s;
 constexpr auto kBetweenSigns = 1s;
 
@@ -261,7 +264,10 @@ bool MpiEngine::nothing_under_way() {
   return outbox_.empty() && requests_.empty();
 }
 
-// Looks once at everything that may move. When nothing has moved for kAlert, it naps.
+// Looks once at everything that may move. When nothing has moved for kAlert, it naps. If all cores
+// compute, each look interrupts a thread that computes. So naps grow with the silence: what comes
+// after a silence is noticed a quarter of it later at most. During a transfer, no more than a
+// quarter of a piece comes or goes in a nap, whatever the link's speed.
 void MpiEngine::step() {
   give_sign_of_life();
   watch_rank_before();
@@ -269,9 +275,12 @@ void MpiEngine::step() {
   moved |= take_frames();
   moved |= finish_transfers();
   if (moved) moved_ = steady_clock::now();
-  if (moved || stepped_ - moved_ < kAlert) return;
+  const auto silence = stepped_ - moved_;
+  if (moved || silence < kAlert) return;
   std::unique_lock lock(mutex_);
-  queued_.wait_for(lock, kNap, [&] { return next_in_outbox() < outbox_.size(); });
+  const Time::duration longest = outbox_.empty() ? kLongestNap : kLongestNapForDevice;
+  const auto nap = std::clamp<Time::duration>(silence / kNapsInSilence, kShortestNap, longest);
+  queued_.wait_for(lock, nap, [&] { return next_in_outbox() < outbox_.size(); });
 }
 
 // The signs go round in a ring: each rank hears one other, and is heard by one.
