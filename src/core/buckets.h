@@ -7,20 +7,25 @@
 namespace pipedream {
 
 // The size from which a bucket counts as full. The first bucket is small, so that averaging begins
-// early; the others are large. The defaults are those of PyTorch's DistributedDataParallel.
+// early; the others are large. Both are those of PyTorch's DistributedDataParallel.
 struct BucketSizes {
   Bytes first{1 << 20};
   Bytes others{25 << 20};
+  // A gradient of at least this size is a bucket by itself, so that it need not be copied into one.
+  Bytes alone{4 << 20};
 };
 
-// Decides where each bucket ends. The caller passes the size of each layer's gradients in the order
-// in which the backward completes them.
+// Decides where each bucket ends. The caller passes the sizes of the gradients in the order in
+// which the backward completes them.
 class BucketRule {
  public:
   explicit BucketRule(const BucketSizes& sizes = {}) : sizes_(sizes), full_(sizes.first) {}
 
-  // Adds `gradient` bytes to the current bucket. Returns true if the bucket is now full; the next
-  // gradient then goes into a new bucket.
+  // Whether a gradient of this size is a bucket by itself. The others are joined.
+  [[nodiscard]] bool is_alone(Bytes gradient) const { return gradient >= sizes_.alone; }
+
+  // Adds `gradient` bytes to the bucket that joins the gradients of this time. Returns true if it
+  // is now full; the next gradient then goes into a new bucket.
   [[nodiscard]] bool fills(Bytes gradient) {
     filled_ += gradient;
     if (filled_ < full_) return false;

@@ -1,5 +1,7 @@
 #include "cost/buckets.h"
 
+#include <algorithm>
+
 #include "cost/compute.h"
 
 namespace pipedream::cost {
@@ -25,13 +27,22 @@ std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const Lay
     done += cost.backward;
     fixed_done += cost.fixed_backward;
     if (cost.weights == Bytes{0}) continue;
+    const double released = all > Seconds(0) ? time_in_parts(done, fixed_done, share) / all : 1;
+    if (rule.is_alone(cost.weights)) {
+      found.push_back({cost.weights, released});
+      continue;
+    }
     open.weights += cost.weights;
-    open.released = all > Seconds(0) ? time_in_parts(done, fixed_done, share) / all : 1;
+    open.released = released;
     if (!rule.fills(cost.weights)) continue;
     found.push_back(open);
     open = {Bytes{0}, 0};
   }
-  if (open.weights > Bytes{0}) found.push_back(open);
+  if (open.weights > Bytes{0}) {
+    // It is the last one, and buckets are handed over in their order.
+    if (!found.empty()) open.released = std::max(open.released, found.back().released);
+    found.push_back(open);
+  }
   if (found.empty()) found.push_back({Bytes{0}, 1});  // replicas still wait for each other
   return found;
 }

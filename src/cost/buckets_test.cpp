@@ -6,6 +6,7 @@ namespace pipedream::cost {
 namespace {
 
 constexpr std::int64_t kFirst = 1 << 20;
+constexpr std::int64_t kAlone = 4 << 20;
 constexpr std::int64_t kFull = 25 << 20;
 
 struct Layer {
@@ -29,13 +30,20 @@ std::vector<Bucket> buckets_of(const std::vector<Layer>& layers) {
 using Buckets = std::vector<Bucket>;
 
 TEST(Buckets, AreFilledFromTheLastLayerToTheFirst) {
-  EXPECT_EQ(buckets_of({{10}, {kFull}, {20}, {kFull - 20}}),
-            (Buckets{{Bytes{kFull - 20}, 0.25}, {Bytes{kFull + 20}, 0.75}, {Bytes{10}, 1}}));
+  EXPECT_EQ(buckets_of({{10}, {20}, {30}, {kFirst - 30}}),
+            (Buckets{{Bytes{kFirst}, 0.5}, {Bytes{30}, 1}}));
 }
 
 TEST(Buckets, AreFullSoonerWhileThereIsNoneYet) {
-  EXPECT_EQ(buckets_of({{kFull}, {kFirst}, {0}, {kFirst}}),
-            (Buckets{{Bytes{kFirst}, 0.25}, {Bytes{kFirst + kFull}, 1}}));
+  std::vector<Layer> layers(10, Layer{.weights = 3 << 20});
+  EXPECT_EQ(buckets_of(layers), (Buckets{{Bytes{3 << 20}, 0.1}, {Bytes{27 << 20}, 1}}));
+}
+
+TEST(Buckets, OfLargeLayersAreTheirOwn) {
+  EXPECT_EQ(buckets_of({{10}, {kAlone}, {kFirst - 10}, {kFull}}),
+            (Buckets{{Bytes{kFull}, 0.25}, {Bytes{kAlone}, 0.75}, {Bytes{kFirst}, 1}}));
+  EXPECT_EQ(buckets_of({{kAlone}, {10}}), (Buckets{{Bytes{kAlone}, 1}, {Bytes{10}, 1}}))
+      << "the bucket of all small layers comes last";
 }
 
 TEST(Buckets, OfSmallLayersAreOneThatIsThereAtTheEnd) {
@@ -45,7 +53,7 @@ TEST(Buckets, OfSmallLayersAreOneThatIsThereAtTheEnd) {
 TEST(Buckets, NeverCutALayer) {
   EXPECT_EQ(buckets_of({{10 * kFull}, {5 * kFull}}),
             (Buckets{{Bytes{5 * kFull}, 0.5}, {Bytes{10 * kFull}, 1}}));
-  EXPECT_EQ(buckets_of({{3 * kFull}, {kFirst - 1}}), (Buckets{{Bytes{3 * kFull + kFirst - 1}, 1}}))
+  EXPECT_EQ(buckets_of({{kAlone - 1}, {kFirst - 1}}), (Buckets{{Bytes{kAlone + kFirst - 2}, 1}}))
       << "one that is almost full takes the whole next layer";
 }
 

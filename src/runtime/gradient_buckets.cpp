@@ -1,6 +1,7 @@
 #include "runtime/gradient_buckets.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -22,6 +23,10 @@ class GradientHook final : public torch::autograd::PostAccumulateGradHook {
   std::function<void()> call_;
 };
 
+Bytes gradient_size(const at::Tensor& parameter) {
+  return Bytes{parameter.numel() * static_cast<std::int64_t>(sizeof(float))};
+}
+
 }  // namespace
 
 BucketLayout::BucketLayout(const model::Tensors& parameters,
@@ -34,23 +39,32 @@ BucketLayout::BucketLayout(const model::Tensors& parameters,
     forms_.push_back({dense.sizes().vec(), dense.strides().vec()});
   }
   BucketRule rule(sizes);
-  bool full = true;
+  std::vector<std::size_t> open;
   std::size_t next = parameters.size();
   for (std::size_t layer = per_layer.size(); layer-- > 0;) {
-    if (per_layer[layer] == 0) continue;
-    if (full) {
-      members_.emplace_back();
-      floats_.push_back(0);
-    }
-    const std::int64_t before = floats_.back();
+    Bytes joined{0};
     for (std::size_t i = 0; i < per_layer[layer]; ++i) {
-      members_.back().push_back(--next);
-      bucket_of_[next] = members_.size() - 1;
-      floats_.back() += parameters[next].numel();
+      const Bytes size = gradient_size(parameters[--next]);
+      if (rule.is_alone(size)) {
+        add_bucket({next});
+        continue;
+      }
+      open.push_back(next);
+      joined += size;
     }
-    full = rule.fills(Bytes{(floats_.back() - before) * static_cast<std::int64_t>(sizeof(float))});
+    if (joined > Bytes{0} && rule.fills(joined)) add_bucket(std::exchange(open, {}));
   }
+  if (!open.empty()) add_bucket(open);
   PD_CHECK(next == 0);
+}
+
+void BucketLayout::add_bucket(std::vector<std::size_t> members) {
+  floats_.push_back(0);
+  for (const std::size_t parameter : members) {
+    bucket_of_[parameter] = members_.size();
+    floats_.back() += forms_[parameter].floats();
+  }
+  members_.push_back(std::move(members));
 }
 
 std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
@@ -67,21 +81,27 @@ std::vector<BucketLayout::Piece> BucketLayout::pieces(std::size_t bucket,
   return found;
 }
 
-Buckets BucketLayout::allocate() const {
-  Buckets made;
+void BucketLayout::allocate(std::size_t bucket, Buckets& made) const {
+  made.flat.resize(buckets());
   made.views.resize(forms_.size());
-  for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
-    made.flat.push_back(at::empty({floats_[bucket]}, device_));
-    std::int64_t begin = 0;
-    for (const std::size_t parameter : members_[bucket]) {
-      const Form& form = forms_[parameter];
-      made.views[parameter] = made.flat.back()
-                                  .slice(0, begin, begin + form.floats())
-                                  .as_strided(form.sizes, form.strides);
-      begin += form.floats();
-    }
+  made.flat[bucket] = at::empty({floats_[bucket]}, device_);
+  std::int64_t begin = 0;
+  for (const std::size_t parameter : members_[bucket]) {
+    const Form& form = forms_[parameter];
+    made.views[parameter] = made.flat[bucket]
+                                .slice(0, begin, begin + form.floats())
+                                .as_strided(form.sizes, form.strides);
+    begin += form.floats();
   }
-  return made;
+}
+
+bool BucketLayout::is_bucket(std::size_t parameter, const at::Tensor& gradient) const {
+  const Form& form = forms_[parameter];
+  const auto bytes = static_cast<std::size_t>(gradient_size(gradient).count);
+  return members_[bucket_of_[parameter]].size() == 1 && gradient.is_cpu() &&
+         gradient.scalar_type() == at::kFloat && gradient.sizes() == form.sizes &&
+         gradient.strides() == form.strides && gradient.storage_offset() == 0 &&
+         gradient.storage().nbytes() == bytes && gradient.storage().use_count() == 1;
 }
 
 GradientBuckets::GradientBuckets(model::Tensors parameters, BucketLayout layout)
@@ -103,10 +123,17 @@ GradientBuckets::~GradientBuckets() {
 
 Buckets& GradientBuckets::filling() {
   if (filling_) return *filling_;
-  if (free_.empty()) free_.push_back(layout_.allocate());
+  if (free_.empty())
+    free_.push_back({model::Tensors(layout_.buckets()), model::Tensors(parameters_.size())});
   filling_ = std::move(free_.back());
   free_.pop_back();
   return *filling_;
+}
+
+const at::Tensor& GradientBuckets::view(std::size_t parameter) {
+  const at::Tensor& view = filling().views[parameter];
+  if (!view.defined()) layout_.allocate(layout_.bucket_of(parameter), filling());
+  return view;
 }
 
 void GradientBuckets::begin(Full on_full) {
@@ -122,11 +149,14 @@ void GradientBuckets::begin(Full on_full) {
 void GradientBuckets::take(std::size_t parameter) {
   const at::NoGradGuard no_grad;
   at::Tensor& gradient = parameters_[parameter].mutable_grad();
-  const at::Tensor& into = filling().views[parameter];
-  if (filled_[parameter])
-    into.add_(gradient);
-  else
-    into.copy_(gradient);
+  if (filled_[parameter]) {
+    view(parameter).add_(gradient);
+  } else if (layout_.is_bucket(parameter, gradient)) {
+    filling().flat[layout_.bucket_of(parameter)] = gradient.as_strided({gradient.numel()}, {1});
+    filling().views[parameter] = gradient;
+  } else {
+    view(parameter).copy_(gradient);
+  }
   filled_[parameter] = true;
   gradient.reset();
 }
@@ -146,7 +176,7 @@ Buckets GradientBuckets::finish() {
   const at::NoGradGuard no_grad;
   for (std::size_t b = 0; b < layout_.buckets(); ++b)
     for (const std::size_t parameter : layout_.parameters(b)) {
-      if (!filled_[parameter]) filling().views[parameter].zero_();
+      if (!filled_[parameter]) view(parameter).zero_();
       if (!completed_[parameter]) complete(parameter);
     }
   Buckets done = std::move(filling());

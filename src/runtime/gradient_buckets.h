@@ -15,13 +15,13 @@ namespace pipedream::runtime {
 
 // One set of buffers that holds a gradient for every parameter of a stage.
 struct Buckets {
-  model::Tensors flat;   // by bucket: its memory, one-dimensional
+  model::Tensors flat;   // by bucket: its memory, one-dimensional; undefined until it is needed
   model::Tensors views;  // by parameter: its gradient, a view into one of `flat`
 };
 
-// Says which parameters of a stage share a bucket. The first bucket begins with the last layer, as
-// a backward does, and within a layer with the last parameter. All parameters of a layer are in the
-// same bucket.
+// Says which parameters of a stage share a bucket. Buckets are in the order in which a backward
+// completes them, which begins with the last layer, and within a layer with the last parameter. All
+// parameters of a layer are in the same bucket, but for large ones, which have a bucket each.
 class BucketLayout {
  public:
   // `parameters` are those of all layers in their order, and `per_layer` has the number of
@@ -46,9 +46,12 @@ class BucketLayout {
   };
   // The pieces of parameters that the floats `range` of `bucket` consist of, in order.
   [[nodiscard]] std::vector<Piece> pieces(std::size_t bucket, const Range& range) const;
-  // New, uninitialised buckets on the parameters' device. Each view has the strides of its
-  // parameter if these are dense, and is contiguous otherwise.
-  [[nodiscard]] Buckets allocate() const;
+  // New, uninitialised memory of one bucket on the parameters' device, in `made`. Each view has the
+  // strides of its parameter if these are dense, and is contiguous otherwise.
+  void allocate(std::size_t bucket, Buckets& made) const;
+  // Whether `gradient` of `parameter` may itself be its bucket: the parameter is alone in the
+  // bucket, and nobody else uses the memory, which holds the gradient as a view would.
+  [[nodiscard]] bool is_bucket(std::size_t parameter, const at::Tensor& gradient) const;
 
  private:
   // The shape of a parameter's view.
@@ -57,6 +60,8 @@ class BucketLayout {
     std::vector<std::int64_t> strides;
     [[nodiscard]] std::int64_t floats() const { return c10::multiply_integers(sizes); }
   };
+  void add_bucket(std::vector<std::size_t> members);
+
   at::Device device_{at::kCPU};
   std::vector<Form> forms_;                        // by parameter
   std::vector<std::size_t> bucket_of_;             // by parameter
@@ -71,7 +76,8 @@ class BucketLayout {
 // Owned by one worker and used from its thread. Autograd's hooks may call in from another thread
 // while the worker's thread waits for autograd. The parameters outlive it.
 //  1. When autograd has a parameter's gradient, it is added to the parameter's bucket and removed
-//     from the parameter. So parameters keep no gradients between backwards.
+//     from the parameter. So parameters keep no gradients between backwards. The first gradient of
+//     a round becomes the bucket where it can (BucketLayout::is_bucket), and is copied elsewhere.
 //  2. Buffers are pooled. The pool grows to the largest number of Buckets that are between finish()
 //     and give_back() at one time, plus the one being filled.
 class GradientBuckets {
@@ -105,6 +111,8 @@ class GradientBuckets {
   void complete(std::size_t parameter);
   // The buffers being filled; takes some from the pool if there are none.
   [[nodiscard]] Buckets& filling();
+  // Where the parameter's gradient is collected in filling().
+  [[nodiscard]] const at::Tensor& view(std::size_t parameter);
 
   model::Tensors parameters_;
   BucketLayout layout_;

@@ -29,15 +29,28 @@ TEST(BucketLayout, JoinsWholeLayersFromTheLastToTheFirst) {
   EXPECT_EQ(layout.parameters(0), (Members{4})) << "the first is full sooner";
   EXPECT_EQ(layout.parameters(1), (Members{3, 2, 1})) << "9 floats do not fill it, 10 do";
   EXPECT_EQ(layout.parameters(2), (Members{0}));
-  EXPECT_EQ(layout.allocate().flat[1].numel(), 10);
+  EXPECT_EQ(layout.floats(1), 10);
   EXPECT_EQ(layout.bucket_of(4), 0u);
   EXPECT_EQ(layout.bucket_of(0), 2u);
+}
+
+TEST(BucketLayout, GivesLargeParametersABucketEach) {
+  // From 12 bytes on. The small ones of all layers are joined as ever.
+  const BucketLayout layout(parameters_of({3, 1, 1, 4, 1, 3}), {2, 2, 2},
+                            {Bytes{8}, Bytes{8}, Bytes{12}});
+  ASSERT_EQ(layout.buckets(), 5u);
+  EXPECT_EQ(layout.parameters(0), (Members{5}));
+  EXPECT_EQ(layout.parameters(1), (Members{3}));
+  EXPECT_EQ(layout.parameters(2), (Members{4, 2})) << "is full after both";
+  EXPECT_EQ(layout.parameters(3), (Members{0}));
+  EXPECT_EQ(layout.parameters(4), (Members{1}));
 }
 
 TEST(BucketLayout, GivesEachParameterItsPartOfABucket) {
   const model::Tensors parameters{at::ones({2, 3}), at::ones({4})};
   const BucketLayout layout(parameters, {2}, kSmall);
-  const Buckets made = layout.allocate();
+  Buckets made;
+  layout.allocate(0, made);
   ASSERT_EQ(made.flat.size(), 1u);
   made.views[1].fill_(1);
   made.views[0].fill_(2);
@@ -117,6 +130,43 @@ TEST(GradientBuckets, AddWhatTheLastBackwardBringsBeforeTheyAreHandedOver) {
   torch::autograd::backward({parameters[0].sum() * 4});
   EXPECT_EQ(seen, (std::vector<float>{11}));
   (void)buckets.finish();
+}
+
+// Gradients of 12 bytes are buckets by themselves.
+constexpr BucketSizes kAlone{Bytes{8}, Bytes{40}, Bytes{12}};
+
+TEST(GradientBuckets, TakeALargeGradientAsItIs) {
+  const model::Tensors parameters = parameters_of({3});
+  const BucketLayout layout(parameters, {1}, kAlone);
+  const at::Tensor gradient = at::ones({3});
+  EXPECT_TRUE(layout.is_bucket(0, gradient));
+  EXPECT_FALSE(layout.is_bucket(0, at::ones({4}).slice(0, 0, 3))) << "a part of other memory";
+  EXPECT_FALSE(layout.is_bucket(0, at::ones({3}, at::kDouble)));
+  const at::Tensor alias = gradient.view({3});
+  EXPECT_FALSE(layout.is_bucket(0, gradient)) << "someone else may write to it";
+}
+
+TEST(GradientBuckets, AddToALargeGradientInTheNextBackward) {
+  const model::Tensors parameters = parameters_of({3});
+  GradientBuckets buckets(parameters, {parameters, {1}, kAlone});
+  const auto round = [&](float first, float second) {
+    torch::autograd::backward({parameters[0].sum() * first});
+    buckets.begin([](std::size_t, const at::Tensor&) {});
+    torch::autograd::backward({parameters[0].sum() * second});
+    return buckets.finish();
+  };
+  Buckets done = round(1, 2);
+  EXPECT_TRUE(at::equal(done.flat[0], at::full({3}, 3.0)));
+  EXPECT_TRUE(at::equal(done.views[0], at::full({3}, 3.0)));
+  buckets.give_back(std::move(done));
+  EXPECT_TRUE(at::equal(round(3, 4).flat[0], at::full({3}, 7.0)));
+}
+
+TEST(GradientBuckets, HaveZerosForALargeParameterWithoutGradient) {
+  const model::Tensors parameters = parameters_of({3});
+  GradientBuckets buckets(parameters, {parameters, {1}, kAlone});
+  buckets.begin([](std::size_t, const at::Tensor&) {});
+  EXPECT_TRUE(at::equal(buckets.finish().flat[0], at::zeros({3})));
 }
 
 TEST(GradientBuckets, AreFilledAgainWhenTheyHaveComeBack) {

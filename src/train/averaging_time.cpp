@@ -8,6 +8,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
+#include "core/buckets.h"
 #include "core/machine.h"
 #include "core/median.h"
 #include "model/layer.h"
@@ -39,7 +40,10 @@ class Averager {
   Averager(transport::Transport& channel, const AveragingOf& what)
       : channel_(channel), what_(what) {
     for (int i = 0; i < what.replicas; ++i) members_.push_back({i});
-    bucket_ = at::zeros({floats_in(sum_of(what.gradients))});
+    Bytes joined{0};
+    for (const Bytes bytes : what.gradients)
+      if (!rule_.is_alone(bytes)) joined += bytes;
+    bucket_ = at::zeros({floats_in(joined)});
   }
 
   // Averages once with the other workers. Returns the additional processor time compared with
@@ -48,12 +52,10 @@ class Averager {
     const Nanos begin = processor_time();
     keep();
     const Nanos kept = processor_time();
-    collect();
+    const model::Tensors alone = collect();
     const Nanos collected = processor_time();
-    transport::all_reduce(channel_, members_, 0,
-                          {bucket_.data_ptr<float>(), static_cast<std::size_t>(bucket_.numel())},
-                          {.reads_memory = true}, std::chrono::steady_clock::now() + kPatience,
-                          std::make_shared<const at::Tensor>(bucket_));
+    for (const at::Tensor& gradient : alone) average(gradient);
+    average(bucket_);
     const Nanos sums = processor_time() - collected;
     return (collected - kept) - (kept - begin) + (what_.with_sums ? sums : Nanos(0));
   }
@@ -63,16 +65,31 @@ class Averager {
     model::Tensors gradients;
     for (const Bytes bytes : what_.gradients) gradients.push_back(new_gradient(bytes));
   }
-  void collect() const {
+  // Returns the gradients that are buckets by themselves, and copies the others into the bucket.
+  model::Tensors collect() const {
+    model::Tensors alone;
     std::int64_t place = 0;
     for (const Bytes bytes : what_.gradients) {
+      if (rule_.is_alone(bytes)) {
+        alone.push_back(new_gradient(bytes));
+        continue;
+      }
       bucket_.slice(0, place, place + floats_in(bytes)).copy_(new_gradient(bytes));
       place += floats_in(bytes);
     }
+    return alone;
+  }
+  void average(const at::Tensor& values) const {
+    if (values.numel() == 0) return;
+    (void)transport::all_reduce(
+        channel_, members_, 0, {values.data_ptr<float>(), static_cast<std::size_t>(values.numel())},
+        {.reads_memory = true}, std::chrono::steady_clock::now() + kPatience,
+        std::make_shared<const at::Tensor>(values));
   }
 
   transport::Transport& channel_;
   const AveragingOf& what_;
+  BucketRule rule_;
   std::vector<WorkerId> members_;
   at::Tensor bucket_;
 };

@@ -20,9 +20,10 @@ struct AveragingOf {
 
 // Returns the additional processor time per worker when `what.replicas` workers on this machine
 // average their gradients by ring all-reduce, compared with a worker without replicas. Averaged
-// gradients are copied into one buffer, which is used again for each update, and are summed there.
-// Other gradients stay in the new memory that the backward wrote. The time spent waiting for other
-// workers does not count. The result is the median of several rounds, and at least 0.
+// gradients that are not large are copied into one buffer, which is used again for each update, and
+// are summed there. All others stay in the new memory that the backward wrote, and are summed there
+// (BucketSizes::alone). The time spent waiting for other workers does not count. The result is the
+// median of several rounds, and at least 0.
 [[nodiscard]] Nanos averaging_time(const AveragingOf& what);
 
 // The part of all gradients that is measured: the first 256 MiB. Measuring all gradients of a large
