@@ -42,7 +42,8 @@ from cluster_report import bars_of, exit_code_of, report_of
 from fidelity import machine_of, say
 from hosts import Hosts
 from programs import Failed, Refused, alone, environment, peers, python, reason_in, together, train
-from undisturbed import ATTEMPTS, Disturbed, undisturbed, used_by_others
+from threads_seen import ThreadsSeen
+from undisturbed import ATTEMPTS, MOST_STOLEN, Disturbed, undisturbed, used_by_others
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROFILE_SECONDS = 15
@@ -87,7 +88,8 @@ class Bench:
         self.profiles = {}
         self.effective = Link("effective", args.effective) if args.effective else None
         self.results = {"benchmark": "cluster", "hosts": args.hosts, "workers_per_host": self.per_host,
-                        "machine": machine_of(args.program), "groups": [], "bars": []}
+                        "machine": machine_of(args.program), "most_stolen": args.most_stolen,
+                        "groups": [], "bars": []}
 
     # ---- our program without hosts -----------------------------------------------------------
 
@@ -102,7 +104,8 @@ class Bench:
             result = measure()
             self.hosts.wait_for_end()
             return result
-        return undisturbed(alone, others=used_by_others, attempts=self.args.attempts)
+        return undisturbed(alone, others=used_by_others, attempts=self.args.attempts,
+                           most_stolen=self.args.most_stolen)
 
     def profile(self, name):
         company = min(self.workers, os.cpu_count())
@@ -163,8 +166,13 @@ class Bench:
                 str(model.batch), "--no-evaluation", "--minibatches", str(minibatches)]
 
     def run_ours(self, name, row, minibatches):
-        answer = train(self.hosts, self.per_host, [*self.words(name, minibatches), *row["inputs"]],
-                       self.args.pin)
+        words = [*self.words(name, minibatches), *row["inputs"]]
+        if self.args.threads:
+            with ThreadsSeen() as seen:
+                answer = train(self.hosts, self.per_host, words, self.args.pin)
+            row["threads"] = seen.used
+        else:
+            answer = train(self.hosts, self.per_host, words, self.args.pin)
         return {"samples_per_second": answer["samples_per_second"], "samples": answer["samples"],
                 "busy": answer["utilisation"],
                 "compute_over_simulated": answer["compute_over_simulated"]}
@@ -356,6 +364,11 @@ def arguments():
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=15, help="that a run should train")
     parser.add_argument("--attempts", type=int, help="of a run that is disturbed")
+    parser.add_argument("--most-stolen", type=float, default=MOST_STOLEN, metavar="SHARE",
+                        help="of the processors' time, that the host of a virtual machine may take "
+                             "away from a run (%(default)s)")
+    parser.add_argument("--threads", action="store_true",
+                        help="also say how many cores each kind of thread of our systems uses")
     parser.add_argument("--pin", action="store_true", help="each process to a core of its own")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

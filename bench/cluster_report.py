@@ -14,6 +14,7 @@ from cluster_formulas import (
     spread_of,
     wire_bytes_of,
 )
+from threads_seen import text_of
 
 STEADY = 0.05  # a row whose runs spread more is too unsteady to judge
 STALE_GAIN = 1.25  # what a system with stale weights must gain, or `auto` leaves it (--prefer balanced)
@@ -61,6 +62,8 @@ def table_of(group):
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     notes = [f"{row['system']}: {row.get('refused', 'not measured')}"
              for row in group["rows"] if not is_measured(row)]
+    notes += [f"{row['system']}, cores by thread: {text_of(row['threads'])}"
+              for row in group["rows"] if row.get("threads")]
     if group.get("auto"):
         notes.append(f"auto takes {group['auto']}")
     return "\n".join(lines + [f"- {note}" for note in notes + group.get("notes", [])])
@@ -167,7 +170,8 @@ def exit_code_of(results):
 def report_of(results):
     machine = results["machine"]
     lines = [f"{results['hosts']} hosts of {results['workers_per_host']}; {machine['cores']} cores "
-             f"({machine['processor']}), torch {machine['torch']}; medians", ""]
+             f"({machine['processor']}), torch {machine['torch']}; medians of runs from which the "
+             f"machine's host took at most {100 * results['most_stolen']:.0f} % of the processors' time", ""]
     for group in results["groups"]:
         lines += [title_of(group), "", table_of(group), ""]
     return "\n".join(lines + [verdict_of(each) for each in results["bars"]]) + "\n"

@@ -159,7 +159,7 @@ class Report(unittest.TestCase):
         group = group_of(wired("pipedream", 44, 70), wired("dp-bsp", 2.5, 8800))
         group["rows"][0]["simulated"] = 45
         text = report_of({"hosts": 2, "workers_per_host": 1, "groups": [group],
-                          "machine": {"cores": 2, "processor": "x", "torch": "2"},
+                          "machine": {"cores": 2, "processor": "x", "torch": "2"}, "most_stolen": 0.02,
                           "bars": bars_of(group, (2, 1), TRAITS)})
         self.assertIn("2 hosts of 1; 2 cores (x), torch 2", text)
         self.assertIn("pipedream of its simulated speed: 0.978 (bar 0.97): met", text)

@@ -52,6 +52,10 @@ class Undisturbed(unittest.TestCase):
         self.assertEqual(machine.measure(), 3)
         self.assertEqual(machine.pauses, 2)
 
+    def test_a_noisier_machine_is_measured_where_that_is_wanted(self):
+        machine = Machine([6, 5])
+        self.assertEqual(undisturbed(machine.run, machine.look, machine.pause, most_stolen=0.05), 2)
+
     def test_it_ends_where_every_attempt_is_disturbed(self):
         machine = Machine([50] * (ATTEMPTS + 1))
         with self.assertRaisesRegex(Disturbed, "run it again later"):
