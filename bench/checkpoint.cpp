@@ -48,7 +48,7 @@ struct Sides {
 };
 
 // Trains without and with checkpoints, by turns. The last training's checkpoints stay in `folder`.
-Sides train_by_turns(const model::Network& network, const plan::Plan& plan, const train::Data& data,
+Sides train_by_turns(const model::Network& network, const plan::Plan& plan, const data::Data& data,
                      const fs::path& folder, std::int64_t every) {
   Sides sides;
   checkpoint::Manifest about;
@@ -139,7 +139,7 @@ int main(int count, char** arguments) {
   const model::NetworkEntry& entry = model::zoo_entry("vgg16");
   const model::Network network =
       entry.make(model::Options(entry.options, {{"image-size", "32"}, {"classes", "10"}}), kBatch);
-  const train::Data data = train::open_data("", network, 1);
+  const data::Data data = data::open_data("", network, 1);
   const profile::Profile profile = train::profile_for_training(
       network, {.seed = 1, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
   const plan::Plan plan = bench::straight_plan(profile, 2).plan;

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/median.h"
+#include "data/synthetic.h"
 #include "model/keep_memory.h"
 #include "model/zoo.h"
 #include "report/table.h"
 #include "train/profiling.h"
-#include "train/synthetic.h"
 #include "training.h"
 
 namespace {
@@ -22,8 +22,8 @@ using namespace pipedream;
 constexpr int kRounds = 7;
 constexpr int kWorkers = 2;
 constexpr std::int64_t kBatch = 32;
-constexpr std::int64_t kMinibatches = 10 * train::kSyntheticTraining / kBatch;  // ten whole epochs
-constexpr double kBar = 20e-6;                                                  // seconds per op
+constexpr std::int64_t kMinibatches = 10 * data::kSyntheticTraining / kBatch;  // ten whole epochs
+constexpr double kBar = 20e-6;                                                 // seconds per op
 
 struct Round {
   double predicted = 0;  // seconds per minibatch
@@ -34,15 +34,15 @@ struct Round {
 
 // Returns the ops that a worker runs per minibatch, as a mean over workers.
 double ops_per_minibatch(const model::Network& network, const plan::Plan& plan,
-                         const train::Data& data) {
-  const std::int64_t epoch = train::kSyntheticTraining / kBatch;
+                         const data::Data& data) {
+  const std::int64_t epoch = data::kSyntheticTraining / kBatch;
   const auto outcome =
       bench::trained(network, plan, data, {.minibatches = epoch, .keep_timeline = true});
   return static_cast<double>(outcome.measured.timeline.events.size()) /
          static_cast<double>(epoch * kWorkers);
 }
 
-Round measure(const model::Network& network, const train::Data& data) {
+Round measure(const model::Network& network, const data::Data& data) {
   const profile::Profile profile = train::profile_for_training(
       network, {.seed = 1, .budget = std::chrono::duration<double>(2), .workers = kWorkers}, {});
   const systems::Planned planned = bench::straight_plan(profile, kWorkers);
@@ -66,7 +66,7 @@ int main(int count, char** arguments) {
   const model::NetworkEntry& entry = model::zoo_entry("mlp");
   const model::Network network = entry.make(
       model::Options(entry.options, {{"inputs", "16"}, {"hidden", "64"}, {"layers", "2"}}), kBatch);
-  const train::Data data = train::open_data("", network, 1);
+  const data::Data data = data::open_data("", network, 1);
   std::vector<Round> rounds;
   for (int i = 0; i < kRounds; ++i) {
     rounds.push_back(measure(network, data));

@@ -14,12 +14,12 @@
 #include <torch/optim/sgd.h>
 
 #include "core/median.h"
+#include "data/batches.h"
 #include "model/keep_memory.h"
 #include "model/threads.h"
 #include "model/whole_model.h"
 #include "model/zoo.h"
 #include "report/table.h"
-#include "train/batches.h"
 #include "train/profiling.h"
 #include "training.h"
 
@@ -62,13 +62,13 @@ const std::vector<Case> kCases{
      true}};
 
 // A plain libtorch training loop. Returns seconds per minibatch.
-double bare_loop(const model::Network& network, const train::Data& data) {
+double bare_loop(const model::Network& network, const data::Data& data) {
   model::use_threads(1);
   model::WholeModel model(network, at::kCPU, kSeed);
   std::vector<at::Tensor> parameters;
   for (const auto& [name, parameter] : model.parameters()) parameters.push_back(parameter);
   torch::optim::SGD optimiser(parameters, torch::optim::SGDOptions(kRate).momentum(0.9));
-  const train::Batches batches(data.training->samples(), network.batch, kSeed, true);
+  const data::Batches batches(data.training->samples(), network.batch, kSeed, true);
   auto began = std::chrono::steady_clock::now();
   for (std::int64_t t = 0; t < kMinibatches; ++t) {
     if (t == kWarmUp) began = std::chrono::steady_clock::now();
@@ -88,7 +88,7 @@ double bare_loop(const model::Network& network, const train::Data& data) {
 
 // Two plain loops at the same time, on two threads. Returns the mean of their seconds per
 // minibatch.
-double two_bare_loops(const model::Network& network, const train::Data& data) {
+double two_bare_loops(const model::Network& network, const data::Data& data) {
   double other = 0;
   std::thread beside([&] { other = bare_loop(network, data); });
   const double one = bare_loop(network, data);
@@ -108,7 +108,7 @@ Ratios measure(const Case& wanted) {
   const model::NetworkEntry& entry = model::zoo_entry(wanted.model);
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
-  const train::Data data = train::open_data("", network, kSeed);
+  const data::Data data = data::open_data("", network, kSeed);
   std::vector<double> one_worker, of_predicted, of_one_worker, two_loops, stashing;
   for (int i = 0; i < kRepetitions; ++i) {
     const profile::Profile profile = train::profile_for_training(

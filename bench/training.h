@@ -30,7 +30,7 @@ struct RunOptions {
 
 // Trains a plan, without evaluations.
 inline train::TrainingOutcome trained(const model::Network& network, const plan::Plan& plan,
-                                      const train::Data& data, const RunOptions& options) {
+                                      const data::Data& data, const RunOptions& options) {
   runtime::Job job{.network = network, .plan = plan, .seed = options.seed};
   job.keep_timeline = options.keep_timeline;
   job.make_optimiser = [&] { return train::make_optimiser({.learning_rate = options.rate}); };
@@ -45,7 +45,7 @@ inline train::TrainingOutcome trained(const model::Network& network, const plan:
 
 // Trains a plan, and returns the seconds per minibatch in the steady state.
 inline double seconds_per_minibatch(const model::Network& network, const plan::Plan& plan,
-                                    const train::Data& data, const RunOptions& options) {
+                                    const data::Data& data, const RunOptions& options) {
   return static_cast<double>(network.batch) /
          trained(network, plan, data, options).measured.samples_per_second;
 }

@@ -31,7 +31,7 @@ if(PD_HTTPLIB_FOUND)
 else()
   string(APPEND PD_NOT_BUILT "|page/live_httplib\\.cpp$")
 endif()
-set(PD_LIBRARIES_train ZLIB::ZLIB)
+set(PD_LIBRARIES_data ZLIB::ZLIB)
 set(PD_LIBRARIES_pt2 ZLIB::ZLIB)
 
 # What is handed to it is finite (src/plan/smallest_larger.h).

@@ -9,10 +9,10 @@
 #include <ATen/ops/empty.h>
 
 #include "core/testing.h"
+#include "data/batches.h"
+#include "data/data_set.h"
 #include "imported/network.h"
 #include "model/weights_file.h"
-#include "train/batches.h"
-#include "train/data_set.h"
 #include "train/optimiser_options.h"
 #include "train/resume_testing.h"
 #include "train/trainer.h"
@@ -69,7 +69,7 @@ class ImportedReference : public testing::TestWithParam<Example> {
 
   // The minibatches that a training here has, for PyTorch to use the same.
   void write_order() const {
-    const train::Batches batches(kSamples - kSamples / 10, kBatch, kSeed, /*shuffle=*/true);
+    const data::Batches batches(kSamples - kSamples / 10, kBatch, kSeed, /*shuffle=*/true);
     const at::Tensor order = at::empty({2 * kUpdates, kBatch}, at::kLong);
     for (std::int64_t i = 0; i < 2 * kUpdates; ++i) {
       const auto row = batches.samples_of(i);
@@ -85,7 +85,7 @@ class ImportedReference : public testing::TestWithParam<Example> {
   };
   [[nodiscard]] Trained train(const model::Network& network, const plan::Plan& plan,
                               std::int64_t minibatches) const {
-    const train::Data data = open();
+    const data::Data data = open();
     runtime::Job job{.network = network, .plan = plan, .seed = kSeed};
     job.make_optimiser = [&] {
       return train::make_optimiser(
@@ -101,8 +101,8 @@ class ImportedReference : public testing::TestWithParam<Example> {
     trained.weights = train::train_on_threads(recipe, job, data, observer, std::nullopt).weights;
     return trained;
   }
-  [[nodiscard]] train::Data open() const {
-    return train::open_data("safetensors:" + file(".safetensors").string(), network(), kSeed);
+  [[nodiscard]] data::Data open() const {
+    return data::open_data("safetensors:" + file(".safetensors").string(), network(), kSeed);
   }
 
   // Cuts the network into `stages` stages of about equally many layers.

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "cluster/local.h"
+#include "data/data_set.h"
 #include "model/zoo.h"
 #include "systems/choice.h"
 #include "systems/simulation.h"
-#include "train/data_set.h"
 #include "train/optimiser_options.h"
 #include "train/profiling.h"
 #include "train/trainer.h"
@@ -26,7 +26,7 @@ class Subject {
   Subject(const std::string& name, const std::map<std::string, std::string>& sizes,
           std::int64_t batch)
       : network_(make(name, sizes, batch)),
-        data_(train::open_data("", network_, 0)),
+        data_(data::open_data("", network_, 0)),
         profile_(with_even_times(train::profile_for_training(
             network_, {.budget = std::chrono::duration<double>(0.1)}, optimiser()))),
         model_(profile_),
@@ -96,7 +96,7 @@ class Subject {
   }
 
   model::Network network_;
-  train::Data data_;
+  data::Data data_;
   profile::Profile profile_;
   systems::Model model_;
   cluster::Cluster cluster_;

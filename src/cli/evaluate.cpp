@@ -117,7 +117,7 @@ fs::path run_folder(const EvaluateFlags& flags) {
   return run;
 }
 
-const train::DataSet& chosen_data(const EvaluateFlags& flags, const train::Data& data) {
+const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& data) {
   if (flags.on_training) return *data.training;
   if (data.held_out == nullptr)
     throw CannotMeet("no samples are held out: choose --held-out, or --on-training");
@@ -159,8 +159,8 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   check_threads(flags.threads);
   const model::Network network = network_of(flags, settings.entry);
   const FoundWeights weights = find_weights(given, network);
-  const train::Data opened = train::open_data(flags.data, network, flags.seed, flags.held_out);
-  const train::DataSet& data = chosen_data(given, opened);
+  const data::Data opened = data::open_data(flags.data, network, flags.seed, flags.held_out);
+  const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));
   const runtime::Computing computing = computing_of(flags, network);

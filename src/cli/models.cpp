@@ -6,10 +6,10 @@
 #include "cli/commands.h"
 #include "cli/network_flags.h"
 #include "core/text.h"
+#include "data/task.h"
 #include "graph/cut.h"
 #include "model/zoo.h"
 #include "report/table.h"
-#include "train/task.h"
 
 namespace pipedream::cli {
 namespace {
@@ -108,7 +108,7 @@ void print_layers(const model::NetworkEntry& entry, bool as_json) {
   }
   std::cout << entry.name << ": " << entry.about << ", "
             << report::grouped(model::parameter_count(network)) << " parameters, minibatch of "
-            << network.batch << ", reads " << train::inputs_text(network) << "\n\n"
+            << network.batch << ", reads " << data::inputs_text(network) << "\n\n"
             << table.text();
   for (const std::string& note : entry.notes) std::cerr << note << "\n";
 }

@@ -16,12 +16,12 @@
 #include "core/file.h"
 #include "core/machine.h"
 #include "core/text.h"
+#include "data/task.h"
 #include "model/device.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
 #include "profile/profile_file.h"
 #include "systems/planning.h"
-#include "train/task.h"
 
 namespace pipedream::cli {
 
@@ -42,7 +42,7 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   check_checkpoint_flags(flags);
   check_replanning();
   if (speaks() && !flags.dry_run) claim_outputs();
-  data_ = train::open_data(flags.data, network_, flags.seed, flags.held_out);
+  data_ = data::open_data(flags.data, network_, flags.seed, flags.held_out);
   if (data_.held_out == nullptr) request_.evaluate = false;
   train::want_evaluations(request_);
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
@@ -57,7 +57,7 @@ void TrainCommand::say(const std::string& line) const {
 
 // What each process reads by itself, and all must have alike.
 train::Settings TrainCommand::inputs() const {
-  const auto count = [](const train::DataSet* data) {
+  const auto count = [](const data::DataSet* data) {
     return counted(data == nullptr ? 0 : data->samples(), "sample", "samples");
   };
   train::Settings inputs{

@@ -113,7 +113,7 @@ class TrainCommand {
   StartingPoint start_;
   train::Request request_;
   runtime::Computing computing_;
-  train::Data data_;
+  data::Data data_;
   std::optional<train::RunFolder> folder_;  // only in the first process, with --out
   train::Preparation preparation_;
   train::PlanRequest plan_request_;

@@ -13,10 +13,10 @@
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "data/data_name.h"
 #include "imported/entry.h"
 #include "report/table.h"
 #include "systems/choice.h"
-#include "train/data_name.h"
 #include "transport/mpi.h"
 
 namespace pipedream::cli {
@@ -122,14 +122,14 @@ template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
   if (is_path(name) || (name == "model" && imported::is_file_name(text)))
     return change(text).string();
-  return name == "data" ? train::with_files(text, change) : text;
+  return name == "data" ? data::with_files(text, change) : text;
 }
 
 // Whether the value `given` of the setting `name` is the file of the value `own`, which somebody
 // has moved or copied. Of a model's file only the name is compared here: the checkpoint knows the
 // model.
 bool is_moved(const std::string& name, const std::string& given, const std::string& own) {
-  if (name == "data") return train::was_moved(own, given);
+  if (name == "data") return data::was_moved(own, given);
   return name == "model" && given != own && imported::is_file_name(own) &&
          imported::is_file_name(given) &&
          std::filesystem::path(given).filename() == std::filesystem::path(own).filename();

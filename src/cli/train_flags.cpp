@@ -6,9 +6,9 @@
 #include "cli/flags.h"
 #include "cli/page_flags.h"
 #include "core/error.h"
+#include "data/data_set.h"
 #include "page/live_address.h"
 #include "runtime/job.h"
-#include "train/data_set.h"
 #include "train/request.h"
 
 namespace pipedream::cli {
@@ -42,7 +42,7 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
                   "Share of the samples to hold out for the evaluation, taken from the end; 0 "
                   "holds out none. Only for data without held-out samples of its own [0.1; idx: "
                   "0.2]")
-      ->check(range<double>(0, train::kMostHeldOut, "a number"));
+      ->check(range<double>(0, data::kMostHeldOut, "a number"));
 }
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {

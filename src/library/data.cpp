@@ -12,7 +12,7 @@ namespace {
 
 // Samples that the user's function loads. load() checks type, shape and bound of every tensor: a
 // wrong one would fail later, somewhere in a layer. Throws BadUsage.
-class CallersData final : public train::DataSet {
+class CallersData final : public data::DataSet {
  public:
   explicit CallersData(Samples samples) : samples_(std::move(samples)) {}
   std::int64_t samples() const override { return samples_.count; }
@@ -53,8 +53,8 @@ class CallersData final : public train::DataSet {
 };
 
 // The data set of these samples. Loads the first sample of every input, so that load() checks it.
-std::unique_ptr<const train::DataSet> checked(const Samples& samples,
-                                              const model::Network& network) {
+std::unique_ptr<const data::DataSet> checked(const Samples& samples,
+                                             const model::Network& network) {
   if (!samples.load) throw BadUsage("there are samples, and no function that loads them");
   auto data = std::make_unique<CallersData>(samples);
   const std::array<std::int64_t, 1> first{0};
@@ -64,7 +64,7 @@ std::unique_ptr<const train::DataSet> checked(const Samples& samples,
 
 }  // namespace
 
-train::Data data_of(const Data& data, const model::Network& network) {
+data::Data data_of(const Data& data, const model::Network& network) {
   if (data.training.count < 1) throw BadUsage("there are no samples to train on");
   return {checked(data.training, network),
           data.held_out.count > 0 ? checked(data.held_out, network) : nullptr};

@@ -194,7 +194,7 @@ Result train(const Network& network, const Plan& plan, const Data& data,
              const TrainOptions& options) {
   transport::MpiWorld* const mpi = library::mpi_of(options.world);
   const model::Network& layers = network.impl().network;
-  train::Data samples;
+  data::Data samples;
   train::Request request;
   std::optional<FileLock> lock;
   train::agree(mpi, [&] {

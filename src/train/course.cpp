@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "data/microbatches.h"
 #include "systems/simulation.h"
-#include "train/microbatches.h"
 
 namespace pipedream::train {
 
 std::int64_t samples_in_all(std::int64_t samples, std::int64_t batch, std::int64_t epochs,
                             const std::optional<std::int64_t>& minibatches) {
-  const Batches in_users_units(samples, batch, /*seed=*/0, /*shuffle=*/false);
+  const data::Batches in_users_units(samples, batch, /*seed=*/0, /*shuffle=*/false);
   return in_users_units.samples_until(minibatches.value_or(epochs * in_users_units.per_epoch()));
 }
 
@@ -33,10 +33,11 @@ Course::Course(const CourseOptions& options, const plan::Plan& plan, cost::Repli
   all_samples_ = options.beginning.samples + batches_.samples_until(minibatches_);
 }
 
-schedule::Extent extent_of(const Batches& batches, std::int64_t batch, int microbatches,
+schedule::Extent extent_of(const data::Batches& batches, std::int64_t batch, int microbatches,
                            std::int64_t last, std::int64_t count) {
   schedule::Extent extent{count, microbatches, microbatches};
-  extent.last = static_cast<int>(microbatches_in(batches.samples_in(last), batch, microbatches));
+  extent.last =
+      static_cast<int>(data::microbatches_in(batches.samples_in(last), batch, microbatches));
   return extent;
 }
 

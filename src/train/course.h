@@ -4,10 +4,10 @@
 
 #include <optional>
 
+#include "data/batches.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
 #include "systems/schedules.h"
-#include "train/batches.h"
 
 namespace pipedream::train {
 
@@ -29,7 +29,7 @@ struct EvaluationTimes {
 
 // What was trained before, by the run that a checkpoint was taken from.
 struct Beginning {
-  StreamStart stream;
+  data::StreamStart stream;
   std::int64_t samples = 0;    // trained before, over all epochs
   double loss = 0;             // of the last minibatch
   std::int64_t minibatch = 0;  // minibatches of the schedules trained before
@@ -69,7 +69,7 @@ struct Stretch {
 // The extent of `count` consecutive minibatches of the stream `batches`, each of `batch` samples
 // and cut into `microbatches` if it is a full one. `last` is the number of the last of them in the
 // stream.
-[[nodiscard]] schedule::Extent extent_of(const Batches& batches, std::int64_t batch,
+[[nodiscard]] schedule::Extent extent_of(const data::Batches& batches, std::int64_t batch,
                                          int microbatches, std::int64_t last, std::int64_t count);
 
 // Immutable, so safe to use from several threads.
@@ -80,7 +80,7 @@ class Course {
 
   // The minibatches that the schedule trains. They have Recipe::batch samples or, if the replicas
   // of the first stage share a minibatch (dapple), that many for each replica.
-  [[nodiscard]] const Batches& batches() const { return batches_; }
+  [[nodiscard]] const data::Batches& batches() const { return batches_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   // Minibatches of the stream that are still to be trained.
   [[nodiscard]] std::int64_t minibatches() const { return minibatches_; }
@@ -134,11 +134,11 @@ class Course {
 
   CourseOptions options_;
   int microbatches_;
-  std::int64_t batch_;        // samples of a minibatch of the schedule
-  std::int64_t round_;        // minibatches of a whole update of all stages
-  Batches in_users_units_;    // all samples from the training's beginning, by Recipe::batch
-  std::int64_t all_samples_;  // of the whole training
-  Batches batches_;
+  std::int64_t batch_;            // samples of a minibatch of the schedule
+  std::int64_t round_;            // minibatches of a whole update of all stages
+  data::Batches in_users_units_;  // all samples from the training's beginning, by Recipe::batch
+  std::int64_t all_samples_;      // of the whole training
+  data::Batches batches_;
   std::int64_t minibatches_;
 };
 

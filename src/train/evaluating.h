@@ -4,10 +4,10 @@
 #include <chrono>
 #include <functional>
 
+#include "data/data_set.h"
 #include "runtime/devices.h"
 #include "runtime/score.h"
 #include "runtime/state.h"
-#include "train/data_set.h"
 
 namespace pipedream::train {
 
@@ -15,7 +15,7 @@ namespace pipedream::train {
 struct EvaluationCase {
   const model::Network& network;
   runtime::FindTensor weights;  // finds all parameters and buffers of the network
-  const DataSet& data;
+  const data::DataSet& data;
   std::int64_t samples = 1;  // to evaluate, from the first of `data` on
   int workers = 1;           // threads of this process; each has the whole network
   int threads = 1;           // that each worker computes with

@@ -1,10 +1,10 @@
 // Hands the samples of a data set to a schedule, item by item (a minibatch or a microbatch).
 #pragma once
 
+#include "data/batches.h"
+#include "data/data_set.h"
 #include "runtime/feed.h"
 #include "schedule/schedule.h"
-#include "train/batches.h"
-#include "train/data_set.h"
 
 namespace pipedream::train {
 
@@ -15,7 +15,7 @@ class ItemFeed final : public runtime::Feed {
   // Minibatch 0 of the schedule is minibatch `first` of the stream `batches`. Each minibatch is cut
   // evenly into the number of microbatches that `extent` says. `trained`: samples that were trained
   // before the stream began.
-  ItemFeed(const DataSet& data, const Batches& batches, const schedule::Extent& extent,
+  ItemFeed(const data::DataSet& data, const data::Batches& batches, const schedule::Extent& extent,
            std::int64_t first, std::int64_t trained = 0)
       : data_(data), batches_(batches), extent_(extent), first_(first), trained_(trained) {}
 
@@ -26,8 +26,8 @@ class ItemFeed final : public runtime::Feed {
                   std::int64_t count) const override;
 
  private:
-  const DataSet& data_;
-  Batches batches_;
+  const data::DataSet& data_;
+  data::Batches batches_;
   schedule::Extent extent_;
   std::int64_t first_;
   std::int64_t trained_;

@@ -6,12 +6,12 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "data/batches.h"
+#include "data/networks_testing.h"
+#include "data/synthetic.h"
 #include "model/blocks.h"
 #include "model/whole_model.h"
-#include "train/batches.h"
-#include "train/networks_testing.h"
 #include "train/optimiser_options.h"
-#include "train/synthetic.h"
 
 namespace pipedream::train {
 namespace {
@@ -24,11 +24,11 @@ class Learner {
   Learner(const model::Network& network, const OptimiserOptions& options)
       : network_(network),
         model_(network, at::kCPU, kSeed),
-        data_(open_synthetic(network, kSeed)),
+        data_(data::open_synthetic(network, kSeed)),
         optimiser_(make_optimiser(options)) {}
 
   void train(std::int64_t minibatches) {
-    const Batches batches(data_.training->samples(), network_.batch, kSeed, true);
+    const data::Batches batches(data_.training->samples(), network_.batch, kSeed, true);
     for (std::int64_t minibatch = 0; minibatch < minibatches; ++minibatch) {
       torch::autograd::backward(
           {loss(*data_.training, batches.samples_of(minibatch), minibatch, true)}, {});
@@ -50,7 +50,7 @@ class Learner {
   }
 
  private:
-  [[nodiscard]] at::Tensor loss(const DataSet& set, const std::vector<std::int64_t>& samples,
+  [[nodiscard]] at::Tensor loss(const data::DataSet& set, const std::vector<std::int64_t>& samples,
                                 std::int64_t minibatch, bool training) {
     model::Values inputs;
     for (const model::InputSpec& input : network_.inputs)
@@ -60,7 +60,7 @@ class Learner {
 
   const model::Network& network_;
   model::WholeModel model_;
-  Data data_;
+  data::Data data_;
   std::unique_ptr<runtime::Optimiser> optimiser_;
 };
 
@@ -99,7 +99,7 @@ void expect_learns(const model::Network& network, const OptimiserOptions& option
 }
 
 TEST(Learning, FeaturesByAPerceptron) {
-  expect_learns(small_network("mlp", {{"inputs", "64"}, {"hidden", "32"}}, 32),
+  expect_learns(data::small_network("mlp", {{"inputs", "64"}, {"hidden", "32"}}, 32),
                 {.learning_rate = 0.1}, 20, 0.1);
 }
 
@@ -110,24 +110,24 @@ TEST(Learning, ImagesByConvolutions) {
 // The vocabulary has 31 words, so the loss begins near log(31). A network that knew only how often
 // each word occurs could not halve it.
 TEST(Learning, LanguageByATransformer) {
-  expect_learns(small_network("gpt", {{"hidden", "32"}, {"context", "16"}}, 32),
+  expect_learns(data::small_network("gpt", {{"hidden", "32"}, {"context", "16"}}, 32),
                 {.learning_rate = 0.3}, 40, 0.5);
 }
 
 TEST(Learning, LanguageByTiedLstms) {
   expect_learns(
-      small_network("awd-lm", {{"hidden", "64"}, {"embedding", "32"}, {"length", "16"}}, 32),
+      data::small_network("awd-lm", {{"hidden", "64"}, {"embedding", "32"}, {"length", "16"}}, 32),
       {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 40, 0.75);
 }
 
 // With Adam: the initial weights of such a narrow GNMT are so small that SGD would take too long.
 TEST(Learning, TranslationByGnmt) {
-  expect_learns(small_network("gnmt8", {{"hidden", "32"}, {"length", "8"}}, 32),
+  expect_learns(data::small_network("gnmt8", {{"hidden", "32"}, {"length", "8"}}, 32),
                 {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 50, 0.65);
 }
 
 TEST(Learning, CaptionsByS2vt) {
-  expect_learns(small_network("s2vt", {{"hidden", "32"}}, 32),
+  expect_learns(data::small_network("s2vt", {{"hidden", "32"}}, 32),
                 {.kind = OptimiserKind::kAdam, .learning_rate = 0.01}, 60, 0.5);
 }
 

@@ -78,7 +78,7 @@ void want_same_machine(const PreparationCase& of, const profile::Profile& profil
 }
 
 // Returns the inputs of a minibatch of `data`, which begins again at its end.
-model::MakeInput inputs_of(const DataSet& data, std::int64_t batch) {
+model::MakeInput inputs_of(const data::DataSet& data, std::int64_t batch) {
   return [&data, batch](const model::InputSpec& input, std::int64_t minibatch) {
     std::vector<std::int64_t> samples(static_cast<std::size_t>(batch));
     for (std::size_t i = 0; i < samples.size(); ++i)

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "data/data_set.h"
 #include "model/network.h"
 #include "plan/plan_file.h"
 #include "report/training_table.h"
 #include "systems/choice.h"
 #include "systems/simulation.h"
-#include "train/data_set.h"
 #include "train/request.h"
 #include "transport/mpi.h"
 
@@ -65,7 +65,7 @@ struct Preparation {
 
 struct PreparationCase {
   const model::Network& network;
-  const DataSet& data;  // the samples to train on, with which the network is profiled
+  const data::DataSet& data;  // the samples to train on, with which the network is profiled
   const PlanRequest& plan;
   const Request& training;
   Workers workers;

@@ -203,7 +203,7 @@ runtime::Job Session::make_job(const Request& request) const {
   return job;
 }
 
-TrainingOutcome Session::run(const Data& data, const Observer& observer) const {
+TrainingOutcome Session::run(const data::Data& data, const Observer& observer) const {
   if (job_.devices.empty()) want_memory_for_training(file_, workers_here(), copies());
   if (world_ == nullptr) return train_on_threads(recipe_, job_, data, observer, link_);
   return train_as_process(*world_, recipe_, job_, data, observer, link_);

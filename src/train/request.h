@@ -115,7 +115,7 @@ class Session {
 
   // Trains. Only the process of worker 0 gets the outcome; the others get only
   // `TrainingOutcome::interrupted`. Whatever failed first is thrown.
-  [[nodiscard]] TrainingOutcome run(const Data& data, const Observer& observer) const;
+  [[nodiscard]] TrainingOutcome run(const data::Data& data, const Observer& observer) const;
 
   // The plan. If there is a schedule of the user's own, with that schedule's microbatches.
   [[nodiscard]] const plan::Plan& plan() const { return file_.plan; }

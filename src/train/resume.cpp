@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
-#include "train/data_name.h"
+#include "data/data_name.h"
 
 namespace pipedream::train {
 namespace {
@@ -101,7 +101,7 @@ std::vector<std::string> changed_settings(const Manifest& before, const Manifest
       for (const std::string& line : differences(before.model_facts, now.model_facts, ""))
         changed.push_back("the model's " + line);
   }
-  const bool same_data = before.data == now.data || was_moved(before.data, now.data);
+  const bool same_data = before.data == now.data || data::was_moved(before.data, now.data);
   if (!same_data) compare("data", before.data, now.data);
   if (same_data && before.data_samples != now.data_samples)
     changed.push_back("`data` has " + std::to_string(now.data_samples) + " samples now and had " +
@@ -170,7 +170,7 @@ checkpoint::Position resumed_position(const Manifest& before, const Manifest& no
   checkpoint::Position position = before.position;
   if (!counts_steps_differently(before, now)) return position;
   position.samples = beginning_of(before, now).samples;
-  position.step = Batches(now.data_samples, now.batch, /*seed=*/0, /*shuffle=*/false)
+  position.step = data::Batches(now.data_samples, now.batch, /*seed=*/0, /*shuffle=*/false)
                       .minibatches_until(position.samples);
   return position;
 }

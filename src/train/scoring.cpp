@@ -10,7 +10,7 @@
 
 namespace pipedream::train {
 
-std::int64_t evaluated_samples(const DataSet& data, const model::Network& network,
+std::int64_t evaluated_samples(const data::DataSet& data, const model::Network& network,
                                std::int64_t wanted) {
   const std::int64_t samples = std::min(wanted, data.samples());
   if (!network.has_fixed_batch) return samples;
@@ -20,7 +20,7 @@ std::int64_t evaluated_samples(const DataSet& data, const model::Network& networ
 runtime::Score score_on(const ScoredData& scored, const runtime::Job& job, runtime::Worker& worker,
                         transport::Transport& control,
                         const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
-  const Batches batches(scored.samples, scored.batch, job.seed, /*shuffle=*/false);
+  const data::Batches batches(scored.samples, scored.batch, job.seed, /*shuffle=*/false);
   const std::int64_t all = batches.per_epoch();
   const std::int64_t step = plan::worker_count(job.plan);
   runtime::Pace pace(control, job.patience);

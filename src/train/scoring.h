@@ -4,22 +4,22 @@
 
 #include <functional>
 
+#include "data/data_set.h"
 #include "runtime/worker.h"
-#include "train/data_set.h"
 
 namespace pipedream::train {
 
 // What to compute a score on: the first `samples` samples of `data`.
 struct ScoredData {
-  const DataSet& data;
+  const data::DataSet& data;
   std::int64_t samples = 1;
   std::int64_t batch = 1;  // samples of a minibatch of the schedule
 };
 
 // How many samples of `data` are evaluated if `wanted` are asked for: whole minibatches if the
 // network computes no smaller ones.
-[[nodiscard]] std::int64_t evaluated_samples(const DataSet& data, const model::Network& network,
-                                             std::int64_t wanted);
+[[nodiscard]] std::int64_t evaluated_samples(const data::DataSet& data,
+                                             const model::Network& network, std::int64_t wanted);
 
 // Returns the sum of all workers' scores. Must be called by all workers of `job` at the same point,
 // between two segments. `progress` is called at worker 0 with the minibatches done and the number

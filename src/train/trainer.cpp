@@ -85,7 +85,7 @@ EvaluationTimes evaluation_times(const Recipe& recipe) {
 }
 
 CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
-                             const DataSet& training) {
+                             const data::DataSet& training) {
   return {.samples = training.samples(),
           .batch = recipe.batch,
           .epochs = recipe.epochs,
@@ -98,7 +98,7 @@ CourseOptions course_options(const Recipe& recipe, const runtime::Job& job,
 }
 
 RateCurve rate_curve(const Recipe& recipe, const runtime::Job& job, const Course& course,
-                     const DataSet& training) {
+                     const data::DataSet& training) {
   const cost::Traits& traits = recipe.schedule != nullptr
                                    ? recipe.schedule->rules.traits
                                    : systems::find_system(job.plan.system).traits;
@@ -121,7 +121,7 @@ runtime::Job job_with(runtime::Job job, const RateCurve& curve, const model::Mem
 // the thread of `reader_`.
 class TrainingWorker {
  public:
-  TrainingWorker(const Recipe& recipe, const runtime::Job& job, const Data& data,
+  TrainingWorker(const Recipe& recipe, const runtime::Job& job, const data::Data& data,
                  const Observer& observer, const runtime::Seat& seat,
                  std::shared_ptr<model::MemoryLedger> ledger)
       : recipe_(recipe),
@@ -241,7 +241,7 @@ class TrainingWorker {
   [[nodiscard]] Seconds since_start() const { return seat_.clock.now(); }
 
   const Recipe& recipe_;
-  const Data& data_;
+  const data::Data& data_;
   const Observer& observer_;
   const runtime::Seat& seat_;
   Course course_;
@@ -531,8 +531,8 @@ schedule::Replicas check_recipe(const Recipe& recipe, const runtime::Job& job) {
   return schedule.rules.traits.replicas;
 }
 
-TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, const Data& data,
-                                 const Observer& observer,
+TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
+                                 const data::Data& data, const Observer& observer,
                                  const std::optional<transport::Links>& link) {
   TrainingOutcome outcome;
   const auto ledger = model::make_memory_ledger();
@@ -547,7 +547,7 @@ TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job, 
 }
 
 TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recipe,
-                                 const runtime::Job& job, const Data& data,
+                                 const runtime::Job& job, const data::Data& data,
                                  const Observer& observer,
                                  const std::optional<transport::Links>& link) {
   static_assert(std::is_trivially_copyable_v<runtime::OpPlace> &&

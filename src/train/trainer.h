@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "data/data_set.h"
 #include "runtime/job.h"
 #include "runtime/results.h"
 #include "runtime/run.h"
@@ -12,7 +13,6 @@
 #include "systems/measured.h"
 #include "systems/schedules.h"
 #include "train/course.h"
-#include "train/data_set.h"
 #include "train/goal.h"
 #include "train/learning_rate.h"
 #include "train/saver.h"
@@ -142,13 +142,13 @@ struct TrainingOutcome {
 
 // Trains on threads of this process, one per worker. If workers fail, throws the first failure.
 [[nodiscard]] TrainingOutcome train_on_threads(const Recipe& recipe, const runtime::Job& job,
-                                               const Data& data, const Observer& observer,
+                                               const data::Data& data, const Observer& observer,
                                                const std::optional<transport::Links>& link);
 
 // Trains as one worker of a world of processes. All processes must call it with the same arguments.
 // Only worker 0 gets an outcome. The other workers get only `interrupted`.
 [[nodiscard]] TrainingOutcome train_as_process(transport::MpiWorld& world, const Recipe& recipe,
-                                               const runtime::Job& job, const Data& data,
+                                               const runtime::Job& job, const data::Data& data,
                                                const Observer& observer,
                                                const std::optional<transport::Links>& link);
 

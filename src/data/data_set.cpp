@@ -1,0 +1,139 @@
+#include "data/data_set.h"
+
+#include <vector>
+
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/text.h"
+#include "data/cifar.h"
+#include "data/idx.h"
+#include "data/synthetic.h"
+#include "data/tensor_files.h"
+#include "data/text.h"
+#include "data/tokens.h"
+
+namespace pipedream::data {
+
+namespace {
+
+using HeldOut = std::optional<double>;
+
+// A kind of data, what its name is followed by, and how it is opened.
+struct DataKind {
+  const char* name;
+  const char* argument;
+  Data (*open)(const std::string& argument, const model::Network& network, HeldOut held_out);
+};
+
+std::vector<std::filesystem::path> files_in(const std::string& list) {
+  const auto names = split(list, ',');
+  return {names.begin(), names.end()};
+}
+
+// The samples of another data set that fill whole minibatches. A short last one is left out.
+class WholeMinibatches final : public DataSet {
+ public:
+  WholeMinibatches(std::unique_ptr<const DataSet> of, std::int64_t batch)
+      : of_(std::move(of)), samples_(of_->samples() / batch * batch) {
+    if (samples_ == 0)
+      throw CannotMeet("the data, or its held-out part, has " +
+                       counted(of_->samples(), "sample", "samples") +
+                       ", and every minibatch must have " + std::to_string(batch));
+  }
+  std::int64_t samples() const override { return samples_; }
+  at::Tensor load(const model::InputSpec& input,
+                  std::span<const std::int64_t> samples) const override {
+    return of_->load(input, samples);
+  }
+
+ private:
+  std::unique_ptr<const DataSet> of_;
+  std::int64_t samples_;
+};
+
+constexpr DataKind kDataKinds[] = {
+    {"idx", "DIR",
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_idx(path, n, share);
+     }},
+    {"cifar", "DIR",
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_cifar(path, n, share);
+     }},
+    {"tokens", "FILE",
+     [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_tokens(files_in(list), n, share);
+     }},
+    {"text", "FILE",
+     [](const std::string& path, const model::Network& n, HeldOut share) {
+       return open_text(path, n, share.value_or(kHeldOutShare));
+     }},
+    {"safetensors", "FILE",
+     [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_safetensors(files_in(list), n, share);
+     }},
+    {"npy", "FILE,FILE", [](const std::string& list, const model::Network& n, HeldOut share) {
+       return open_npy(files_in(list), n, share.value_or(kHeldOutShare));
+     }}};
+
+Data open_any(const std::string& spec, const model::Network& network, std::uint64_t seed,
+              HeldOut held_out) {
+  if (spec.empty() || spec == "synthetic") {
+    want_no_share(held_out, "made-up data");
+    return open_synthetic(network, seed);
+  }
+  const std::size_t colon = spec.find(':');
+  const std::string kind = spec.substr(0, colon);
+  const std::string path = colon == std::string::npos ? "" : spec.substr(colon + 1);
+  std::vector<std::string> names{"synthetic"};
+  for (const DataKind& known : kDataKinds) {
+    names.emplace_back(known.name);
+    if (kind != known.name) continue;
+    if (path.empty())
+      throw BadUsage("the data set '" + kind + "' needs a " +
+                     (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
+                     kind + ":" + known.argument);
+    return known.open(path, network, held_out);
+  }
+  std::string suggested = suggestion(kind, names);
+  for (const auto& [ending, prefix] : {std::pair(".safetensors", "safetensors:"),
+                                       {".npy", "npy:"},
+                                       {".txt", "text:"},
+                                       {".u32", "tokens:"}})
+    if (colon == std::string::npos && spec.ends_with(ending))
+      suggested = " (did you mean '" + printable(prefix + spec) + "'?)";
+  throw BadUsage("there is no data set '" + printable(spec) + "'" + suggested);
+}
+
+}  // namespace
+
+std::int64_t share_of(std::int64_t all, double share) {
+  return static_cast<std::int64_t>(static_cast<double>(all) * share);
+}
+
+std::int64_t held_out_of(std::int64_t all, double share) {
+  const std::int64_t count = share_of(all, share);
+  if (share > 0 && count == 0)
+    throw CannotMeet("the data has " + counted(all, "sample", "samples") + ", and the share " +
+                     brief_number(share) +
+                     " of them, which is less than one, would be held out: `held_out` 0 holds "
+                     "none out");
+  return count;
+}
+
+void want_no_share(std::optional<double> held_out, const std::string& data) {
+  if (held_out.value_or(0) > 0)
+    throw BadUsage("`held_out`: " + data + " has held-out samples of its own");
+}
+
+Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed,
+               std::optional<double> held_out) {
+  Data data = open_any(spec, network, seed, held_out);
+  if (held_out && *held_out == 0) data.held_out.reset();
+  if (!network.has_fixed_batch) return data;
+  for (auto* set : {&data.training, &data.held_out})
+    if (*set != nullptr) *set = std::make_unique<WholeMinibatches>(std::move(*set), network.batch);
+  return data;
+}
+
+}  // namespace pipedream::data

@@ -1,0 +1,68 @@
+// Data sets that training reads, and how `--data` names them (docs/runtime.md, data).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "model/network.h"
+
+namespace pipedream::data {
+
+// Samples that a network learns from, numbered from 0. Immutable once opened; safe to share between
+// threads.
+class DataSet {
+ public:
+  virtual ~DataSet() = default;
+
+  // How many samples the data set has.
+  [[nodiscard]] virtual std::int64_t samples() const = 0;
+
+  // Returns the values of `input` for the samples with these numbers, stacked along dimension 0 in
+  // the given order, on the CPU. `input` must be an input of the network that the data set was
+  // opened for.
+  [[nodiscard]] virtual at::Tensor load(const model::InputSpec& input,
+                                        std::span<const std::int64_t> samples) const = 0;
+};
+
+// The share of the samples that is held out, the last ones, if a file has no held-out samples of
+// its own and the user names no share.
+inline constexpr double kHeldOutShare = 0.1;
+inline constexpr double kMostHeldOut = 0.9;  // the largest share that a user may name
+
+// Returns how many of `all` samples, or characters, are `share` of them, rounded down.
+[[nodiscard]] std::int64_t share_of(std::int64_t all, double share);
+// Returns how many of `all` samples are held out. Throws CannotMeet if `share` is not 0, but makes
+// less than one.
+[[nodiscard]] std::int64_t held_out_of(std::int64_t all, double share);
+// Throws BadUsage if `held_out` is more than 0: `data` has held-out samples of its own.
+void want_no_share(std::optional<double> held_out, const std::string& data);
+
+// The two data sets of a training run. Each has at least one sample.
+struct Data {
+  std::unique_ptr<const DataSet> training;  // never null
+  // For evaluation; never trained on. Null if the user holds nothing out.
+  std::unique_ptr<const DataSet> held_out;
+  // How samples were prepared, for whoever uses the trained weights elsewhere: normalisation,
+  // resizing, the table of tokens.
+  std::map<std::string, std::string> facts{};
+};
+
+// Opens the data that `spec` names for `network`:
+//   "synthetic" or ""  generated from `seed` (data/synthetic.h)
+//   "idx:DIR"          images in MNIST's format (data/idx.h)
+//   "cifar:DIR"        images of CIFAR-10 or CIFAR-100 (data/cifar.h)
+//   "tokens:FILE[,FILE]"  numbers of tokens for language models (data/tokens.h)
+//   "text:FILE"        characters for language models (data/text.h)
+//   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (data/tensor_files.h)
+// `held_out` is the share that is held out; 0 for none. Throws BadUsage, suggesting the nearest
+// name, for any other `spec`, and for a share of data that has held-out samples of its own;
+// CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
+// its content is wrong.
+[[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,
+                             std::uint64_t seed, std::optional<double> held_out = std::nullopt);
+
+}  // namespace pipedream::data

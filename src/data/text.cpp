@@ -1,0 +1,70 @@
+#include "data/text.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/error.h"
+#include "core/file.h"
+#include "core/text.h"
+#include "data/token_set.h"
+
+namespace pipedream::data {
+namespace {
+
+using Tokens = std::vector<std::uint8_t>;
+
+// The bytes that occur in a file.
+struct Alphabet {
+  std::array<std::uint8_t, 256> rank{};  // of each byte, among the bytes that occur
+  std::vector<unsigned char> bytes;      // that occur, in ascending order
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(bytes.size()); }
+};
+
+Alphabet alphabet_of(const std::string& text) {
+  std::array<bool, 256> occurs{};
+  for (const char c : text) occurs[static_cast<unsigned char>(c)] = true;
+  Alphabet alphabet;
+  for (std::size_t byte = 0; byte < occurs.size(); ++byte)
+    if (occurs[byte]) {
+      alphabet.rank[byte] = static_cast<std::uint8_t>(alphabet.bytes.size());
+      alphabet.bytes.push_back(static_cast<unsigned char>(byte));
+    }
+  return alphabet;
+}
+
+Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
+  Tokens tokens(text.size());
+  std::transform(text.begin(), text.end(), tokens.begin(),
+                 [&](char c) { return alphabet.rank[static_cast<unsigned char>(c)]; });
+  return tokens;
+}
+
+}  // namespace
+
+Data open_text(const std::filesystem::path& file, const model::Network& network,
+               double held_out_share) {
+  const LanguageModel task = language_model(network, "text is");
+  const std::string text = read_file(file);
+  const auto held_out =
+      static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
+  const Alphabet alphabet = alphabet_of(text);
+  want_vocabulary(
+      alphabet.count(),
+      file.string() + " has " + std::to_string(alphabet.count()) + " different characters", task,
+      network);
+  constexpr const char* kKind = "characters";
+  if (held_out_share > 0)
+    want_enough(held_out, "the held-out end of " + file.string(), kKind, task);
+  const std::size_t training = text.size() - held_out;
+  want_enough(training, "the part of " + file.string() + " to train on", kKind, task);
+  const auto owner = std::make_shared<const Tokens>(tokens_of(text, alphabet));
+  const std::span<const std::uint8_t> tokens(*owner);
+  return {std::make_unique<TokenSet<std::uint8_t>>(tokens.first(training), owner, task),
+          std::make_unique<TokenSet<std::uint8_t>>(tokens.last(held_out), owner, task),
+          // The bytes that the tokens 0, 1, … stand for.
+          {{"tokens", to_hex(std::string(alphabet.bytes.begin(), alphabet.bytes.end()))}}};
+}
+
+}  // namespace pipedream::data
