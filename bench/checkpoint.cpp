@@ -139,7 +139,7 @@ int main(int count, char** arguments) {
   const model::NetworkEntry& entry = model::zoo_entry("vgg16");
   const model::Network network =
       entry.make(model::Options(entry.options, {{"image-size", "32"}, {"classes", "10"}}), kBatch);
-  const data::Data data = data::open_data("", network, 1);
+  const data::Data data = data::open_data("", network, {.seed = 1});
   const profile::Profile profile = train::profile_for_training(
       network, {.seed = 1, .budget = std::chrono::duration<double>(5), .workers = 2}, {});
   const plan::Plan plan = bench::straight_plan(profile, 2).plan;

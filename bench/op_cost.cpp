@@ -66,7 +66,7 @@ int main(int count, char** arguments) {
   const model::NetworkEntry& entry = model::zoo_entry("mlp");
   const model::Network network = entry.make(
       model::Options(entry.options, {{"inputs", "16"}, {"hidden", "64"}, {"layers", "2"}}), kBatch);
-  const data::Data data = data::open_data("", network, 1);
+  const data::Data data = data::open_data("", network, {.seed = 1});
   std::vector<Round> rounds;
   for (int i = 0; i < kRounds; ++i) {
     rounds.push_back(measure(network, data));

@@ -108,7 +108,7 @@ Ratios measure(const Case& wanted) {
   const model::NetworkEntry& entry = model::zoo_entry(wanted.model);
   const model::Network network =
       entry.make(model::Options(entry.options, wanted.options), wanted.batch);
-  const data::Data data = data::open_data("", network, kSeed);
+  const data::Data data = data::open_data("", network, {.seed = kSeed});
   std::vector<double> one_worker, of_predicted, of_one_worker, two_loops, stashing;
   for (int i = 0; i < kRepetitions; ++i) {
     const profile::Profile profile = train::profile_for_training(

@@ -102,7 +102,8 @@ class ImportedReference : public testing::TestWithParam<Example> {
     return trained;
   }
   [[nodiscard]] data::Data open() const {
-    return data::open_data("safetensors:" + file(".safetensors").string(), network(), kSeed);
+    return data::open_data("safetensors:" + file(".safetensors").string(), network(),
+                           {.seed = kSeed});
   }
 
   // Cuts the network into `stages` stages of about equally many layers.

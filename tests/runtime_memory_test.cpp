@@ -26,7 +26,7 @@ class Subject {
   Subject(const std::string& name, const std::map<std::string, std::string>& sizes,
           std::int64_t batch)
       : network_(make(name, sizes, batch)),
-        data_(data::open_data("", network_, 0)),
+        data_(data::open_data("", network_, {.seed = 0})),
         profile_(with_even_times(train::profile_for_training(
             network_, {.budget = std::chrono::duration<double>(0.1)}, optimiser()))),
         model_(profile_),

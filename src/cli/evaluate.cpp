@@ -159,7 +159,8 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   check_threads(flags.threads);
   const model::Network network = network_of(flags, settings.entry);
   const FoundWeights weights = find_weights(given, network);
-  const data::Data opened = data::open_data(flags.data, network, flags.seed, flags.held_out);
+  const data::Data opened =
+      data::open_data(flags.data, network, {.seed = flags.seed, .held_out = flags.held_out});
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));

@@ -45,6 +45,10 @@ class WholeMinibatches final : public DataSet {
                   std::span<const std::int64_t> samples) const override {
     return of_->load(input, samples);
   }
+  at::Tensor load_for_epoch(std::int64_t epoch, const model::InputSpec& input,
+                            std::span<const std::int64_t> samples) const override {
+    return of_->load_for_epoch(epoch, input, samples);
+  }
 
  private:
   std::unique_ptr<const DataSet> of_;
@@ -76,11 +80,10 @@ constexpr DataKind kDataKinds[] = {
        return open_npy(files_in(list), n, share.value_or(kHeldOutShare));
      }}};
 
-Data open_any(const std::string& spec, const model::Network& network, std::uint64_t seed,
-              HeldOut held_out) {
+Data open_any(const std::string& spec, const model::Network& network, const DataOptions& options) {
   if (spec.empty() || spec == "synthetic") {
-    want_no_share(held_out, "made-up data");
-    return open_synthetic(network, seed);
+    want_no_share(options.held_out, "made-up data");
+    return open_synthetic(network, options.seed);
   }
   const std::size_t colon = spec.find(':');
   const std::string kind = spec.substr(0, colon);
@@ -93,7 +96,7 @@ Data open_any(const std::string& spec, const model::Network& network, std::uint6
       throw BadUsage("the data set '" + kind + "' needs a " +
                      (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
                      kind + ":" + known.argument);
-    return known.open(path, network, held_out);
+    return known.open(path, network, options.held_out);
   }
   std::string suggested = suggestion(kind, names);
   for (const auto& [ending, prefix] : {std::pair(".safetensors", "safetensors:"),
@@ -126,10 +129,9 @@ void want_no_share(std::optional<double> held_out, const std::string& data) {
     throw BadUsage("`held_out`: " + data + " has held-out samples of its own");
 }
 
-Data open_data(const std::string& spec, const model::Network& network, std::uint64_t seed,
-               std::optional<double> held_out) {
-  Data data = open_any(spec, network, seed, held_out);
-  if (held_out && *held_out == 0) data.held_out.reset();
+Data open_data(const std::string& spec, const model::Network& network, const DataOptions& options) {
+  Data data = open_any(spec, network, options);
+  if (options.held_out && *options.held_out == 0) data.held_out.reset();
   if (!network.has_fixed_batch) return data;
   for (auto* set : {&data.training, &data.held_out})
     if (*set != nullptr) *set = std::make_unique<WholeMinibatches>(std::move(*set), network.batch);

@@ -26,6 +26,15 @@ class DataSet {
   // opened for.
   [[nodiscard]] virtual at::Tensor load(const model::InputSpec& input,
                                         std::span<const std::int64_t> samples) const = 0;
+
+  // As load(), for training in epoch `epoch`. A data set that changes its samples at random (crops
+  // or flips images, say) draws the changes from its seed, the epoch and the sample's number, so
+  // that equal arguments give equal values on all workers.
+  [[nodiscard]] virtual at::Tensor load_for_epoch(std::int64_t epoch, const model::InputSpec& input,
+                                                  std::span<const std::int64_t> samples) const {
+    (void)epoch;
+    return load(input, samples);
+  }
 };
 
 // The share of the samples that is held out, the last ones, if a file has no held-out samples of
@@ -51,18 +60,24 @@ struct Data {
   std::map<std::string, std::string> facts{};
 };
 
+// How data is opened, besides where it is.
+struct DataOptions {
+  std::uint64_t seed = 0;          // of data that is made up
+  std::optional<double> held_out;  // the share that is held out; 0 for none
+};
+
 // Opens the data that `spec` names for `network`:
-//   "synthetic" or ""  generated from `seed` (data/synthetic.h)
+//   "synthetic" or ""  generated from `DataOptions::seed` (data/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (data/idx.h)
 //   "cifar:DIR"        images of CIFAR-10 or CIFAR-100 (data/cifar.h)
 //   "tokens:FILE[,FILE]"  numbers of tokens for language models (data/tokens.h)
 //   "text:FILE"        characters for language models (data/text.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (data/tensor_files.h)
-// `held_out` is the share that is held out; 0 for none. Throws BadUsage, suggesting the nearest
+// Throws BadUsage, suggesting the nearest
 // name, for any other `spec`, and for a share of data that has held-out samples of its own;
 // CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
 // its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,
-                             std::uint64_t seed, std::optional<double> held_out = std::nullopt);
+                             const DataOptions& options = {});
 
 }  // namespace pipedream::data

@@ -14,13 +14,13 @@ using test::message_of;
 
 std::string refused_spec(const std::string& spec) {
   const auto network = small_network("mlp");
-  return message_of<BadUsage>([&] { (void)open_data(spec, network, 1); });
+  return message_of<BadUsage>([&] { (void)open_data(spec, network, {.seed = 1}); });
 }
 
 TEST(DataSet, NoSpecMeansSynthetic) {
   const auto network = small_network("mlp");
   for (const char* spec : {"", "synthetic"}) {
-    const Data data = open_data(spec, network, 1);
+    const Data data = open_data(spec, network, {.seed = 1});
     EXPECT_EQ(data.training->samples(), kSyntheticTraining);
     EXPECT_EQ(data.held_out->samples(), kSyntheticHeldOut);
   }
@@ -34,8 +34,10 @@ TEST(DataSet, AnUnknownSpecIsAnsweredWithTheNearest) {
 
 TEST(DataSet, HoldsNothingOutIfTheShareIsZero) {
   const auto network = small_network("mlp");
-  EXPECT_EQ(open_data("", network, 1, 0.0).held_out, nullptr);
-  EXPECT_NE(message_of<BadUsage>([&] { (void)open_data("", network, 1, 0.3); }).find("`held_out`"),
+  EXPECT_EQ(open_data("", network, {.seed = 1, .held_out = 0.0}).held_out, nullptr);
+  EXPECT_NE(message_of<BadUsage>([&] {
+              (void)open_data("", network, {.seed = 1, .held_out = 0.3});
+            }).find("`held_out`"),
             std::string::npos)
       << "made-up data has held-out samples of its own";
 }
@@ -55,7 +57,7 @@ TEST(DataSet, FilesNeedTheirPath) {
 
 TEST(DataSet, AMissingFileIsAnIoError) {
   const auto gpt = small_network("gpt");
-  EXPECT_THROW((void)open_data("text:/no/such/file", gpt, 1), IoError);
+  EXPECT_THROW((void)open_data("text:/no/such/file", gpt, {.seed = 1}), IoError);
 }
 
 }  // namespace

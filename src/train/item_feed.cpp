@@ -22,8 +22,9 @@ at::Tensor ItemFeed::load(const model::InputSpec& input, const schedule::Item& i
                           std::int64_t first, std::int64_t count) const {
   const Range range = even_part(minibatch_samples(item.minibatch), item.microbatch,
                                 extent_.microbatches_of(item.minibatch));
-  return data_.load(input,
-                    batches_.samples_of(first_ + item.minibatch, range.first + first, count));
+  const std::int64_t minibatch = first_ + item.minibatch;
+  return data_.load_for_epoch(batches_.epoch_of(minibatch), input,
+                              batches_.samples_of(minibatch, range.first + first, count));
 }
 
 }  // namespace pipedream::train

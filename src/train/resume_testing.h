@@ -84,7 +84,7 @@ class Training {
     return recipe;
   }
   TrainingOutcome run(const Recipe& recipe) const {
-    const data::Data data = data::open_data("", network_, kTrainingSeed);
+    const data::Data data = data::open_data("", network_, {.seed = kTrainingSeed});
     runtime::Job job{.network = network_, .plan = plan_, .seed = kTrainingSeed};
     if (!device_.is_cpu())
       job.devices.assign(static_cast<std::size_t>(plan::worker_count(plan_)), device_);

@@ -48,7 +48,7 @@ struct Trained {
 
 Trained train(const model::Network& network, const plan::Plan& plan, const Recipe& recipe) {
   Trained trained;
-  const data::Data data = data::open_data("", network, 3);
+  const data::Data data = data::open_data("", network, {.seed = 3});
   runtime::Job job{.network = network, .plan = plan, .seed = 3};
   job.make_optimiser = [] { return make_optimiser({.learning_rate = 0.05}); };
   job.keep_timeline = true;
@@ -65,7 +65,7 @@ Trained train(const model::Network& network, const plan::Plan& plan, const Recip
 // nobody and must hear of it too.
 TEST(Trainer, EndsWhenItsObserverFails) {
   const model::Network network = make_mlp(16);
-  const data::Data data = data::open_data("", network, 3);
+  const data::Data data = data::open_data("", network, {.seed = 3});
   const test::TemporaryFolder folder;
   for (const std::size_t stages : {1, 2}) {
     const plan::Plan plan = straight(network, "pipedream", stages);
