@@ -88,7 +88,7 @@ Settings read_settings(const EvaluateFlags& given, const fs::path& run,
 
 FoundWeights in_checkpoint(const model::Network& network, const train::SoundCheckpoint& found) {
   train::want_fitting(network, found);
-  return {train::tensors_of(found), found.path.string()};
+  return {train::weights_to_use(found), found.path.string()};
 }
 
 FoundWeights in_file(const model::Network& network, const std::string& file) {

@@ -101,6 +101,11 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
   command.add_flag("--decay-weights-only", flags->decay_weights_only,
                    "No weight decay for biases and for the scales of normalisations");
   command
+      .add_option("--ema", flags->ema,
+                  "Keep the exponential moving average of the weights with this decay, e.g. 0.999; "
+                  "it is evaluated and exported")
+      ->check(range<double>(0, 1, "a number"));
+  command
       .add_option("--label-smoothing", flags->label_smoothing,
                   "Share of each label that is spread evenly over all classes; for the loss "
                   "cross-entropy [0]")
@@ -321,6 +326,7 @@ train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
   options.momentum = flags.momentum.value_or(options.momentum);
   options.weight_decay = flags.weight_decay;
   options.decays_vectors = !flags.decay_weights_only;
+  options.ema = flags.ema;
   return options;
 }
 

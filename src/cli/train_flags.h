@@ -50,6 +50,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   double weight_decay = 0;
   bool decay_weights_only = false;
   double label_smoothing = 0;
+  std::optional<double> ema;
   std::optional<double> clip;
   bool no_evaluation = false;
   std::optional<std::int64_t> evaluate_every;

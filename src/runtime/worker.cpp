@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "model/threads.h"
 #include "runtime/failure.h"
+#include "runtime/tensor_message.h"
 #include "schedule/cut.h"
 #include "schedule/lower.h"
 
@@ -26,6 +27,11 @@ namespace {
 // How many losses a worker may have queued on its device without having read them. Enough to keep
 // the device busy, and few enough that a loss that is not finite is noticed soon.
 constexpr std::size_t kMostPendingLosses = 8;
+
+// How many items are read before they are needed: one is read while another waits to be used.
+constexpr std::size_t kMostItemsAhead = 2;
+// How many ops of the program are searched for them.
+constexpr std::size_t kMostOpsAhead = 128;
 
 // Called in a catch block: whether the failure is that some worker, this one or another, waited too
 // long for a message or lost its peer.
@@ -57,7 +63,8 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       recorder_(me, clock, job.keep_timeline, device_, job.memory_now),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
       replica_gradients_(channels.collectives, channels.device_sums, routes_, job.averaging,
-                         copies_, job.patience) {
+                         copies_, job.patience),
+      reader_([this](StageId stage, const Item& item) { return read(stage, item); }) {
   model::use_threads(job.threads);
   for (const Straggler& straggler : job.stragglers)
     if (straggler.worker == me) held_back_ = 1 / straggler.speed - 1;
@@ -106,6 +113,8 @@ void Worker::run(const Segment& segment) {
   mailbox_.begin([&segment](const Item& item) { return segment.feed.samples(item); });
   for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
   begin_averaging(segment.schedule.rules);
+  const auto forget = [this](const Segment*) { reader_.drop(); };  // before the segment's feed ends
+  const std::unique_ptr<const Segment, decltype(forget)> reading(&segment, forget);
   run_program();
   end_segment([this] { take_losses(0); });
   if (segment.schedule.rules.traits.asynchronous) end_segment([this] { served_->settle(); });
@@ -117,9 +126,12 @@ void Worker::run_program() {
   schedule::OwnProgram program(segment_->schedule, routes_, me_);
   std::int64_t begun = -1;  // the latest minibatch that was begun
   schedule::Cut cut;
+  looked_ahead_ = 0;
   while (const schedule::Op* next = program.peek()) {
     const schedule::Op op = *next;
+    read_ahead(program);
     program.pop();
+    --looked_ahead_;
     if (segment_->end_before) {
       const auto minibatch = schedule::minibatch_in_program(
           op, [&](std::size_t ahead) { return program.peek(ahead); });
@@ -139,6 +151,16 @@ void Worker::run_program() {
     } catch (...) {  // layers and data sets of the library's users may throw anything
       fail(to_text(place_of(op)));
     }
+  }
+}
+
+void Worker::read_ahead(schedule::OwnProgram& program) {
+  while (looked_ahead_ == 0 ||
+         (looked_ahead_ < kMostOpsAhead && reader_.waiting() < kMostItemsAhead)) {
+    const schedule::Op* op = program.peek(looked_ahead_);
+    if (op == nullptr) return;
+    ++looked_ahead_;
+    if (const auto* load = std::get_if<schedule::Load>(op)) reader_.want(load->stage, load->item);
   }
 }
 
@@ -231,15 +253,22 @@ double Worker::loss_weight(StageId stage, const Item& item) const {
          static_cast<double>(segment_->feed.minibatch_samples(item.minibatch));
 }
 
+Values Worker::read(StageId stage, const Item& item) const {
+  const Range range = share(stage, item);
+  Values values;
+  for (const model::InputSpec& input : stages_.at(stage).loaded())
+    values[job_.network.graph.layer(input.layer).outputs[0]] =
+        range.count > 0 ? segment_->feed.load(input, item, range.first, range.count)
+                        : at::empty({0});
+  return values;
+}
+
 void Worker::run(const schedule::Load& load) {
   const Nanos start = recorder_.now();
-  const Range range = share(load.stage, load.item);
   Values& values = loaded_[{load.stage, load.item}];
-  for (const model::InputSpec& input : stages_.at(load.stage).loaded())
-    values[job_.network.graph.layer(input.layer).outputs[0]] =
-        range.count > 0
-            ? copies_.to_device(segment_->feed.load(input, load.item, range.first, range.count))
-            : at::empty({0});
+  // What the reading thread allocated counts as this worker's memory from now on.
+  for (const auto& [value, tensor] : reader_.take(load.stage, load.item))
+    values[value] = copies_.to_device(device_.is_cpu() ? to_tensor(to_message(tensor)) : tensor);
   const Nanos end = recorder_.now();
   other_wait_ += end - start;
   recorder_.add(load, start, end);
