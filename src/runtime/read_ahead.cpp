@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/thread.h"
+#include "model/memory_meter.h"
 #include "model/threads.h"
 
 namespace pipedream::runtime {
@@ -53,6 +54,9 @@ void ReadAhead::drop() {
 
 void ReadAhead::run() {
   model::use_threads(1);
+  // Lets libtorch note what this thread allocates. It warns when a worker, whose memory is metered,
+  // frees memory that was not noted.
+  const model::MemoryMeter noted;
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return ends_ || !queue_.empty(); });

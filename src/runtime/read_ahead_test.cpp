@@ -56,7 +56,7 @@ TEST(ReadAhead, ThrowsAFailureWhereTheItemIsTakenAndGoesOnWithTheNext) {
   reader.want(kStage, {0, 0});
   reader.want(kStage, {1, 0});
   EXPECT_EQ(number_in(reader.take(kStage, {1, 0})), 1);
-  EXPECT_EQ(message_of<std::runtime_error>([&] {
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] {
               (void)reader.take(kStage, {0, 0});
             }),
             "a bad sample");

@@ -173,8 +173,9 @@ class TrainingWorker {
     }
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
-    with_averages(
-        [&] { outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control); });
+    // The outcome shares the workers' memory, so the averages stay in it.
+    if (recipe_.uses_averages) runtime::swap_with_averages(worker_);
+    outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
     if (seat_.me == WorkerId{0}) finish(outcome);
     return outcome;
   }
