@@ -196,6 +196,11 @@ bool is_seen(const SoundCheckpoint& checkpoint) {
   }
 }
 
+model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint) {
+  if (checkpoint.manifest.files.empty()) return {};
+  return model::WeightsReader(checkpoint.path / checkpoint.manifest.files.front().name).metadata();
+}
+
 runtime::FindTensor weights_to_use(const SoundCheckpoint& checkpoint) {
   return [all = tensors_of(checkpoint)](const std::string& name) {
     const auto average = all(runtime::name_of_average(name));

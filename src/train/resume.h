@@ -89,6 +89,9 @@ struct PlainWeights {
 // Whether this machine sees the checkpoint: the same manifest under the same path.
 [[nodiscard]] bool is_seen(const SoundCheckpoint& checkpoint);
 
+// The metadata of a checkpoint's files, which are those of files of weights.
+[[nodiscard]] model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint);
+
 // Finds the weights to use outside of the training: the averages of parameters, if the checkpoint
 // has them (runtime::kAverage). Opens the files at once; throws IoError or BadFile.
 [[nodiscard]] runtime::FindTensor weights_to_use(const SoundCheckpoint& checkpoint);
