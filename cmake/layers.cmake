@@ -13,6 +13,7 @@ set(PD_LAYERS
     "systems: core graph cluster profile cost plan schedule timeline simulate"
     "report: core graph cluster profile cost plan schedule timeline simulate systems"
     "page: core graph cluster profile cost plan schedule timeline simulate systems report"
+    "text: core"
     "pt2: core"
     "place: core"
     "model: core graph +torch"
