@@ -15,6 +15,7 @@ set(PD_LAYERS
     "page: core graph cluster profile cost plan schedule timeline simulate systems report"
     "pt2: core"
     "place: core"
+    "image: core"
     "model: core graph +torch"
     "imported: core graph pt2 model +torch"
     "profiler: core place graph profile model +torch"
@@ -22,7 +23,7 @@ set(PD_LAYERS
     "transport: core"
     "probe: core cluster cost report transport"
     "runtime: core place graph plan schedule timeline model transport +torch"
-    "data: core graph model +torch"
+    "data: core graph image model +torch"
     "train: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
     "library: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
     "cli: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")

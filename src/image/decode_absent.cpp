@@ -1,0 +1,15 @@
+// Takes the place of decode.cpp, png.cpp and jpeg.cpp in builds without libpng or libjpeg.
+#include "core/error.h"
+#include "image/decode.h"
+
+namespace pipedream::image {
+
+bool can_decode() { return false; }
+
+Picture decode(std::string_view, const std::string& name, std::int64_t) {
+  throw CannotMeet(name +
+                   ": this build reads no PNG and JPEG files: install libpng and libjpeg (Debian: "
+                   "libpng-dev libjpeg-dev) and build again");
+}
+
+}  // namespace pipedream::image
