@@ -159,8 +159,8 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   check_threads(flags.threads);
   const model::Network network = network_of(flags, settings.entry);
   const FoundWeights weights = find_weights(given, network);
-  const data::Data opened =
-      data::open_data(flags.data, network, {.seed = flags.seed, .held_out = flags.held_out});
+  flags.pictures.augment.clear();  // also with --on-training
+  const data::Data opened = data::open_data(flags.data, network, data_options(flags));
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));

@@ -13,6 +13,8 @@ constexpr std::int64_t kChannels = 3;
 
 bool can_decode() { return true; }
 
+void want_decoder() {}
+
 Picture decode(std::string_view file, const std::string& name, std::int64_t most_pixels) {
   const Source source{file, name, most_pixels};
   if (is_png(file)) return decode_png(source);

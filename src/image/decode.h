@@ -14,6 +14,8 @@ inline constexpr std::int64_t kMostPixels = 100'000'000;
 
 // Whether the build has libpng and libjpeg.
 [[nodiscard]] bool can_decode();
+// Throws CannotMeet, which says what is missing, if it does not have them.
+void want_decoder();
 
 // Decodes `file`, the content of a PNG or a JPEG file. The content alone says which of them it is.
 // Pictures in grey become red, green and blue of equal value. A transparency is dropped. 16 bits

@@ -6,10 +6,15 @@ namespace pipedream::image {
 
 bool can_decode() { return false; }
 
-Picture decode(std::string_view, const std::string& name, std::int64_t) {
-  throw CannotMeet(name +
-                   ": this build reads no PNG and JPEG files: install libpng and libjpeg (Debian: "
-                   "libpng-dev libjpeg-dev) and build again");
+void want_decoder() {
+  throw CannotMeet(
+      "this build reads no PNG and JPEG files: install libpng and libjpeg (Debian: libpng-dev "
+      "libjpeg-dev) and build again");
+}
+
+Picture decode(std::string_view, const std::string&, std::int64_t) {
+  want_decoder();
+  return {};
 }
 
 }  // namespace pipedream::image
