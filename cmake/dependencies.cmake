@@ -98,3 +98,9 @@ if(PkgConfig_FOUND)
   pkg_check_modules(PD_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
   pd_prefer(PD_HTTPLIB_FOUND cpp-httplib libcpp-httplib-dev "train --serve is refused")
 endif()
+
+# libpng and libjpeg: decode the files of --data images:DIR. Debian's libjpeg-dev is libjpeg-turbo.
+find_package(PNG QUIET)
+pd_prefer(PNG_FOUND libpng libpng-dev "train --data images:DIR is refused")
+find_package(JPEG QUIET)
+pd_prefer(JPEG_FOUND libjpeg libjpeg-dev "train --data images:DIR is refused")

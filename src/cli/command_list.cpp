@@ -33,8 +33,10 @@ const std::map<std::string, std::vector<std::string>>& known_values() {
       {"precision", {"fp32", "bf16"}},
       {"cores", {"own", "any"}},
       {"learning-rate-decay", {"none", "cosine"}},
+      {"augment", {"flip", "crop:4", "resized-crop", "flip,crop:4", "flip,resized-crop"}},
       {"checkpoint-every", {"epoch", "never"}},
-      {"data", {"synthetic", "idx:", "cifar:", "text:", "tokens:", "safetensors:", "npy:"}}};
+      {"data",
+       {"synthetic", "idx:", "cifar:", "images:", "text:", "tokens:", "safetensors:", "npy:"}}};
   return values;
 }
 

@@ -69,8 +69,8 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   check_threads(flags.threads);
   const model::Network network = network_of(flags, settings.entry);
   const TrainedWeights weights = trained_weights(given, network, "evaluate");
-  const data::Data opened =
-      data::open_data(flags.data, network, {.seed = flags.seed, .held_out = flags.held_out});
+  flags.pictures.augment.clear();  // also with --on-training
+  const data::Data opened = data::open_data(flags.data, network, data_options(flags));
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));

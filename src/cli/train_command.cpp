@@ -42,7 +42,7 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   check_checkpoint_flags(flags);
   check_replanning();
   if (speaks() && !flags.dry_run) claim_outputs();
-  data_ = data::open_data(flags.data, network_, {.seed = flags.seed, .held_out = flags.held_out});
+  data_ = data::open_data(flags.data, network_, data_options(flags));
   if (data_.held_out == nullptr) request_.evaluate = false;
   train::want_evaluations(request_);
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};

@@ -195,6 +195,7 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
     files[train::kClusterFile] = cluster::to_toml(preparation_.cluster.value());
   else if (!flags_.cluster.empty())
     files[train::kClusterFile] = read_file(flags_.cluster);
+  if (!data_.skipped.empty()) files[train::kSkippedFile] = joined(data_.skipped, {}, "\n") + "\n";
   if (has_replanned()) return folder_->replace(files);
   folder_->begin(files);
   if (!request_.checkpoints.folder.empty()) folder_->prepare_checkpoints();

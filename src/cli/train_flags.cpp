@@ -27,6 +27,22 @@ std::function<std::string(const std::string&)> check_with(Parse parse) {
   };
 }
 
+// Those of data::PictureOptions.
+void add_picture_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+  data::PictureOptions& pictures = flags->pictures;
+  command.add_option("--augment", pictures.augment,
+                     "Change training pictures at random: flip, crop:4 (pixels of padding), "
+                     "resized-crop, resized-crop:0.2 (smallest share of the area); several with "
+                     "commas [none]");
+  command.add_option("--pixel-mean", pictures.pixel_mean,
+                     "Mean of the pixels of images:DIR, from 0 to 1, which is subtracted "
+                     "[0.485,0.456,0.406]");
+  command.add_option("--pixel-deviation", pictures.pixel_deviation,
+                     "Their standard deviation, by which is divided [0.229,0.224,0.225]");
+  command.add_flag("--skip-bad", pictures.skip_bad,
+                   "Decode all files of images:DIR first, and leave out those that are damaged");
+}
+
 void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   const auto count = range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber);
   CLI::Option* minibatches =
@@ -34,15 +50,19 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option("--epochs", flags->epochs, "Passes over the training data [1]")
       ->check(count)
       ->excludes(minibatches);
-  command.add_option("--data", flags->data,
-                     "synthetic, idx:DIR (MNIST's files), cifar:DIR, text:FILE, tokens:FILE, "
-                     "safetensors:FILE or npy:FILE,FILE [synthetic]");
+  command.add_option(
+      "--data", flags->data,
+      "synthetic, idx:DIR (MNIST's files), cifar:DIR, images:DIR (a folder for each "
+      "class), text:FILE, tokens:FILE, safetensors:FILE or npy:FILE,FILE [synthetic]");
   command
-      .add_option("--held-out", flags->held_out,
-                  "Share of the samples to hold out for the evaluation, taken from the end; 0 "
-                  "holds out none. Only for data without held-out samples of its own [0.1; idx: "
-                  "0.2]")
+      .add_option(
+          "--held-out", flags->held_out,
+          "Share of the samples to hold out for the evaluation, taken from the end, or from "
+          "each class of images:DIR; 0 holds out none. Only for data without held-out samples of "
+          "its own [0.1; idx: "
+          "0.2]")
       ->check(range<double>(0, data::kMostHeldOut, "a number"));
+  add_picture_flags(command, flags);
 }
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -314,6 +334,10 @@ train::RateOptions rate_options(const TrainFlags& flags) {
   if (!flags.learning_rate_decay.empty())
     options.decay = train::parse_decay(flags.learning_rate_decay);
   return options;
+}
+
+data::DataOptions data_options(const TrainFlags& flags) {
+  return {.seed = flags.seed, .held_out = flags.held_out, .pictures = flags.pictures};
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {

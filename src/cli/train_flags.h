@@ -13,6 +13,7 @@
 #include "cli/pictures.h"
 #include "cli/planning.h"
 #include "cli/simulation_flags.h"
+#include "data/data_set.h"
 #include "train/goal.h"
 #include "train/learning_rate.h"
 #include "train/optimiser_options.h"
@@ -36,6 +37,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::uint64_t seed = 0;
   std::string data;
   std::optional<double> held_out;  // the share of the samples
+  data::PictureOptions pictures;
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
   // Only for training with every system, and only if neither `minibatches` nor `epochs` is given:
@@ -107,6 +109,8 @@ struct CheckpointInterval {
 // Throws BadValue for a text that says none of what the flag takes.
 [[nodiscard]] CheckpointInterval checkpoint_interval(const std::string& text);
 
+// How --data is opened.
+[[nodiscard]] data::DataOptions data_options(const TrainFlags& flags);
 // When the training ends early.
 [[nodiscard]] train::Goal goal_of(const TrainFlags& flags);
 // How the learning rate changes. Throws BadValue for a text that is no span or no decay.

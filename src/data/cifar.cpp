@@ -91,7 +91,7 @@ std::optional<Pictures> read_all(const fs::path& folder, const std::vector<std::
 }  // namespace
 
 Data open_cifar(const fs::path& folder, const model::Network& network,
-                std::optional<double> held_out_share) {
+                std::optional<double> held_out_share, const Augmenter& augmenter) {
   for (const CifarKind& kind : {cifar10(), cifar100()}) {
     const auto training = read_all(folder, kind.training, kind);
     if (!training) continue;
@@ -100,7 +100,7 @@ Data open_cifar(const fs::path& folder, const model::Network& network,
     const PictureSets sets =
         held_out ? PictureSets{*training, *held_out}
                  : divided(*training, folder, held_out_share.value_or(kHeldOutShare));
-    return picture_data(sets, kind.normalisation, network, folder);
+    return picture_data(sets, kind.normalisation, network, folder, augmenter);
   }
   throw IoError(
       folder.string() +

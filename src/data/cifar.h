@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "data/augment.h"
 #include "data/data_set.h"
 
 namespace pipedream::data {
@@ -18,6 +19,7 @@ namespace pipedream::data {
 // is wrong, CannotMeet if the images do not fit the network, and BadUsage if a share is to be held
 // out and the folder has held-out images.
 [[nodiscard]] Data open_cifar(const std::filesystem::path& folder, const model::Network& network,
-                              std::optional<double> held_out_share = std::nullopt);
+                              std::optional<double> held_out_share = std::nullopt,
+                              const Augmenter& augmenter = {});
 
 }  // namespace pipedream::data

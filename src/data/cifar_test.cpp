@@ -44,6 +44,45 @@ TEST(Cifar, TenHasSeveralFilesToTrainOn) {
   EXPECT_EQ(data.facts.at("mean"), "0.4914, 0.4822, 0.4465");
 }
 
+TEST(Cifar, IsChangedAtRandomWhileItIsTrainedOnAndNeverForAnEvaluation) {
+  const TemporaryFolder folder;
+  std::string images;
+  for (int i = 0; i < 12; ++i) images += record("\1", static_cast<char>(10 * i), 90, 100);
+  std::string picture = record("\1", 0, 0, 0);
+  picture[1] = 100;  // the red of the first pixel
+  write_file_atomically(folder.path() / "data_batch_1.bin", picture + images);
+  write_file_atomically(folder.path() / "test_batch.bin", images);
+  const auto network = of_three_channels();
+  const auto& image = input_of(network, "image");
+  const auto open = [&](const std::string& augment) {
+    return open_cifar(folder.path(), network, std::nullopt, {parse_augmentation(augment), 1});
+  };
+  const Data plain = open("");
+  const std::vector<std::int64_t> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const std::vector<std::int64_t> first{0};
+  for (const char* augment : {"flip", "crop:4", "flip,resized-crop"}) {
+    const Data data = open(augment);
+    EXPECT_TRUE(data.training->load(image, all).equal(plain.training->load(image, all)));
+    EXPECT_TRUE(
+        data.held_out->load_for_epoch(1, image, all).equal(plain.held_out->load(image, all)));
+    const at::Tensor whole = data.training->load_for_epoch(1, image, all);
+    EXPECT_EQ(whole.sizes(), (model::Shape{12, 3, 32, 32}));
+    for (const std::int64_t sample : all)
+      EXPECT_TRUE(
+          data.training->load_for_epoch(1, image, std::vector{sample})[0].equal(whole[sample]))
+          << augment << " " << sample;
+  }
+  int mirrored = 0;
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+    const at::Tensor found = open("flip").training->load_for_epoch(epoch, image, first)[0][0][0];
+    mirrored += found[31].item<float>() > found[0].item<float>() ? 1 : 0;
+  }
+  EXPECT_GT(mirrored, 3);
+  EXPECT_LT(mirrored, 17);
+  EXPECT_NE(message_of<CannotMeet>([&] { (void)open("crop:32"); }).find("32 x 32 pixels"),
+            std::string::npos);
+}
+
 TEST(Cifar, HundredHasFineLabels) {
   const TemporaryFolder folder;
   std::string images;

@@ -5,8 +5,10 @@
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/text.h"
+#include "data/augment.h"
 #include "data/cifar.h"
 #include "data/idx.h"
+#include "data/image_folder.h"
 #include "data/synthetic.h"
 #include "data/tensor_files.h"
 #include "data/text.h"
@@ -16,13 +18,12 @@ namespace pipedream::data {
 
 namespace {
 
-using HeldOut = std::optional<double>;
-
 // A kind of data, what its name is followed by, and how it is opened.
 struct DataKind {
   const char* name;
   const char* argument;
-  Data (*open)(const std::string& argument, const model::Network& network, HeldOut held_out);
+  Data (*open)(const std::string& argument, const model::Network& network,
+               const DataOptions& options);
 };
 
 std::vector<std::filesystem::path> files_in(const std::string& list) {
@@ -55,34 +56,62 @@ class WholeMinibatches final : public DataSet {
   std::int64_t samples_;
 };
 
+// Pictures of these kinds are changed by `augment`.
+bool has_pictures(const std::string& kind) {
+  return kind == "idx" || kind == "cifar" || kind == "images";
+}
+
+// Throws BadUsage for picture options that data of this kind does not have.
+void check_picture_options(const std::string& kind, const PictureOptions& options) {
+  if (!options.augment.empty() && !has_pictures(kind))
+    throw BadUsage("`augment` changes pictures: it is for idx:DIR, cifar:DIR and images:DIR");
+  const auto want_files = [&](bool is_given, const char* option) {
+    if (is_given && kind != "images")
+      throw BadUsage(std::string(option) + " is for pictures in files: for images:DIR");
+  };
+  want_files(options.skip_bad, "`skip_bad`");
+  want_files(!options.pixel_mean.empty(), "`pixel_mean`");
+  want_files(!options.pixel_deviation.empty(), "`pixel_deviation`");
+}
+
+Augmenter augmenter_of(const DataOptions& options) {
+  return {parse_augmentation(options.pictures.augment), options.seed};
+}
+
 constexpr DataKind kDataKinds[] = {
     {"idx", "DIR",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_idx(path, n, share);
+     [](const std::string& path, const model::Network& n, const DataOptions& o) {
+       return open_idx(path, n, o.held_out, augmenter_of(o));
      }},
     {"cifar", "DIR",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_cifar(path, n, share);
+     [](const std::string& path, const model::Network& n, const DataOptions& o) {
+       return open_cifar(path, n, o.held_out, augmenter_of(o));
+     }},
+    {"images", "DIR",
+     [](const std::string& path, const model::Network& n, const DataOptions& o) {
+       return open_image_folder(path, n, o);
      }},
     {"tokens", "FILE",
-     [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_tokens(files_in(list), n, share);
+     [](const std::string& list, const model::Network& n, const DataOptions& o) {
+       return open_tokens(files_in(list), n, o.held_out);
      }},
     {"text", "FILE",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_text(path, n, share.value_or(kHeldOutShare));
+     [](const std::string& path, const model::Network& n, const DataOptions& o) {
+       return open_text(path, n, o.held_out.value_or(kHeldOutShare));
      }},
     {"safetensors", "FILE",
-     [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_safetensors(files_in(list), n, share);
+     [](const std::string& list, const model::Network& n, const DataOptions& o) {
+       return open_safetensors(files_in(list), n, o.held_out);
      }},
-    {"npy", "FILE,FILE", [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_npy(files_in(list), n, share.value_or(kHeldOutShare));
+    {"npy", "FILE,FILE",
+     [](const std::string& list, const model::Network& n, const DataOptions& o) {
+       return open_npy(files_in(list), n, o.held_out.value_or(kHeldOutShare));
      }}};
 
 Data open_any(const std::string& spec, const model::Network& network, const DataOptions& options) {
   if (spec.empty() || spec == "synthetic") {
     want_no_share(options.held_out, "made-up data");
+    check_picture_options("synthetic", options.pictures);
     return open_synthetic(network, options.seed);
   }
   const std::size_t colon = spec.find(':');
@@ -92,11 +121,12 @@ Data open_any(const std::string& spec, const model::Network& network, const Data
   for (const DataKind& known : kDataKinds) {
     names.emplace_back(known.name);
     if (kind != known.name) continue;
+    check_picture_options(kind, options.pictures);
     if (path.empty())
       throw BadUsage("the data set '" + kind + "' needs a " +
                      (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
                      kind + ":" + known.argument);
-    return known.open(path, network, options.held_out);
+    return known.open(path, network, options);
   }
   std::string suggested = suggestion(kind, names);
   for (const auto& [ending, prefix] : {std::pair(".safetensors", "safetensors:"),

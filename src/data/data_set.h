@@ -7,7 +7,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "data/picture_options.h"
 #include "model/network.h"
 
 namespace pipedream::data {
@@ -58,23 +60,28 @@ struct Data {
   // How samples were prepared, for whoever uses the trained weights elsewhere: normalisation,
   // resizing, the table of tokens.
   std::map<std::string, std::string> facts{};
+  // Files that were left out because they are damaged, each with what is wrong with it.
+  std::vector<std::string> skipped{};
 };
 
 // How data is opened, besides where it is.
 struct DataOptions {
   std::uint64_t seed = 0;          // of data that is made up
   std::optional<double> held_out;  // the share that is held out; 0 for none
+  PictureOptions pictures{};       // of data that has pictures
 };
 
 // Opens the data that `spec` names for `network`:
 //   "synthetic" or ""  generated from `DataOptions::seed` (data/synthetic.h)
 //   "idx:DIR"          images in MNIST's format (data/idx.h)
 //   "cifar:DIR"        images of CIFAR-10 or CIFAR-100 (data/cifar.h)
+//   "images:DIR"       PNG and JPEG files, a folder for each class (data/image_folder.h)
 //   "tokens:FILE[,FILE]"  numbers of tokens for language models (data/tokens.h)
 //   "text:FILE"        characters for language models (data/text.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (data/tensor_files.h)
 // Throws BadUsage, suggesting the nearest
-// name, for any other `spec`, and for a share of data that has held-out samples of its own;
+// name, for any other `spec`, for a share of data that has held-out samples of its own, and for
+// picture options of data that has no pictures, or does not have them in files;
 // CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
 // its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,

@@ -72,8 +72,9 @@ PictureSets read_sets(const fs::path& folder, std::optional<double> held_out_sha
 }  // namespace
 
 Data open_idx(const fs::path& folder, const model::Network& network,
-              std::optional<double> held_out_share) {
-  return picture_data(read_sets(folder, held_out_share), {{kMean}, {kDeviation}}, network, folder);
+              std::optional<double> held_out_share, const Augmenter& augmenter) {
+  return picture_data(read_sets(folder, held_out_share), {{kMean}, {kDeviation}}, network, folder,
+                      augmenter);
 }
 
 }  // namespace pipedream::data

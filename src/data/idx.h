@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "data/augment.h"
 #include "data/data_set.h"
 
 namespace pipedream::data {
@@ -26,6 +27,7 @@ inline constexpr double kIdxHeldOutShare = 0.2;
 // CannotMeet if the network is no classifier or images or labels do not fit it, and BadUsage if a
 // share is to be held out and the folder has both sets.
 [[nodiscard]] Data open_idx(const std::filesystem::path& folder, const model::Network& network,
-                            std::optional<double> held_out_share = std::nullopt);
+                            std::optional<double> held_out_share = std::nullopt,
+                            const Augmenter& augmenter = {});
 
 }  // namespace pipedream::data

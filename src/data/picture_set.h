@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/augment.h"
 #include "data/data_set.h"
 #include "data/task.h"
 
@@ -45,8 +46,21 @@ struct PictureSets {
 // Makes data sets of the pictures. If the network reads images, pictures are resized to its height
 // and width; those of one channel are repeated over the network's channels (1 or 3). If it reads
 // features, a picture becomes one row, and the network must have one feature per pixel and channel.
-// Throws CannotMeet if the network is no classifier, or if pictures or labels do not fit it.
+// `augmenter` changes the training pictures, in their own pixels and before they are normalised and
+// resized. Throws CannotMeet if the network is no classifier, if pictures or labels do not fit it,
+// or if the augmenter's padding is as large as a picture.
 [[nodiscard]] Data picture_data(PictureSets sets, const Normalisation& normalisation,
-                                const model::Network& network, const std::filesystem::path& where);
+                                const model::Network& network, const std::filesystem::path& where,
+                                const Augmenter& augmenter);
+
+// Throws CannotMeet if the padding is not less than both sides of pictures that have `rows` x
+// `columns` pixels: a part could be all black.
+void check_padding(const Augmenter& augmenter, std::int64_t rows, std::int64_t columns);
+
+// The network's task. Throws CannotMeet if it is not to tell classes of samples apart.
+[[nodiscard]] Classification want_classifier(const model::Network& network);
+
+// Numbers as they stand in Data::facts: "0.485, 0.456, 0.406".
+[[nodiscard]] std::string numbers_text(const std::vector<double>& numbers);
 
 }  // namespace pipedream::data

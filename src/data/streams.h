@@ -13,5 +13,6 @@ inline constexpr std::int64_t kNoiseStream = -3;     // noise that is added to p
 inline constexpr std::int64_t kRuleStream = -4;      // which word follows which
 inline constexpr std::int64_t kSentenceStream = -5;  // words of a sample
 inline constexpr std::int64_t kMeaningStream = -6;   // translations of words, captions of films
+inline constexpr std::int64_t kAugmentStream = -7;   // changes of pictures in an epoch
 
 }  // namespace pipedream::data

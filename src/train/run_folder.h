@@ -65,6 +65,7 @@ inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kClusterFile = "cluster.toml";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 inline constexpr const char* kWeightsFile = "weights.safetensors";
+inline constexpr const char* kSkippedFile = "skipped.txt";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kPictureFile = "timeline.svg";
 inline constexpr const char* kTraceFile = "timeline.json";
