@@ -23,10 +23,10 @@ set(PD_LAYERS
     "transport: core"
     "probe: core cluster cost report transport"
     "runtime: core place graph plan schedule timeline model transport +torch"
-    "data: core graph model +torch"
-    "train: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
-    "library: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
-    "cli: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")
+    "data: core text graph model +torch"
+    "train: core text checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
+    "library: core text checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
+    "cli: core text checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
 function(pd_layer_line module out)

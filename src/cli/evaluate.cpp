@@ -13,6 +13,8 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
+#include "data/tokeniser.h"
+#include "model/padding.h"
 #include "report/score_words.h"
 #include "train/evaluating.h"
 #include "train/initial_weights.h"
@@ -59,6 +61,13 @@ void want_folder(const std::vector<std::string>& rest) {
   }
 }
 
+// The tokeniser of a run: the vocabulary that it has learned, also for other text.
+std::string tokeniser_of(const fs::path& run, const TrainFlags& flags) {
+  if (!data::takes_tokeniser(flags.data)) return "";
+  const fs::path learned = run / train::kVocabularyFile;
+  return is_there(learned) ? learned.string() : flags.tokeniser;
+}
+
 // Reads the configuration that the run folder has, as `train --config` does.
 Settings read_settings(const EvaluateFlags& given, const fs::path& run,
                        const std::vector<std::string>& rest) {
@@ -79,9 +88,11 @@ Settings read_settings(const EvaluateFlags& given, const fs::path& run,
     throw BadUsage("evaluate: wanted the folder of a run, or --model NAME and --weights FILE");
   model::NetworkEntry entry = network_named(flags->model);
   flags->options = model_options(train.remaining(), entry.options, flag_names(train));
+  const bool names_tokeniser = !flags->tokeniser.empty();
   if (configuration) {
     configuration->want_options(entry.options, train);
     configuration->fill_in(train, *flags, Use::kRepeat);
+    if (!names_tokeniser) flags->tokeniser = tokeniser_of(run, *flags);
   }
   return {*flags, std::move(entry)};
 }
@@ -157,10 +168,12 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   Settings settings = read_settings(given, run_folder(given), rest);
   TrainFlags& flags = settings.flags;
   check_threads(flags.threads);
-  const model::Network network = network_of(flags, settings.entry);
+  model::Network network = network_of(flags, settings.entry);
   const FoundWeights weights = find_weights(given, network);
-  const data::Data opened =
-      data::open_data(flags.data, network, {.seed = flags.seed, .held_out = flags.held_out});
+  const data::Data opened = data::open_data(
+      flags.data, network,
+      {.seed = flags.seed, .held_out = flags.held_out, .tokeniser = flags.tokeniser});
+  if (opened.has_padding) model::ignore_padding(network);
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));
@@ -217,6 +230,7 @@ void add_evaluate(CLI::App& app) {
   add_setting(*command, flags, "--model", "Network, if no run names it");
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
+  add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the run's]");
   command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
   command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));

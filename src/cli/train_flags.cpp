@@ -36,13 +36,17 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
       ->excludes(minibatches);
   command.add_option("--data", flags->data,
                      "synthetic, idx:DIR (MNIST's files), cifar:DIR, text:FILE, tokens:FILE, "
-                     "safetensors:FILE or npy:FILE,FILE [synthetic]");
+                     "pairs:FILE,FILE, safetensors:FILE or npy:FILE,FILE [synthetic]");
   command
       .add_option("--held-out", flags->held_out,
                   "Share of the samples to hold out for the evaluation, taken from the end; 0 "
                   "holds out none. Only for data without held-out samples of its own [0.1; idx: "
                   "0.2]")
       ->check(range<double>(0, data::kMostHeldOut, "a number"));
+  command.add_option("--tokeniser", flags->tokeniser,
+                     "Of text: bpe:8000 learns that many tokens from the part to train on, and a "
+                     "vocabulary.json has them [text: bytes; pairs: bpe: as many as the network "
+                     "knows]");
 }
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {

@@ -36,6 +36,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::uint64_t seed = 0;
   std::string data;
   std::optional<double> held_out;  // the share of the samples
+  std::string tokeniser;           // data::DataOptions::tokeniser
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
   // Only for training with every system, and only if neither `minibatches` nor `epochs` is given:

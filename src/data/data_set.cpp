@@ -7,22 +7,24 @@
 #include "core/text.h"
 #include "data/cifar.h"
 #include "data/idx.h"
+#include "data/pairs.h"
 #include "data/synthetic.h"
 #include "data/tensor_files.h"
 #include "data/text.h"
+#include "data/tokeniser.h"
 #include "data/tokens.h"
+#include "text/vocabulary_file.h"
 
 namespace pipedream::data {
 
 namespace {
 
-using HeldOut = std::optional<double>;
-
 // A kind of data, what its name is followed by, and how it is opened.
 struct DataKind {
   const char* name;
   const char* argument;
-  Data (*open)(const std::string& argument, const model::Network& network, HeldOut held_out);
+  Data (*open)(const std::string& argument, const model::Network& network,
+               const DataOptions& options);
 };
 
 std::vector<std::filesystem::path> files_in(const std::string& list) {
@@ -57,30 +59,38 @@ class WholeMinibatches final : public DataSet {
 
 constexpr DataKind kDataKinds[] = {
     {"idx", "DIR",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_idx(path, n, share);
+     [](const std::string& path, const model::Network& n, const DataOptions& with) {
+       return open_idx(path, n, with.held_out);
      }},
     {"cifar", "DIR",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_cifar(path, n, share);
+     [](const std::string& path, const model::Network& n, const DataOptions& with) {
+       return open_cifar(path, n, with.held_out);
      }},
     {"tokens", "FILE",
-     [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_tokens(files_in(list), n, share);
+     [](const std::string& list, const model::Network& n, const DataOptions& with) {
+       return open_tokens(files_in(list), n, with.held_out);
      }},
     {"text", "FILE",
-     [](const std::string& path, const model::Network& n, HeldOut share) {
-       return open_text(path, n, share.value_or(kHeldOutShare));
+     [](const std::string& path, const model::Network& n, const DataOptions& with) {
+       return open_text(path, n, with.held_out.value_or(kHeldOutShare), with.tokeniser);
+     }},
+    {"pairs", "FILE,FILE",
+     [](const std::string& list, const model::Network& n, const DataOptions& with) {
+       return open_pairs(files_in(list), n, with.held_out, with.tokeniser);
      }},
     {"safetensors", "FILE",
-     [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_safetensors(files_in(list), n, share);
+     [](const std::string& list, const model::Network& n, const DataOptions& with) {
+       return open_safetensors(files_in(list), n, with.held_out);
      }},
-    {"npy", "FILE,FILE", [](const std::string& list, const model::Network& n, HeldOut share) {
-       return open_npy(files_in(list), n, share.value_or(kHeldOutShare));
+    {"npy", "FILE,FILE",
+     [](const std::string& list, const model::Network& n, const DataOptions& with) {
+       return open_npy(files_in(list), n, with.held_out.value_or(kHeldOutShare));
      }}};
 
 Data open_any(const std::string& spec, const model::Network& network, const DataOptions& options) {
+  if (!options.tokeniser.empty() && !takes_tokeniser(spec))
+    throw BadUsage("`tokeniser` is for text:FILE and pairs:FILE,FILE, and the data is " +
+                   (spec.empty() ? "made up" : printable(spec)) + ": leave it out");
   if (spec.empty() || spec == "synthetic") {
     want_no_share(options.held_out, "made-up data");
     return open_synthetic(network, options.seed);
@@ -96,7 +106,7 @@ Data open_any(const std::string& spec, const model::Network& network, const Data
       throw BadUsage("the data set '" + kind + "' needs a " +
                      (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
                      kind + ":" + known.argument);
-    return known.open(path, network, options.held_out);
+    return known.open(path, network, options);
   }
   std::string suggested = suggestion(kind, names);
   for (const auto& [ending, prefix] : {std::pair(".safetensors", "safetensors:"),
@@ -127,6 +137,11 @@ std::int64_t held_out_of(std::int64_t all, double share) {
 void want_no_share(std::optional<double> held_out, const std::string& data) {
   if (held_out.value_or(0) > 0)
     throw BadUsage("`held_out`: " + data + " has held-out samples of its own");
+}
+
+void Data::set_vocabulary(std::shared_ptr<const text::Vocabulary> used) {
+  vocabulary = std::move(used);
+  facts["vocabulary"] = text::to_json(*vocabulary);
 }
 
 Data open_data(const std::string& spec, const model::Network& network, const DataOptions& options) {
