@@ -12,6 +12,8 @@
 #include "cli/trained_network.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "data/tokeniser.h"
+#include "model/padding.h"
 #include "report/score_words.h"
 #include "train/evaluating.h"
 #include "train/scoring.h"
@@ -67,10 +69,11 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   TrainedSettings settings = trained_settings(given, rest, "evaluate");
   TrainFlags& flags = settings.flags;
   check_threads(flags.threads);
-  const model::Network network = network_of(flags, settings.entry);
+  model::Network network = network_of(flags, settings.entry);
   const TrainedWeights weights = trained_weights(given, network, "evaluate");
   flags.pictures.augment.clear();  // also with --on-training
   const data::Data opened = data::open_data(flags.data, network, data_options(flags));
+  if (opened.has_padding) model::ignore_padding(network);
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));
@@ -107,6 +110,7 @@ void add_evaluate(CLI::App& app) {
   add_trained_flags(*command, flags);
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
+  add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the run's]");
   command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
   command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));

@@ -53,7 +53,8 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option(
       "--data", flags->data,
       "synthetic, idx:DIR (MNIST's files), cifar:DIR, images:DIR (a folder for each "
-      "class), text:FILE, tokens:FILE, safetensors:FILE or npy:FILE,FILE [synthetic]");
+      "class), text:FILE, tokens:FILE, pairs:FILE,FILE, safetensors:FILE or npy:FILE,FILE "
+      "[synthetic]");
   command
       .add_option(
           "--held-out", flags->held_out,
@@ -63,6 +64,10 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
           "0.2]")
       ->check(range<double>(0, data::kMostHeldOut, "a number"));
   add_picture_flags(command, flags);
+  command.add_option("--tokeniser", flags->tokeniser,
+                     "Of text: bpe:8000 learns that many tokens from the part to train on, and a "
+                     "vocabulary.json has them [text: bytes; pairs: bpe: as many as the network "
+                     "knows]");
 }
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -337,7 +342,10 @@ train::RateOptions rate_options(const TrainFlags& flags) {
 }
 
 data::DataOptions data_options(const TrainFlags& flags) {
-  return {.seed = flags.seed, .held_out = flags.held_out, .pictures = flags.pictures};
+  return {.seed = flags.seed,
+          .held_out = flags.held_out,
+          .pictures = flags.pictures,
+          .tokeniser = flags.tokeniser};
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
