@@ -62,6 +62,23 @@ TEST(Pairs, AreLearnedAndEvaluated) {
   EXPECT_NEAR(score.at("perplexity").get<double>(), result.at("perplexity").get<double>(), 1e-3);
 }
 
+TEST(Pairs, AreTranslatedAndScoredWithBleu) {
+  const fs::path run = scratch("translates");
+  const Answer trained = call(kGnmt + "--system mp --workers 1 --epochs 40 --held-out 0.2 --data " +
+                              pairs() + " --out " + run.string());
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto score = json_of(call("evaluate " + run.string() + " --bleu --json"));
+  EXPECT_GT(score.at("bleu").get<double>(), 90);
+  EXPECT_EQ(call("generate " + run.string() + " --prompt 'two three'").out, "zwei drei\n");
+  const auto lines = json_of(
+      call("generate " + run.string() + " --json --prompt-file " + write("lines", "one\nfour\n")));
+  ASSERT_EQ(lines.at("translations").size(), 2u);
+  EXPECT_EQ(lines.at("translations")[1], (nlohmann::json{{"source", "four"}, {"text", "vier"}}));
+  const Answer refused = call("evaluate --bleu " + run.string() + " --data synthetic");
+  EXPECT_EQ(refused.code, 78);
+  EXPECT_NE(refused.err.find("--bleu compares translations"), std::string::npos) << refused.err;
+}
+
 TEST(Pairs, AreTheSameHoweverTheMinibatchIsCut) {
   const std::string data = "--minibatches 4 --seed 3 --data " + pairs() + " --json ";
   const auto whole = json_of(call(kGnmt + "--system pipedream --workers 1 " + data));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -12,8 +13,10 @@
 #include "cli/trained_network.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "data/tokeniser.h"
+#include "data/task.h"
+#include "generate/translation_score.h"
 #include "model/padding.h"
+#include "model/threads.h"
 #include "report/score_words.h"
 #include "train/evaluating.h"
 #include "train/scoring.h"
@@ -27,7 +30,13 @@ using Json = nlohmann::ordered_json;
 struct EvaluateFlags : TrainedFlags {
   bool on_training = false;
   std::optional<std::int64_t> samples;
+  bool bleu = false;
   bool as_json = false;
+};
+
+struct Scores {
+  runtime::Score score;
+  std::optional<double> bleu;  // of the network's own translations, if it was asked for
 };
 
 const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& data) {
@@ -38,7 +47,8 @@ const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& d
 }
 
 Json json_of(const std::string& model, const std::string& weights, const TrainFlags& flags,
-             const EvaluateFlags& given, const runtime::Score& score) {
+             const EvaluateFlags& given, const Scores& scores) {
+  const runtime::Score& score = scores.score;
   Json json{{"format", "pipedream-evaluation"},
             {"version", 1},
             {"model", model},
@@ -50,11 +60,13 @@ Json json_of(const std::string& model, const std::string& weights, const TrainFl
   if (const auto accuracy = train::accuracy_of(score)) json["accuracy"] = *accuracy;
   if (const auto top5 = train::top5_of(score)) json["top5_accuracy"] = *top5;
   if (const auto perplexity = train::perplexity_of(score)) json["perplexity"] = *perplexity;
+  if (scores.bleu) json["bleu"] = *scores.bleu;
   return json;
 }
 
 void show(const std::string& model, const std::string& weights, const EvaluateFlags& given,
-          const runtime::Score& score) {
+          const Scores& scores) {
+  const runtime::Score& score = scores.score;
   std::cout << "model        " << model << "\n"
             << "weights      " << weights << "\n"
             << "data         " << counted(score.samples, "sample", "samples")
@@ -63,6 +75,30 @@ void show(const std::string& model, const std::string& weights, const EvaluateFl
             << report::score_words({score.mean_loss(), train::accuracy_of(score),
                                     train::top5_of(score), train::perplexity_of(score)})
             << "\n";
+  if (scores.bleu)
+    std::cout << "BLEU         " << fmt::format("{:.1f}", *scores.bleu)
+              << " of greedy translations\n";
+}
+
+// The task, if BLEU can be computed for this data. Throws CannotMeet if not.
+data::Translation translation_of(const model::Network& network, const data::Data& data) {
+  const auto task = data::task_of(network);
+  if (!task || !std::holds_alternative<data::Translation>(*task) || !data.vocabulary)
+    throw CannotMeet(
+        "--bleu compares translations: it is for networks that translate, and for "
+        "--data pairs:FILE,FILE");
+  return std::get<data::Translation>(*task);
+}
+
+double bleu_of(const model::Network& network, const TrainedWeights& weights,
+               const data::Translation& task, const generate::ScoredTranslations& of,
+               const runtime::Computing& computing, PhaseProgress& progress) {
+  generate::Predictor predictor(network, weights.find, computing.device, computing.precision);
+  const auto show = [&](std::int64_t done) {
+    progress.bar("translating", kQuietPhase)
+        .show(static_cast<double>(done) / static_cast<double>(of.samples), "");
+  };
+  return text::bleu(generate::score_translations(predictor, task, of, show));
 }
 
 void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
@@ -80,13 +116,16 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   const runtime::Computing computing = computing_of(flags, network);
   const std::int64_t minibatches = (samples - 1) / network.batch + 1;
   PhaseProgress progress;
-  const runtime::Score score =
+  std::optional<data::Translation> translated;
+  if (given.bleu) translated = translation_of(network, opened);
+  const int workers = workers_with_room(flags, computing);
+  Scores scores;
+  scores.score =
       train::evaluate({.network = network,
                        .weights = weights.find,
                        .data = data,
                        .samples = samples,
-                       .workers = static_cast<int>(std::min<std::int64_t>(
-                           workers_with_room(flags, computing), minibatches)),
+                       .workers = static_cast<int>(std::min<std::int64_t>(workers, minibatches)),
                        .threads = flags.threads,
                        .bind_cores = flags.cores == kOwnCores,
                        .computing = computing,
@@ -94,11 +133,16 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
                          progress.bar("evaluating " + network.name, kQuietPhase)
                              .show(static_cast<double>(done) / static_cast<double>(all), "");
                        }});
+  if (translated) {
+    model::use_threads(computing.device.is_cpu() ? workers * flags.threads : flags.threads);
+    scores.bleu = bleu_of(network, weights, *translated,
+                          {data, *opened.vocabulary, samples, network.batch}, computing, progress);
+  }
   progress.end();
   if (given.as_json)
-    std::cout << json_of(network.name, weights.name, flags, given, score).dump(2) << "\n";
+    std::cout << json_of(network.name, weights.name, flags, given, scores).dump(2) << "\n";
   else
-    show(network.name, weights.name, given, score);
+    show(network.name, weights.name, given, scores);
 }
 
 }  // namespace
@@ -120,6 +164,8 @@ void add_evaluate(CLI::App& app) {
   add_setting(*command, flags, "--device", "cpu, cuda or cuda:1 [the run's]");
   add_setting(*command, flags, "--precision", "fp32 or bf16 [the run's]");
   add_setting(*command, flags, "--seed", "Seed of synthetic data [the run's]");
+  command->add_flag("--bleu", flags->bleu,
+                    "Also translate the samples, word after word, and score the translations");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
   command->callback([flags, command] { execute(*flags, command->remaining()); });
 }
