@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <iostream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -18,6 +17,7 @@
 #include "model/padding.h"
 #include "model/threads.h"
 #include "report/score_words.h"
+#include "report/table.h"
 #include "train/evaluating.h"
 #include "train/scoring.h"
 
@@ -76,7 +76,7 @@ void show(const std::string& model, const std::string& weights, const EvaluateFl
                                     train::top5_of(score), train::perplexity_of(score)})
             << "\n";
   if (scores.bleu)
-    std::cout << "BLEU         " << fmt::format("{:.1f}", *scores.bleu)
+    std::cout << "BLEU         " << report::three_digits(*scores.bleu)
               << " of greedy translations\n";
 }
 
