@@ -1,4 +1,4 @@
-// How text becomes tokens, as `tokeniser` says (docs/training.md).
+// How text becomes tokens, as `tokeniser` says (docs/runtime.md#text).
 #pragma once
 
 #include <cstddef>
