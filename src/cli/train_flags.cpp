@@ -28,7 +28,7 @@ std::function<std::string(const std::string&)> check_with(Parse parse) {
 }
 
 // Those of data::PictureOptions.
-void add_picture_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
+void add_image_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
   data::PictureOptions& pictures = flags->pictures;
   command.add_option("--augment", pictures.augment,
                      "Change training pictures at random: flip, crop:4 (pixels of padding), "
@@ -63,7 +63,7 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
           "its own [0.1; idx: "
           "0.2]")
       ->check(range<double>(0, data::kMostHeldOut, "a number"));
-  add_picture_flags(command, flags);
+  add_image_flags(command, flags);
   command.add_option("--tokeniser", flags->tokeniser,
                      "Of text: bpe:8000 learns that many tokens from the part to train on, and a "
                      "vocabulary.json has them [text: bytes; pairs: bpe: as many as the network "
