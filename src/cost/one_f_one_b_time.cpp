@@ -61,7 +61,8 @@ void raise_to_busiest(const PipelineCosts& costs, Period& period) {
   for (std::size_t s = 0; s < costs.stages.size(); ++s)
     period.raise(costs.stages[s].compute() / costs.stages[s].replicas, Limit::kCompute, s);
   for (std::size_t s = 0; s < costs.stages.size(); ++s)
-    period.raise(costs.stages[s].averaging / costs.stages[s].replicas, Limit::kExchange, s);
+    period.raise(costs.stages[s].averaging / (costs.accumulate * costs.stages[s].replicas),
+                 Limit::kExchange, s);
   period.raise(costs.busiest_link, Limit::kLink);
 }
 
@@ -113,6 +114,12 @@ Seconds drain_time(const PipelineCosts& costs, const Period& period) {
 Period one_f_one_b_time(const PipelineCosts& costs) {
   Period period;
   raise_to_busiest(costs, period);
+  // An averaging overlaps the compute of one round. The other rounds of its update come before it.
+  for (std::size_t s = 0; s < costs.stages.size(); ++s) {
+    const StageCosts& stage = costs.stages[s];
+    const Seconds update = stage.averaging + (costs.accumulate - 1) * stage.compute();
+    period.raise(update / (costs.accumulate * stage.replicas), Limit::kExchange, s);
+  }
   raise_to_loops(costs, period);
   return period;
 }

@@ -47,7 +47,7 @@ System pipedream() {
                      .in_flight = cost::InFlight::kDepth,
                      .versions = cost::WeightVersions::kStashed},
           .options = {Option::kStraight, Option::kDepth, Option::kHierarchical, Option::kExchange,
-                      Option::kCostModel, Option::kVerticalSync, Option::kNoStash},
+                      Option::kCostModel, Option::kVerticalSync, Option::kNoStash, Option::kAccumulate},
           .preference = 6,
           .looks_at_all_cuts = true,
           .plan = plan_pipedream,
