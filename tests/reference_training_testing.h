@@ -285,8 +285,7 @@ class Reference {
   double train_item(const runtime::Feed& feed, const schedule::Item& item, std::int64_t first) {
     const Values values = forward(feed, item, first, /*training=*/true);
     const auto whole = static_cast<double>(feed.minibatch_samples(item.minibatch));
-    const auto unit =
-        plan_.accumulate > 1 ? static_cast<double>(feed.minibatch_samples(0)) : whole;
+    const auto unit = plan_.accumulate > 1 ? static_cast<double>(feed.minibatch_samples(0)) : whole;
     torch::autograd::variable_list losses;
     torch::autograd::variable_list weights;
     double sum = 0;

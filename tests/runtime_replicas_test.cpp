@@ -41,8 +41,8 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
       }
 }
 
-// Every update has three rounds but the last one, and the last minibatch is a short one. All samples
-// of an update count alike.
+// Every update has three rounds but the last one, and the last minibatch is a short one. All
+// samples of an update count alike.
 TEST(RuntimeReplicas, SeveralRoundsPerUpdateGiveTheBitsOfTheirRule) {
   for (const auto& [system, replicas, microbatches] :
        std::vector<std::tuple<std::string, std::vector<int>, int>>{{"pipedream", {2, 1}, 1},

@@ -271,8 +271,8 @@ TEST(RuntimeRules, SeveralMinibatchesPerUpdateAreOneLargeMinibatchButForRounding
     plan.microbatches = 1;
     plan.accumulate = 4;
     const schedule::Schedule schedule = systems::schedule_for(plan, {.minibatches = 12});
-    const runtime::TestRun run = runtime::run_schedule(make_job(large.network, plan), schedule,
-                                                       {12, 1, 1}, quarters);
+    const runtime::TestRun run =
+        runtime::run_schedule(make_job(large.network, plan), schedule, {12, 1, 1}, quarters);
     for (const auto& [name, tensor] : large.run().weights.parameters)
       EXPECT_TRUE(at::allclose(run.weights.parameters.at(name), tensor, 1e-4, 1e-6)) << name;
   }

@@ -176,8 +176,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       job.clip_norm = 0.05;
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
       // Replicas that take minibatches in turn make one update for `in_turn` minibatches.
-      const std::int64_t in_turn =
-          way.accumulate * (way.system == "dp-bsp" ? way.replicas[0] : 1);
+      const std::int64_t in_turn = way.accumulate * (way.system == "dp-bsp" ? way.replicas[0] : 1);
       const Rule rule = [in_turn](std::size_t, std::int64_t t) { return t / in_turn; };
       Reference plain = test.reference();
       plain.train(test.feed, test.extent, rule, 0, job.clip_norm);

@@ -30,7 +30,7 @@ namespace pipedream::cost {
 // The time of one minibatch on one replica of a stage.
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};  // with its part of the update and of the processor time of averaging
+  Nanos backward{0};        // with its part of the update and of the processor time of averaging
   Nanos fixed_forward{0};   // the part of `forward` that does not depend on the samples
   Nanos fixed_backward{0};  // the part of `backward` that does not depend on the samples
 };

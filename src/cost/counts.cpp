@@ -40,9 +40,8 @@ PeakCounts peak_counts(const Traits& traits, int depth, int replicas, const Upda
   PeakCounts counts;
   counts.in_flight = most_in_flight(traits, depth, of);
   const bool stashes = traits.versions == WeightVersions::kStashed;
-  counts.versions = stashes
-                        ? versions_in_flight(counts.in_flight, of.accumulate)
-                        : kept_versions(traits.versions, counts.in_flight, of.accumulate);
+  counts.versions = stashes ? versions_in_flight(counts.in_flight, of.accumulate)
+                            : kept_versions(traits.versions, counts.in_flight, of.accumulate);
   // Without a flush, replicas average the gradients of one update while they compute the next.
   counts.gradients = !traits.flushes && replicas > 1 ? 2 : 1;
   counts.accumulating = accumulating(counts.in_flight, of, traits.flushes);

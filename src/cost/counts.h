@@ -37,7 +37,8 @@ struct PeakCounts {
 // What one update is computed from, on one worker (docs/systems.md#accumulation). Converts from the
 // number of items alone: then every minibatch is an update of its own.
 struct UpdateItems {
-  constexpr UpdateItems(int items_of_minibatch, int minibatches_of_update = 1)  // NOLINT(*-explicit-*)
+  constexpr UpdateItems(int items_of_minibatch,
+                        int minibatches_of_update = 1)  // NOLINT(*-explicit-*)
       : items(items_of_minibatch), accumulate(minibatches_of_update) {}
   int items;       // that a minibatch is cut into
   int accumulate;  // minibatches of one update

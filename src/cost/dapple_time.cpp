@@ -26,7 +26,8 @@ Seconds several_stages(const PipelineCosts& costs) {
     const bool is_stage = k % 2 == 0;
     const int depth = costs.stages[k / 2].depth;
     // A stage that may have all items in flight never waits for one to come back.
-    if (is_stage && depth < items_of_update(costs)) loop = std::max(loop, loop_limit(way, 1, depth));
+    if (is_stage && depth < items_of_update(costs))
+      loop = std::max(loop, loop_limit(way, 1, depth));
   }
   return dapple_latency(steps.times, steps.averaging, items_of_update(costs), loop);
 }

@@ -27,7 +27,8 @@ Period interleaved_time(const PipelineCosts& costs) {
   const int accumulate = costs.accumulate;
   Seconds busiest = *std::max_element(busy.begin(), busy.end());
   const int depth = costs.stages.front().depth;
-  if (depth < costs.items * accumulate) busiest = std::max(busiest, loop_limit(way, 1, depth) * items);
+  if (depth < costs.items * accumulate)
+    busiest = std::max(busiest, loop_limit(way, 1, depth) * items);
   Period period{std::max(accumulate * busiest + fill, way) / accumulate, Limit::kLatency};
   period.raise(costs.busiest_link, Limit::kLink);
   return period;

@@ -9,8 +9,8 @@
 namespace pipedream::cost {
 
 // Returns the period: the largest limit of raise_to_busiest() and raise_to_loops(). An averaging
-// overlaps the compute of one round, so with K rounds per update a stage also needs the time of
-// K − 1 rounds and of the averaging.
+// overlaps the compute of one round, so with K > 1 rounds per update a stage also needs the time of
+// K − 1 rounds and of the averaging, less what the averaging overlaps of the last backward.
 [[nodiscard]] Period one_f_one_b_time(const PipelineCosts& costs);
 
 // Raises `period` to the largest of three limits: the compute of a stage, the averaging of a stage

@@ -67,8 +67,8 @@ class Cuts {
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
 
   // These return times of the stage from cut `a` to cut `b` for one minibatch on a device of speed
-  // 1, in seconds. The backward includes its part of the update. Require that `a` precedes `b`, as do all
-  // functions with two cuts below.
+  // 1, in seconds. The backward includes its part of the update. Require that `a` precedes `b`, as
+  // do all functions with two cuts below.
   [[nodiscard]] double forward(std::size_t a, std::size_t b) const {
     return (forward_[b] - forward_[a]) / kNanosPerSecond;
   }

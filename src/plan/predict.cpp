@@ -110,8 +110,7 @@ Prediction Predictor::predict_choice(const Shape& shape, const Choice& choice) c
   prediction.busiest = shape.busiest;
   prediction.bytes_per_minibatch = shape.bytes;
   prediction.minibatches_per_update =
-      traits().asynchronous ? 1
-                            : static_cast<double>(accumulate()) * shape.stages.front().replicas;
+      traits().asynchronous ? 1 : static_cast<double>(accumulate()) * shape.stages.front().replicas;
   fit_memory(shape, choice, prediction);
   const cost::ItemShare item = share_of(shape, 0, choice.microbatches);
   for (const TransferShape& transfer : shape.transfers) {

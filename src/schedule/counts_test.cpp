@@ -242,15 +242,13 @@ void expect_predicted_peaks(const cost::Traits& traits, const std::vector<int>& 
       for (int& depth : depths) depth = cost::most_in_flight(traits, depth, update);
       const plan::Plan plan = accumulating(plan_of(replicas, depths), accumulate);
       const Extent extent{24 * accumulate, microbatches, microbatches};
-      const Schedule schedule = traits.versions == WeightVersions::kTwo
-                                    ? two_buffered(plan, extent, traits)
-                                : traits.in_flight == cost::InFlight::kMinibatch
-                                    ? gpipe(plan, extent, traits)
-                                : traits.flushes && traits.shares_items()
-                                    ? dapple(plan, extent, traits)
-                                : traits.one_stage ? bulk_synchronous(plan, extent, traits)
-                                : traits.flushes   ? model_parallel(plan, extent, traits)
-                                                   : one_f_one_b(plan, extent, traits);
+      const Schedule schedule =
+          traits.versions == WeightVersions::kTwo          ? two_buffered(plan, extent, traits)
+          : traits.in_flight == cost::InFlight::kMinibatch ? gpipe(plan, extent, traits)
+          : traits.flushes && traits.shares_items()        ? dapple(plan, extent, traits)
+          : traits.one_stage                               ? bulk_synchronous(plan, extent, traits)
+          : traits.flushes                                 ? model_parallel(plan, extent, traits)
+                                                           : one_f_one_b(plan, extent, traits);
       const std::vector<Counts> found = peaks(schedule, depths.size());
       for (std::size_t s = 0; s < depths.size(); ++s) {
         const auto wanted = cost::peak_counts(traits, depths[s], replicas[s], update);

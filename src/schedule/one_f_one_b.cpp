@@ -27,8 +27,8 @@ Generator alone(const plan::Stage& stage, StageId id, int depth, const Extent& e
       ops.push_back(Forward{id, {step, 0}, after(step - behind + 1, accumulate)});
     if (back < 0) return;
     const bool newest = versions == WeightVersions::kUnstashed;
-    append_backward(recompute, id, {back, 0},
-                    after(newest ? back : back - behind + 1, accumulate), ops);
+    append_backward(recompute, id, {back, 0}, after(newest ? back : back - behind + 1, accumulate),
+                    ops);
     if (rounds.ends_update(back)) ops.push_back(rounds.update(id, rounds.update_of(back)));
   };
   return {stage.workers.front(), extent.minibatches + depth - 1, append};
@@ -78,14 +78,14 @@ Schedule one_f_one_b(const plan::Plan& plan, const Extent& extent, const cost::T
     for (const WorkerId worker : stage.workers) PD_CHECK(taken.insert(worker).second);
     const int depth = schedule.rules.in_flight[s];
     if (stage.workers.size() == 1) {
-      schedule.generators.push_back(
-          alone(stage, id, depth, extent, versions, schedule.rules.in_flight.front(),
-                plan.accumulate));
+      schedule.generators.push_back(alone(stage, id, depth, extent, versions,
+                                          schedule.rules.in_flight.front(), plan.accumulate));
       continue;
     }
     PD_CHECK(versions != WeightVersions::kVerticalSync);
     for (std::size_t i = 0; i < stage.workers.size(); ++i)
-      schedule.generators.push_back(replica_of(stage, id, i, depth, extent, versions, plan.accumulate));
+      schedule.generators.push_back(
+          replica_of(stage, id, i, depth, extent, versions, plan.accumulate));
   }
   return schedule;
 }

@@ -49,7 +49,7 @@ TEST(OneFOneB, EachUpdateAppliesTheMinibatchOfItsBackward) {
 
 // Returns 1F1B with `accumulate` rounds per update.
 Schedule in_updates_of(plan::Plan plan, int accumulate, std::int64_t minibatches,
-                      WeightVersions versions = WeightVersions::kStashed) {
+                       WeightVersions versions = WeightVersions::kStashed) {
   plan.accumulate = accumulate;
   return one_f_one_b(plan, {minibatches, 1, 1}, versions);
 }

@@ -238,8 +238,8 @@ RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, (
     }
 }
 
-// All replicas of a stage have the same updates. They apply each minibatch once, and each update but
-// the last applies as many rounds as the plan says.
+// All replicas of a stage have the same updates. They apply each minibatch once, and each update
+// but the last applies as many rounds as the plan says.
 RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibatches, ()) {
   const Case any = any_case(kSmall);
   RC_PRE(!any.system.traits.asynchronous);

@@ -99,8 +99,7 @@ Schedule two_buffered(const plan::Plan& plan, const Extent& extent, const cost::
     const plan::Stage& stage = plan.stages[s];
     const int depth = schedule.rules.in_flight[s];
     PD_CHECK(stage.workers.size() == plan.stages.front().workers.size());
-    PD_CHECK(depth ==
-             cost::most_in_flight(traits, depth, {extent.microbatches, plan.accumulate}));
+    PD_CHECK(depth == cost::most_in_flight(traits, depth, {extent.microbatches, plan.accumulate}));
     for (std::size_t i = 0; i < stage.workers.size(); ++i)
       schedule.generators.push_back(
           replica_of(stage, id_at<StageId>(s), i, depth, extent, plan.accumulate));

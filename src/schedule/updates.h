@@ -1,5 +1,6 @@
-// The updates of a schedule in which all workers take part in every minibatch. An update applies the
-// gradients of K consecutive minibatches (plan::Plan::accumulate); the last update may have fewer.
+// The updates of a schedule in which all workers take part in every minibatch. An update applies
+// the gradients of K consecutive minibatches (plan::Plan::accumulate); the last update may have
+// fewer.
 #pragma once
 
 #include "schedule/rounds.h"

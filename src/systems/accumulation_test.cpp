@@ -20,16 +20,17 @@ void expect_close(const Planned& planned) {
 
 Seconds time_of(const Planned& planned) { return planned.times.simulated.value(); }
 
-// A network of one layer can only be replicated. Its averaging takes twice as long as its compute. With more minibatches per update, each one takes a smaller part of the averaging.
+// A network of one layer can only be replicated. Its averaging takes twice as long as its compute.
+// With more minibatches per update, each one takes a smaller part of the averaging.
 TEST(Accumulation, MakesReplicasAverageLessOften) {
   for (const char* system : {"dp-bsp", "dapple", "pipedream", "2bw"}) {
     std::vector<Seconds> times;
     for (const int accumulate : {1, 2, 4, 8}) {
-      const Wishes wishes{.microbatches = std::string(system) == "2bw" ||
-                                                  std::string(system) == "dapple"
-                                              ? std::optional<int>(2)
-                                              : std::nullopt,
-                          .accumulate = accumulate};
+      const Wishes wishes{
+          .microbatches = std::string(system) == "2bw" || std::string(system) == "dapple"
+                              ? std::optional<int>(2)
+                              : std::nullopt,
+          .accumulate = accumulate};
       const Planned planned =
           plan_of(system, {.layers = 1, .weights = 20'000}, flat(4, 5e6), wishes);
       EXPECT_EQ(planned.plan.accumulate, accumulate);
@@ -103,9 +104,8 @@ TEST(Accumulation, IsRefusedForPlansOfAsynchronousDataParallelism) {
 }
 
 TEST(Accumulation, IsLimited) {
-  EXPECT_EQ(test::message_of<BadUsage>([] {
-              (void)plan_chain("pipedream", {}, flat(2), {.accumulate = 1025});
-            }),
+  EXPECT_EQ(test::message_of<BadUsage>(
+                [] { (void)plan_chain("pipedream", {}, flat(2), {.accumulate = 1025}); }),
             "`accumulate`: wanted 1 to 1024 minibatches, found 1025");
 }
 

@@ -40,17 +40,16 @@ System gpipe() {
 }
 
 System torchgpipe() {
-  return {
-      .name = "torchgpipe",
-      .about = "GPipe on one machine, balanced stages",
-      .traits = kTraits,
-      .recompute = plan::Recompute::kAlways,
-      .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages, Option::kBalance,
-                  Option::kAccumulate},
-      .preference = 3,
-      .plan = plan_torchgpipe,
-      .time = cost::gpipe_time,
-      .schedule = schedule::gpipe};
+  return {.name = "torchgpipe",
+          .about = "GPipe on one machine, balanced stages",
+          .traits = kTraits,
+          .recompute = plan::Recompute::kAlways,
+          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages,
+                      Option::kBalance, Option::kAccumulate},
+          .preference = 3,
+          .plan = plan_torchgpipe,
+          .time = cost::gpipe_time,
+          .schedule = schedule::gpipe};
 }
 
 }  // namespace pipedream::systems

@@ -133,7 +133,8 @@ class Ranking {
     return least;
   }
 
-  // Returns how many minibatches a short simulation has: whole updates of the first stage. A full simulation of a system without stale weights is short already.
+  // Returns how many minibatches a short simulation has: whole updates of the first stage. A full
+  // simulation of a system without stale weights is short already.
   [[nodiscard]] std::int64_t short_of(const plan::Plan& plan) const {
     const std::int64_t all = enough_minibatches(plan);
     if (!system_.traits.is_stale()) return all;

@@ -41,10 +41,9 @@ class WorkerMemory {
   [[nodiscard]] Bytes peak(const simulate::WorkerPeaks& peaks) const {
     if (peaks.stages.size() == 1) {
       const auto& [stage, counts] = peaks.stages.front();
-      return running(
-          stage, counts,
-          cost::accumulating(counts.in_flight, {plan_.microbatches, plan_.accumulate},
-                             rules_.traits.flushes));
+      return running(stage, counts,
+                     cost::accumulating(counts.in_flight, {plan_.microbatches, plan_.accumulate},
+                                        rules_.traits.flushes));
     }
     Bytes most;
     for (const simulate::Moment& moment : peaks.moments) most = std::max(most, at(moment, peaks));
@@ -157,9 +156,11 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& t
   rule.stages.clear();
   for (const plan::Stage& stage : plan.stages) {
     const auto replicas = static_cast<int>(stage.workers.size());
-    rule.stages.push_back(traits.shares_items()
-                              ? timeline::Turns{.round = plan.accumulate, .parts = replicas}
-                              : timeline::Turns{.round = replicas * plan.accumulate});
+    const std::int64_t turn = traits.shares_items() ? 1 : replicas;
+    // Rates are measured between whole updates. A short run may be a part of one.
+    const std::int64_t update =
+        std::clamp<std::int64_t>(options.minibatches / turn, 1, plan.accumulate) * turn;
+    rule.stages.push_back({.round = update, .parts = traits.shares_items() ? replicas : 1});
   }
   rule.extent = extent_of(plan, options);
   rule.one_by_one = traits.asynchronous;

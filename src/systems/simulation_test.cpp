@@ -283,6 +283,16 @@ TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {
   EXPECT_NEAR(found.minibatches_per_second * kUnits, 1 / 9.0, 1e-12);
 }
 
+TEST(SimulatePlan, APartOfAnUpdateIsEnoughForARate) {
+  for (const char* system : {"pipedream", "dp-bsp"})
+    EXPECT_NEAR(simulated({.system = system, .replicas = {2}, .accumulate = 16},
+                          {.schedule_options = {.minibatches = 6}})
+                        .minibatches_per_second *
+                    kUnits,
+                2 / 3.0, 1e-12)
+        << system;
+}
+
 // A pipeline that fills and drains is idle for (S−1)/(M+S−1) of the time.
 TEST(SimulatePlan, UtilisationIsWhatIsNotIdle) {
   EXPECT_NEAR(simulated({.system = "gpipe", .replicas = {1, 1, 1, 1}, .microbatches = 16})

@@ -11,9 +11,7 @@ std::vector<int> expected_staleness(const plan::Plan& plan, const cost::Traits& 
   const std::vector<int> depths = schedule::runnable_depths(plan, traits.replicas);
   std::vector<int> staleness(plan.stages.size(), 0);
   // Returns ⌈rounds/K⌉, the updates in `rounds` rounds.
-  const auto updates = [&](int rounds) {
-    return (rounds + plan.accumulate - 1) / plan.accumulate;
-  };
+  const auto updates = [&](int rounds) { return (rounds + plan.accumulate - 1) / plan.accumulate; };
   for (std::size_t s = 0; s < staleness.size(); ++s) {
     const int replicas = static_cast<int>(plan.stages[s].workers.size());
     if (traits.asynchronous)
