@@ -372,6 +372,10 @@ struct PlanOptions {
   bool recompute = true;
   // The number of microbatches per minibatch. If not set, the planner chooses it.
   std::optional<int> microbatches{};
+  // Gradient accumulation: the number of minibatches that each replica of a stage computes for one
+  // weight update, from 1 to 1024. The update applies the mean over all their samples. "dp-asp"
+  // does not have this option.
+  int accumulate = 1;
   // The number of stages. If not set, the planner chooses it.
   std::optional<int> stages{};
   // For each cut between two stages, the number of layers before it, in the order of

@@ -47,6 +47,11 @@ bool is_stall() {
   }
 }
 
+void divide(model::Tensors& gradients, double divisor) {
+  for (at::Tensor& gradient : gradients)
+    if (gradient.defined()) gradient.div_(divisor);
+}
+
 }  // namespace
 
 Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Clock& clock,
@@ -263,6 +268,25 @@ Values Worker::read(StageId stage, const Item& item) const {
   return values;
 }
 
+// Stages with different numbers of replicas have different minibatches in one update. So the weight
+// of an item must not depend on the update, and divisor_of() does the rest.
+std::int64_t Worker::samples_of_weight_one(std::int64_t minibatch) const {
+  return segment_->feed.minibatch_samples(job_.plan.accumulate > 1 ? 0 : minibatch);
+}
+
+double Worker::gradient_weight(StageId stage, const Item& item) const {
+  return static_cast<double>(share(stage, item).count) /
+         static_cast<double>(samples_of_weight_one(item.minibatch));
+}
+
+double Worker::divisor_of(const schedule::Update& update) const {
+  if (job_.plan.accumulate == 1) return static_cast<double>(update.last - update.first + 1);
+  std::int64_t samples = 0;
+  for (std::int64_t t = update.first; t <= update.last; ++t)
+    samples += segment_->feed.minibatch_samples(t);
+  return static_cast<double>(samples) / static_cast<double>(samples_of_weight_one(update.first));
+}
+
 void Worker::run(const schedule::Load& load) {
   const Nanos start = recorder_.now();
   Values& values = loaded_[{load.stage, load.item}];
@@ -369,7 +393,7 @@ void Worker::run(const schedule::Backward& backward) {
   Values made;
   if (share(backward.stage, backward.item).count > 0)
     made = stages_.at(backward.stage)
-               .backward(backward, gradients, loss_weight(backward.stage, backward.item));
+               .backward(backward, gradients, gradient_weight(backward.stage, backward.item));
   record(backward, start);
   if (!second) post(backward.stage, Kind::kGradient, backward.item, made);
 }
@@ -421,22 +445,17 @@ void Worker::run(const schedule::Update& update) {
   Stage& stage = stages_.at(update.stage);
   const StageReplica& part = replica_of_stage_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
-  model::Tensors gradients;
-  double divisor = 1;
-  if (part.replicas > 1) {
-    gradients = replica_gradients_.gradients(update.stage, update.to);
-    // Replicas that share items have weighted their losses by loss_weight() already.
-    if (job_.replicas != Replicas::kShareItems)
-      divisor = static_cast<double>(update.last - update.first + 1);
-  } else {
-    gradients = stage.weights().take_gradients();
-  }
-  // Clipping needs the norm of the gradients as they are applied, that is, after the division.
-  if (divisor != 1 && (clipper_ || !part.optimiser->divides())) {
-    for (at::Tensor& gradient : gradients) gradient.div_(divisor);
+  model::Tensors gradients = part.replicas > 1
+                                 ? replica_gradients_.gradients(update.stage, update.to)
+                                 : stage.weights().take_gradients();
+  double divisor = divisor_of(update);
+  if (clipper_) {
+    clip(update, divisor, gradients);
+    divisor = 1;
+  } else if (divisor != 1 && !part.optimiser->divides()) {
+    divide(gradients, divisor);
     divisor = 1;
   }
-  if (clipper_) clip(update, gradients);
   const auto step = [&](const std::vector<ParameterStep>& steps) {
     part.optimiser->step_all(steps);
   };
@@ -450,16 +469,19 @@ double Worker::rate_of(std::int64_t first, std::int64_t last) const {
   return job_.rate ? job_.rate(segment_->feed.samples_before(first), last - first + 1) : 1;
 }
 
-// The first of this worker's stages to be updated computes the factor from the gradients of all of
-// them, which are complete by then; the other stages use the same factor.
-void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
+// The norm is that of the gradients as they are applied, that is, after the division. The first of
+// this worker's stages to be updated divides the gradients of all of them, which are complete by
+// then, and computes the factor; the other stages use the same factor.
+void Worker::clip(const schedule::Update& update, double divisor, model::Tensors& gradients) {
   if (clipped_ != update.to) {
     SquaredNorms norms;
     for (auto& [id, stage] : stages_) {
       model::Tensors own;
       for (const at::Tensor& parameter : stage.weights().parameters())
         own.push_back(parameter.grad());
-      add_norms(job_.network, stage.layers(), id == update.stage ? gradients : own, norms);
+      model::Tensors& of_stage = id == update.stage ? gradients : own;
+      if (divisor != 1) divide(of_stage, divisor);
+      add_norms(job_.network, stage.layers(), of_stage, norms);
     }
     clip_factor_ = clipper_->factor(norms);
     clipped_ = update.to;

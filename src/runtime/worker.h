@@ -181,6 +181,14 @@ class Worker {
   [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
   // The samples of share() as a fraction of all samples of the item's minibatch.
   [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
+  // The number of samples whose mean loss has a gradient of weight 1 in the backwards of an item of
+  // `minibatch`: those of the minibatch or, if an update has several, those of the first one.
+  [[nodiscard]] std::int64_t samples_of_weight_one(std::int64_t minibatch) const;
+  // The samples of share() as a fraction of samples_of_weight_one().
+  [[nodiscard]] double gradient_weight(StageId stage, const schedule::Item& item) const;
+  // What the summed gradients of `update` must be divided by to be a mean: over the minibatches of
+  // a round or, if an update has several rounds, over all its samples.
+  [[nodiscard]] double divisor_of(const schedule::Update& update) const;
   // Hands the mailbox what a forward (kActivation) or backward (kGradient) of `stage` made for
   // other stages. `made` is empty if this worker has no samples of the item.
   void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
@@ -204,9 +212,9 @@ class Worker {
   }
   // Sleeps if the job holds this worker back. `start`: when its op of compute began.
   void hold_back(Nanos start) const;
-  // Scales `gradients`, those of `update`, so that the norm over all stages is at most
-  // `Job::clip_norm`.
-  void clip(const schedule::Update& update, model::Tensors& gradients);
+  // Divides `gradients`, those of `update`, by `divisor`, and then scales them so that the norm
+  // over all stages is at most `Job::clip_norm`.
+  void clip(const schedule::Update& update, double divisor, model::Tensors& gradients);
   [[nodiscard]] OpPlace place_of(const schedule::Op& op) const;
   // Called in a catch block: throws the same kind of failure again, with this worker and `place`
   // before its message, unless it is transport::Aborted. After a stall, calls note_stall(). Aborts
