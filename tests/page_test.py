@@ -202,6 +202,23 @@ class Pages(unittest.TestCase):
         self.assertEqual(training.wait(60), 0)
         self.no_errors()
 
+    def test_a_page_does_not_go_on_with_another_training(self):
+        _, url = self.serve("--workers", "1", "--epochs", "1000")
+        self.browser.get(url)
+        self.wait_for("is being trained")
+        self.browser.execute_script("""
+            window.sources = [];
+            const Source = window.EventSource;
+            window.EventSource = class extends Source {
+              constructor(url) { super(url); window.sources.push(this); }
+            };
+            follow("no training", {result: {}}, document.body,
+                   {element: document.createElement("div"), show() {}});""")
+        self.wait_for("Another training")
+        closed = self.browser.execute_script("return window.sources[0].readyState === EventSource.CLOSED")
+        self.assertTrue(closed)
+        self.no_errors()
+
     def answer(self, url, **request):
         try:
             with urllib.request.urlopen(urllib.request.Request(url, **request), timeout=10) as answer:

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "page/live_address.h"
 #include "report/table.h"
+#include "train/resume.h"
 #include "train/run_folder.h"
 
 namespace pipedream::cli {
@@ -28,9 +29,9 @@ LivePage::LivePage(const std::string& address, const std::string& model)
 void LivePage::begin(const std::string& title, page::Run run) {
   curves_ = {};
   curves_.add_lines(run.metrics);
-  news_ = {};
+  news_ = {.training = train::new_run_id()};
   told_.reset();
-  server_.show(page::html(title, {std::move(run)}, page::Use::kLive));
+  server_.show(page::html(title, {std::move(run)}, news_.training));
 }
 
 void LivePage::add(const train::Step& step) {

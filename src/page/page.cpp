@@ -47,13 +47,14 @@ std::string head_of(const std::string& title, const std::string& policy) {
 
 }  // namespace
 
-std::string html(const std::string& title, const std::vector<Run>& runs, Use use) {
+std::string html(const std::string& title, const std::vector<Run>& runs,
+                 const std::string& training) {
   PD_CHECK(!runs.empty());
-  const bool is_live = use == Use::kLive;
+  const bool is_live = !training.empty();
   ordered_json list = ordered_json::array();
   for (const Run& run : runs) list.push_back(to_json(run));
   const ordered_json data{
-      {"title", title}, {"version", PD_VERSION}, {"live", is_live}, {"runs", list}};
+      {"title", title}, {"version", PD_VERSION}, {"training", training}, {"runs", list}};
   return head_of(title, std::string("style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
                                     "img-src data:") +
                             (is_live ? "; connect-src 'self'" : "")) +
@@ -71,7 +72,8 @@ std::string waiting_html(const std::string& title) {
 }
 
 std::string to_line(const News& news) {
-  return embedded({{"result", news.result},
+  return embedded({{"training", news.training},
+                   {"result", news.result},
                    {"curves", news.curves},
                    {"share", news.share},
                    {"words", news.words},

@@ -41,20 +41,21 @@ TEST(Page, NoNameEndsTheScriptThatItIsIn) {
 }
 
 TEST(Page, ThatIsLiveMayAskItsServerAlone) {
-  const std::string live = html("it", {{.name = "a"}}, Use::kLive);
+  const std::string live = html("it", {{.name = "a"}}, "this one");
   EXPECT_NE(live.find("connect-src 'self'"), std::string::npos);
-  EXPECT_TRUE(data_in(live).at("live"));
+  EXPECT_EQ(data_in(live).at("training"), "this one");
   const std::string file = html("it", {{.name = "a"}});
   EXPECT_EQ(file.find("connect-src"), std::string::npos);
-  EXPECT_FALSE(data_in(file).at("live"));
+  EXPECT_EQ(data_in(file).at("training"), "");
 }
 
 TEST(News, AreOneLine) {
-  News news{.share = 0.5, .words = "a\nb</script>"};
+  News news{.training = "this one", .share = 0.5, .words = "a\nb</script>"};
   news.result["loss"] = 1.5;
   const std::string line = to_line(news);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json.at("training"), "this one");
   EXPECT_EQ(json.at("words"), news.words);
   EXPECT_EQ(json.at("result").at("loss"), 1.5);
   EXPECT_FALSE(json.at("last"));

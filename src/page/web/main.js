@@ -261,8 +261,9 @@ function themeButton() {
   return button;
 }
 
-// Shows what is new of a run while it trains (src/page/page.h: News).
-function follow(run, body, curves) {
+// Shows what is new of a run while it trains (src/page/page.h: News). `training` is its name: the
+// same address may show another training later.
+function follow(training, run, body, curves) {
   const bar = make("progress", {max: "1", "aria-label": "share of the training that is done"});
   const words = make("div", {}, "waiting for news");
   body.querySelector("header").after(make("div", {class: "live", role: "status"}, [words, bar]));
@@ -271,6 +272,11 @@ function follow(run, body, curves) {
   const source = new EventSource("news");
   source.onmessage = (event) => {
     const news = JSON.parse(event.data);
+    if (news.training !== training) {
+      source.close();
+      words.textContent = "Another training, or one with a new plan, is shown at this address now: reload the page.";
+      return;
+    }
     Object.assign(run.result, news.result);
     run.curves = news.curves;
     run.live = !news.last;
@@ -291,12 +297,12 @@ function start(page) {
   const curves = new Curves();
   body.replaceChildren(make("header", {}, [make("h1", {}, page.title), themeButton()]));
   const together = [comparisonSection(page.runs), curves.element].filter(Boolean);
-  if (page.live) page.runs[0].live = true;
+  if (page.training) page.runs[0].live = true;
   if (page.runs.length === 1) body.append(runElement(page.runs[0]), ...together);
   else body.append(...together, ...tabsOf(page.runs));
   curves.show(page.runs);
   body.append(make("footer", {}, `made by pipedream ${page.version}`));
-  if (page.live) follow(page.runs[0], body, curves);
+  if (page.training) follow(page.training, page.runs[0], body, curves);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Sheet.all.forEach((sheet) => sheet.again()));
 }
 
