@@ -9,10 +9,14 @@ other; evaluations are in none of them. What was measured stays in build/accurac
 that was interrupted goes on where it was, unless the program has changed. Exit code 1: the bar is
 not met (accuracy_report.py); 2: the host gave no time to measure speeds in.
 
-usage: accuracy.py PROGRAM [--tasks …] [--variants …] [--workers 2] [--seeds 3] [--quick] [--json]
-                   [--write]
+A training ends when it has held the target. Learning does not depend on what else runs, so several
+trainings may run at once (--jobs); speeds are measured one by one.
+
+usage: accuracy.py PROGRAM [--tasks …] [--variants …] [--workers 2] [--seeds 3] [--jobs 1] [--quick]
+                   [--json] [--write]
 """
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -20,6 +24,8 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
+import time
 
 import accuracy_report as report
 from fidelity import digest_of, listed, say
@@ -84,6 +90,18 @@ class Stopped(Exception):
     """The program has stopped the training: its loss is no number any more."""
 
 
+OWN_ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1")
+
+
+def failed(words, code, messages):
+    """What is thrown when `pipedream train` ended with this code."""
+    if code == 78:
+        return Refused(messages.strip().splitlines()[-1].removeprefix("pipedream: "))
+    if code == 1:
+        return Stopped()
+    return SystemExit(f"pipedream train {' '.join(words)} failed:\n{messages}")
+
+
 class Bench:
     def __init__(self, args):
         self.args = args
@@ -98,6 +116,7 @@ class Bench:
                 self.state = json.load(file)
         if self.state.get("program") != self.digest:
             self.state = {"program": self.digest, "curves": {}, "speeds": {}}
+        self.lock = threading.Lock()  # guards `state` and the files beside it
         if args.quick:
             self.shorten()
 
@@ -117,14 +136,32 @@ class Bench:
     def call(self, *words):
         done = subprocess.run([self.args.program, "train", *words], check=False,
                               capture_output=True, text=True, timeout=1800,
-                              env=dict(os.environ, OMP_NUM_THREADS="1"))
-        if done.returncode == 78:
-            raise Refused(done.stderr.strip().splitlines()[-1].removeprefix("pipedream: "))
-        if done.returncode == 1:
-            raise Stopped
+                              env=OWN_ENVIRONMENT)
         if done.returncode != 0:
-            sys.exit(f"pipedream train {' '.join(words)} failed:\n{done.stderr}")
+            raise failed(words, done.returncode, done.stderr)
         return json.loads(done.stdout)
+
+    def learn(self, task, words, out):
+        """The curve of a training, which is ended when it has held the target."""
+        metrics, log = os.path.join(out, "metrics.jsonl"), out + ".log"
+        with open(log, "w", encoding="utf-8") as messages:
+            process = subprocess.Popen([self.args.program, "train", *words, "--out", out],
+                                       stdout=subprocess.DEVNULL, stderr=messages, env=OWN_ENVIRONMENT)
+        curve = []
+        while process.poll() is None:
+            time.sleep(0.5)
+            if os.path.exists(metrics):
+                with open(metrics, encoding="utf-8") as file:
+                    curve = curve_in(whole_lines(file.read()), task["figure"])
+            if report.is_settled(task, curve):
+                process.terminate()
+                process.wait()
+                return curve
+        if process.returncode != 0:
+            with open(log, encoding="utf-8") as messages:
+                raise failed(words, process.returncode, messages.read())
+        with open(metrics, encoding="utf-8") as file:
+            return curve_in(file.read(), task["figure"])
 
     def profile(self, task):
         """Of the task's network, so that not every training has to take one."""
@@ -146,7 +183,7 @@ class Bench:
                               check=True, capture_output=True, text=True)
         plan = json.loads(made.stdout)
         plan["system"] = variant
-        file = os.path.join(self.folder, "plan.json")
+        file = os.path.join(self.folder, f"{task['name']}-{variant}.plan.json")
         with open(file, "w", encoding="utf-8") as out:
             json.dump(plan, out)
         return ["--plan", file]
@@ -154,20 +191,22 @@ class Bench:
     def curve(self, task, variant, rate, seed):
         key = f"{task['name']} {variant} {rate:g} {seed} {self.args.workers}"
         if key not in self.state["curves"]:
-            out = os.path.join(self.folder, "run")
+            out = os.path.join(self.folder, "run " + key)
             shutil.rmtree(out, ignore_errors=True)
-            words = training_words(task, self.planned(task, variant), rate, seed, self.args.workers)
+            with self.lock:
+                flags = self.planned(task, variant)
+            words = training_words(task, flags, rate, seed, self.args.workers)
             try:
-                self.call(*words, "--out", out, "--json")
-                with open(os.path.join(out, "metrics.jsonl"), encoding="utf-8") as file:
-                    self.state["curves"][key] = curve_in(file.read(), task["figure"])
+                curve = self.learn(task, words, out)
             except Stopped:
-                worst = 0.0 if task["figure"] == "accuracy" else 1e9
-                self.state["curves"][key] = [[0, worst]]
-            self.save()
-            reached = report.samples_to_target(task, self.state["curves"][key])
+                curve = [[0, 0.0 if task["figure"] == "accuracy" else 1e9]]
+            shutil.rmtree(out, ignore_errors=True)
+            with self.lock:
+                self.state["curves"][key] = curve
+                self.save()
+            reached = report.samples_to_target(task, curve)
             say(f"{key}: " + (f"target after {reached:,} samples" if reached else
-                              f"best {report.best_of(task, self.state['curves'][key]):.4g}"))
+                              f"best {report.best_of(task, curve):.4g}"))
         return self.state["curves"][key]
 
     def speed(self, task, variant, link):
@@ -199,26 +238,42 @@ class Bench:
                 say(f"{task['name']} {variant} {link}: {why}")
         return found
 
-    def measure(self, task, variant):
-        curves = {rate: self.curve(task, variant, rate, 0) for rate in task["rates"]}
+    def measure(self, pool, task, variant):
+        """What a variant learns. Called by a thread of its own; `pool` runs the trainings."""
+        tried = {rate: pool.submit(self.curve, task, variant, rate, 0) for rate in task["rates"]}
+        curves = {rate: made.result() for rate, made in tried.items()}
         rate = report.best_rate(task, curves)
-        return {"rate": rate,
-                "curves": [self.curve(task, variant, rate, seed) for seed in range(self.args.seeds)]}
+        again = [pool.submit(self.curve, task, variant, rate, seed)
+                 for seed in range(1, self.args.seeds)]
+        return {"rate": rate, "curves": [curves[rate], *(made.result() for made in again)]}
+
+    def learn_all(self):
+        """{task: {variant: its rate and curves}}, without what the systems refuse."""
+        cases = [(task, variant) for task in chosen(TASKS, self.args.tasks)
+                 for variant in self.args.variants]
+        measured = {task["name"]: {} for task, _ in cases}
+        with (concurrent.futures.ThreadPoolExecutor(self.args.jobs) as trainings,
+              concurrent.futures.ThreadPoolExecutor(len(cases)) as waiting):
+            found = [waiting.submit(self.measure, trainings, *case) for case in cases]
+            for (task, variant), made in zip(cases, found):
+                try:
+                    measured[task["name"]][variant] = made.result()
+                except Refused as why:
+                    say(f"{task['name']} {variant}: {why}")
+        return measured
 
     def run(self):
         """Curves first: they do not depend on what else runs on the machine."""
-        measured = {}
-        for task in chosen(TASKS, self.args.tasks):
-            found = measured.setdefault(task["name"], {})
-            for variant in self.args.variants:
-                try:
-                    found[variant] = self.measure(task, variant)
-                except Refused as why:
-                    say(f"{task['name']} {variant}: {why}")
+        measured = self.learn_all()
         for task in chosen(TASKS, self.args.tasks):
             for variant, each in measured[task["name"]].items():
                 each["speeds"] = self.speeds(task, variant)
         return measured
+
+
+def whole_lines(text):
+    """Without a last line that is still being written."""
+    return text[:text.rfind("\n") + 1]
 
 
 def chosen(tasks, names):
@@ -258,6 +313,8 @@ def main():
                         metavar="NAME,…")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=max(1, os.cpu_count() // 2),
+                        help="trainings at a time, but where speeds are measured [cores / 2]")
     parser.add_argument("--quick", action="store_true",
                         help="see that everything runs; the figures say nothing")
     parser.add_argument("--json", action="store_true")

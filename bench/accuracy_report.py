@@ -27,6 +27,12 @@ def samples_to_target(task, curve):
     return None
 
 
+def is_settled(task, curve):
+    """Whether further evaluations cannot change what samples_to_target() returns."""
+    reached = samples_to_target(task, curve)
+    return reached is not None and [samples for samples, _ in curve].index(reached) + HELD <= len(curve)
+
+
 def best_of(task, curve):
     return (max if task["figure"] == "accuracy" else min)(value for _, value in curve)
 

@@ -25,6 +25,14 @@ class Report(unittest.TestCase):
         lucky = [[10, 0.95], [20, 0.5], [30, 0.6], [40, 0.7], [50, 0.91], [60, 0.92], [70, 0.93]]
         self.assertEqual(report.samples_to_target(ACCURACY, lucky), 50)
 
+    def test_a_curve_is_settled_when_the_target_was_held(self):
+        curve = [[10, 0.95], [20, 0.5], [30, 0.91], [40, 0.92], [50, 0.91], [60, 0.7], [70, 0.95]]
+        settled = [report.is_settled(ACCURACY, curve[:count]) for count in range(1, 8)]
+        self.assertEqual(settled, [False] * 4 + [True] * 3)
+        self.assertEqual(report.samples_to_target(ACCURACY, curve[:5]),
+                         report.samples_to_target(ACCURACY, curve))
+        self.assertFalse(report.is_settled(ACCURACY, []))
+
     def test_the_best_rate_is_the_fastest_to_the_target(self):
         curves = {0.1: [[10, 0.5], [20, 0.91]], 1.0: [[10, 0.92]], 0.01: [[10, 0.3], [20, 0.4]]}
         self.assertEqual(report.best_rate(ACCURACY, curves), 1.0)

@@ -13,20 +13,22 @@ set(PD_LAYERS
     "systems: core graph cluster profile cost plan schedule timeline simulate"
     "report: core graph cluster profile cost plan schedule timeline simulate systems"
     "page: core graph cluster profile cost plan schedule timeline simulate systems report"
+    "text: core"
     "pt2: core"
     "place: core"
     "image: core"
     "model: core graph +torch"
     "imported: core graph pt2 model +torch"
+    "data: core text graph image model +torch"
+    "generate: core graph text model data +torch"
     "profiler: core place graph profile model +torch"
     "checkpoint: core"
     "transport: core"
     "probe: core cluster cost report transport"
     "runtime: core place graph plan schedule timeline model transport +torch"
-    "data: core graph image model +torch"
-    "train: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
-    "library: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
-    "cli: core checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")
+    "train: core text checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model profiler transport runtime +torch"
+    "library: core text checkpoint place data graph cluster profile cost plan schedule timeline systems simulate report model pt2 imported profiler transport runtime train +torch"
+    "cli: core text checkpoint place data generate graph cluster profile cost plan schedule timeline systems simulate report page model pt2 imported profiler transport probe runtime train +torch")
 
 # pd_layer_line(MODULE out): the names on the line of MODULE, as a list; an error for a module not in the table.
 function(pd_layer_line module out)

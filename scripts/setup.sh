@@ -251,13 +251,13 @@ set_up_torch() {
   say "torch is in ${torch_home#"$root/"}"
 }
 
-# Fetches what tests the Python package into the environment that ./run made for torch. One that is not ours is left
-# as it is; the tests of the package are then left out if it lacks something.
+# Fetches what tests the Python package, and sacrebleu, into the environment that ./run made for torch. One that is not
+# ours is left as it is; the tests that lack something are then left out.
 set_up_test_wheels() {
   local python=$torch_home/bin/python
   [[ -x $python && $(torch_folder) == "$torch_home"/* ]] || return 0
-  ! "$python" -c 'import mypy, pytest, ruff, scikit_build_core, tensorboard' 2>/dev/null || return 0
-  may_install "Download ${test_wheels[*]} (30 MB) into .deps/" || return 0
+  ! "$python" -c 'import mypy, pytest, ruff, sacrebleu, scikit_build_core, tensorboard' 2>/dev/null || return 0
+  may_install "Download ${test_wheels[*]} (40 MB) into .deps/" || return 0
   say "downloading ${test_wheels[*]} into .deps/"
   "$python" -m pip install --quiet --disable-pip-version-check "${test_wheels[@]}" >&2 ||
     say "they could not be downloaded: the tests of the Python package are left out"

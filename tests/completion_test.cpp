@@ -31,6 +31,23 @@ TEST(Completion, OfBashOffersCommandsFlagsAndValues) {
   EXPECT_TRUE(has(offered("pipedream \"\""), "simulate"));
 }
 
+// Bash hands "--system=pi" and "idx:folder" over as three words.
+TEST(Completion, OfBashGoesOnAfterEqualsAndColons) {
+  EXPECT_EQ(offered("pipedream train --system = pi"), "pipedream\n");
+  EXPECT_TRUE(has(offered("pipedream train --system ="), "gpipe"));
+  const std::string file = write("numbers.u32", "");
+  EXPECT_EQ(offered("pipedream train --data tokens : " + file.substr(0, file.size() - 2)),
+            file + "\n");
+}
+
+TEST(Completion, OfAllShellsKnowsTheFlagsOfSubcommands) {
+  EXPECT_TRUE(has(offered("pipedream cluster probe --sec"), "--seconds"));
+  EXPECT_TRUE(has(call("completion zsh").out, "probe) shift words; ((CURRENT--)); _arguments"));
+  EXPECT_TRUE(
+      has(call("completion fish").out,
+          "-n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from probe'"));
+}
+
 TEST(Completion, HasAllCommandsForEveryShell) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const std::string script = call("completion " + shell).out;

@@ -75,7 +75,8 @@ using Rule = std::function<std::int64_t(std::size_t stage, std::int64_t minibatc
 
 class Reference {
  public:
-  // Uses only the layers and the number of replicas of each stage of `plan`. If `together` is true,
+  // Uses only the layers and the number of replicas of each stage of `plan`, and the number of
+  // rounds in an update. If `together` is true,
   // the replicas share every item; otherwise they take minibatches in turn.
   Reference(const model::Network& network, const plan::Plan& plan, std::uint64_t seed,
             bool together = false, const runtime::AveragingOptions& averaging = {},
@@ -120,7 +121,7 @@ class Reference {
       double loss = 0;
       for (int m = 0; m < extent.microbatches_of(t); ++m) loss += train_item(feed, {t, m}, first);
       losses_[first + t] = loss;
-      finish_minibatch(t, extent.minibatches, most, [&](std::int64_t count) {
+      finish_minibatch(t, feed, extent.minibatches, most, [&](std::int64_t count) {
         return rate(feed.samples_before(t + 1 - count), count);
       });
     }
@@ -284,35 +285,46 @@ class Reference {
   double train_item(const runtime::Feed& feed, const schedule::Item& item, std::int64_t first) {
     const Values values = forward(feed, item, first, /*training=*/true);
     const auto whole = static_cast<double>(feed.minibatch_samples(item.minibatch));
+    const auto unit = plan_.accumulate > 1 ? static_cast<double>(feed.minibatch_samples(0)) : whole;
     torch::autograd::variable_list losses;
     torch::autograd::variable_list weights;
     double sum = 0;
     for (const Piece& loss : values.at(network_.loss)) {
-      const double weight = static_cast<double>(loss.range.count) / whole;
+      const auto samples = static_cast<double>(loss.range.count);
       losses.push_back(loss.tensor);
-      weights.push_back(at::full({}, weight, device_));
-      sum += loss.tensor.item<double>() * weight;
+      weights.push_back(at::full({}, samples / unit, device_));
+      sum += loss.tensor.item<double>() * (samples / whole);
     }
     torch::autograd::backward(losses, weights);
     return sum;
   }
 
-  // The gradients that the stage's update uses, one per parameter. Gradients of replicas are summed
-  // if the replicas share items, and otherwise averaged over the `minibatches` minibatches of the
-  // round.
-  [[nodiscard]] model::Tensors gradients_of(std::size_t stage, std::int64_t minibatches) const {
+  // The gradients that the stage's update uses, one per parameter: the sum over all replicas and
+  // minibatches of the update, divided by `divisor`.
+  [[nodiscard]] model::Tensors gradients_of(std::size_t stage, double divisor) const {
     const auto& parameters = stages_[stage].parameters;
     model::Tensors gradients;
     if (parameters.size() == 1) {
       for (const at::Tensor& each : parameters[0]) gradients.push_back(each.grad());
-      return gradients;
+    } else {
+      gradients.resize(parameters[0].size());
+      for (const std::vector<std::size_t>& bucket : buckets_of(stage))
+        add_sums(stage, bucket, gradients);
     }
-    gradients.resize(parameters[0].size());
-    for (const std::vector<std::size_t>& bucket : buckets_of(stage))
-      add_sums(stage, bucket, gradients);
-    if (!together_)
-      for (at::Tensor& gradient : gradients) gradient = gradient / static_cast<double>(minibatches);
+    if (divisor != 1)
+      for (at::Tensor& gradient : gradients)
+        if (gradient.defined()) gradient = gradient / divisor;
     return gradients;
+  }
+
+  // What the gradients of the minibatches `first` … `last` are divided by: without accumulation
+  // their number, and with it their samples, counted in those of the first minibatch.
+  [[nodiscard]] double divisor(const runtime::Feed& feed, std::int64_t first,
+                               std::int64_t last) const {
+    if (plan_.accumulate == 1) return static_cast<double>(last - first + 1);
+    std::int64_t samples = 0;
+    for (std::int64_t t = first; t <= last; ++t) samples += feed.minibatch_samples(t);
+    return static_cast<double>(samples) / static_cast<double>(feed.minibatch_samples(0));
   }
 
   // The parameters that are averaged together, by bucket, in the order of summation. A bucket takes
@@ -365,18 +377,19 @@ class Reference {
     }
   }
 
-  // Updates the stages whose round of minibatches ends with minibatch `t`. `rate` returns the
+  // Updates the stages of which minibatch `t` ends an update. `rate` returns the
   // factor on the learning rate of an update with so many minibatches.
-  void finish_minibatch(std::int64_t t, std::int64_t minibatches, std::optional<double> most,
+  void finish_minibatch(std::int64_t t, const runtime::Feed& feed, std::int64_t minibatches,
+                        std::optional<double> most,
                         const std::function<double(std::int64_t)>& rate) {
     const at::NoGradGuard no_grad;
     std::map<std::size_t, model::Tensors> gradients;
     std::map<std::size_t, double> rates;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      const std::int64_t r = together_ ? 1 : replicas(s);
-      if ((t + 1) % r != 0 && t + 1 != minibatches) continue;
-      gradients[s] = gradients_of(s, t % r + 1);
-      rates[s] = rate(t % r + 1);
+      const std::int64_t each = (together_ ? 1 : replicas(s)) * plan_.accumulate;
+      if ((t + 1) % each != 0 && t + 1 != minibatches) continue;
+      gradients[s] = gradients_of(s, divisor(feed, t - t % each, t));
+      rates[s] = rate(t % each + 1);
     }
     if (most) clip(gradients, *most);
     for (auto& [s, of_stage] : gradients) {

@@ -60,18 +60,21 @@ Rule rule_of(const cost::Traits& traits, const plan::Plan& plan,
   return [=](std::size_t s, std::int64_t t) -> std::int64_t {
     const auto r = static_cast<std::int64_t>(plan.stages[s].workers.size());
     const std::int64_t round = traits.shares_items() ? t : t / r;
+    const auto updates_in = [&](std::int64_t rounds) {
+      return std::max<std::int64_t>(0, rounds) / plan.accumulate;
+    };
     switch (traits.versions) {
       case cost::WeightVersions::kOne:
-        return round;
+        return updates_in(round);
       case cost::WeightVersions::kTwo:
-        return round - 1;
+        return updates_in(round) - 1;
       case cost::WeightVersions::kVerticalSync:
-        return t - depths[0] + 1;
+        return updates_in(t - depths[0] + 1);
       case cost::WeightVersions::kStashed:
       case cost::WeightVersions::kUnstashed:
         break;
     }
-    return r == 1 ? t - depths[s] + 1 : round - depths[s];
+    return updates_in(r == 1 ? t - depths[s] + 1 : round - depths[s]);
   };
 }
 

@@ -41,6 +41,34 @@ TEST(RuntimeReplicas, PipedreamTakesMinibatchesInTurnAndAveragesEachRound) {
       }
 }
 
+// Every update has three rounds but the last one, and the last minibatch is a short one. All
+// samples of an update count alike.
+TEST(RuntimeReplicas, SeveralRoundsPerUpdateGiveTheBitsOfTheirRule) {
+  for (const auto& [system, replicas, microbatches] :
+       std::vector<std::tuple<std::string, std::vector<int>, int>>{{"pipedream", {2, 1}, 1},
+                                                                   {"pipedream", {1, 2}, 1},
+                                                                   {"pipedream", {3, 2}, 1},
+                                                                   {"dapple", {2, 1}, 2},
+                                                                   {"2bw", {2, 2}, 2},
+                                                                   {"dp-bsp", {3}, 1}})
+    for (const std::int64_t minibatches : {20, 23}) {
+      SCOPED_TRACE(system + ", " + text_of(replicas) + ", " + std::to_string(minibatches));
+      model::Network network = small_network("resnet");
+      plan::Plan plan = cut_in_order(network, system, replicas);
+      plan.microbatches = microbatches;
+      plan.accumulate = 3;
+      Case test(std::move(network), plan, {.minibatches = minibatches}, 5);
+      test.rate = changing_rate();
+      const bool takes_turns = system != "dapple";
+      const Rule rounds = round_robin(plan);
+      expect_rule(test, [&](std::size_t s, std::int64_t t) {
+        if (system == "pipedream") return std::max<std::int64_t>(0, rounds(s, t)) / 3;
+        const auto r = static_cast<std::int64_t>(takes_turns ? replicas[s] : 1);
+        return t / (3 * r) - (system == "2bw" ? 1 : 0);
+      });
+    }
+}
+
 // Stages of different numbers of replicas are updated after different samples.
 TEST(RuntimeReplicas, TheLearningRateMayChangeWithEveryUpdate) {
   for (const auto& [system, replicas, microbatches] :

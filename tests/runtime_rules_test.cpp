@@ -2,6 +2,7 @@
 // a plain loop on one thread (docs/systems.md).
 #include <gtest/gtest.h>
 
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
@@ -207,6 +208,74 @@ TEST(RuntimeRules, AShortLastMinibatchCountsEachSampleOnce) {
       const Case test(std::move(network), std::move(plan), training, 5);
       expect_rule(test, rule_of(style, workers));
     }
+}
+
+// An update of K minibatches is the rule with K times fewer updates: minibatch t uses the weights
+// after ⌊rule(t)/K⌋ of them or, in 2bw, after one less than ⌊t/K⌋.
+Rule accumulating(const Style& style, int workers, int accumulate) {
+  return [=, rule = rule_of(style, workers)](std::size_t s, std::int64_t t) {
+    if (style.system == "2bw") return t / accumulate - 1;
+    return std::max<std::int64_t>(0, rule(s, t)) / accumulate;
+  };
+}
+
+TEST(RuntimeRules, SeveralMinibatchesPerUpdateGiveTheBitsOfTheirRule) {
+  for (const Style& style : kStyles)
+    for (const auto& [accumulate, network] : {std::pair{2, "resnet"}, {3, "tied"}}) {
+      SCOPED_TRACE(style.name + " on 3 workers, " + std::to_string(accumulate) +
+                   " minibatches per update, " + network);
+      model::Network made = small_network(network);
+      plan::Plan plan = plan_of(style, made, 3);
+      plan.accumulate = accumulate;
+      systems::ScheduleOptions training = training_of(style, 11);
+      if (style.microbatches > 1) training.last_microbatches = 3;
+      Case test(std::move(made), std::move(plan), training, 5);
+      test.rate = changing_rate();
+      expect_rule(test, accumulating(style, 3, accumulate));
+    }
+}
+
+// The samples of another feed, whose microbatches are minibatches here: four of each.
+class QuarterFeed final : public runtime::Feed {
+ public:
+  explicit QuarterFeed(const runtime::Feed& whole) : whole_(whole) {}
+
+  std::int64_t samples(const schedule::Item& item) const override {
+    return whole_.samples(in_whole(item.minibatch));
+  }
+  std::int64_t minibatch_samples(std::int64_t minibatch) const override {
+    return whole_.samples(in_whole(minibatch));
+  }
+  std::int64_t samples_before(std::int64_t minibatch) const override {
+    return minibatch * minibatch_samples(0);
+  }
+  at::Tensor load(const model::InputSpec& input, const schedule::Item& item, std::int64_t first,
+                  std::int64_t count) const override {
+    return whole_.load(input, in_whole(item.minibatch), first, count);
+  }
+
+ private:
+  static schedule::Item in_whole(std::int64_t minibatch) {
+    return {minibatch / 4, static_cast<std::int32_t>(minibatch % 4)};
+  }
+  const runtime::Feed& whole_;
+};
+
+TEST(RuntimeRules, SeveralMinibatchesPerUpdateAreOneLargeMinibatchButForRounding) {
+  for (const Style& style : kSynchronous) {
+    SCOPED_TRACE(style.name);
+    const Case large = case_of(style, "mlp", 3, 3);
+    const runtime::SampleFeed whole(large.network, {3, 4, 4}, kSeed);
+    const QuarterFeed quarters(whole);
+    plan::Plan plan = large.plan;
+    plan.microbatches = 1;
+    plan.accumulate = 4;
+    const schedule::Schedule schedule = systems::schedule_for(plan, {.minibatches = 12});
+    const runtime::TestRun run =
+        runtime::run_schedule(make_job(large.network, plan), schedule, {12, 1, 1}, quarters);
+    for (const auto& [name, tensor] : large.run().weights.parameters)
+      EXPECT_TRUE(at::allclose(run.weights.parameters.at(name), tensor, 1e-4, 1e-6)) << name;
+  }
 }
 
 // A feed whose sentences have another length in every minibatch.

@@ -145,6 +145,7 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
     std::vector<int> replicas;
     int workers = 0;  // if not 0, deal_out() assigns the stages to them
     int microbatches = 4;
+    int accumulate = 1;
   };
   std::vector<Way> ways;
   for (const std::size_t stages : all_or_last<std::size_t>({2, 3, 4})) {
@@ -157,6 +158,10 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
   ways.push_back({"dapple", {1, 3}});
   ways.push_back({"dp-bsp", {2}, 0, 1});
   ways.push_back({"dp-bsp", {3}, 0, 1});
+  ways.push_back({"dp-bsp", {2}, 0, 1, 2});
+  ways.push_back({"gpipe", {1, 1, 1}, 0, 4, 4});
+  ways.push_back({"dapple", {2, 1}, 0, 4, 2});
+  ways.push_back({"interleaved", std::vector<int>(4, 1), 2, 4, 2});
   for (const std::string& name : networks({"mlp", "resnet", "gnmt8", "tied"}))
     for (const Way& way : ways) {
       if (name == "gnmt8" && way.replicas.size() != 3) continue;
@@ -165,12 +170,13 @@ TEST(RuntimeClipping, TheNormIsThatOfAllStagesTogether) {
       plan::Plan plan = cut_in_order(network, way.system, way.replicas);
       if (way.workers > 0) deal_out(plan, way.workers);
       plan.microbatches = way.microbatches;
+      plan.accumulate = way.accumulate;
       const Case test(std::move(network), plan, {.minibatches = 6});
       runtime::Job job = test.job();
       job.clip_norm = 0.05;
       const auto run = runtime::run_schedule(job, test.schedule, test.extent, test.feed);
       // Replicas that take minibatches in turn make one update for `in_turn` minibatches.
-      const std::int64_t in_turn = way.system == "dp-bsp" ? way.replicas[0] : 1;
+      const std::int64_t in_turn = way.accumulate * (way.system == "dp-bsp" ? way.replicas[0] : 1);
       const Rule rule = [in_turn](std::size_t, std::int64_t t) { return t / in_turn; };
       Reference plain = test.reference();
       plain.train(test.feed, test.extent, rule, 0, job.clip_norm);

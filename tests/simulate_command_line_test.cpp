@@ -65,6 +65,29 @@ TEST(SimulateCommand, OfAPlanFileIsTheSameAsOfItsSystem) {
             call("simulate" + kInputs + "--system dapple").out);
 }
 
+TEST(SimulateCommand, KnowsHowManyMinibatchesAnUpdateHas) {
+  const std::string plan = scratch("accumulating_plan.json").string();
+  const Answer made = call("plan" + kInputs + "--system pipedream --accumulate 4 -o " + plan);
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_NE(made.out.find("an update has 4 minibatches of each input replica\n"), std::string::npos)
+      << made.out;
+  const auto file = nlohmann::json::parse(read_file(plan));
+  EXPECT_EQ(file.at("accumulate"), 4);
+  const auto replicas = file.at("stages").at(0).at("replicas").get<int>();
+  const auto json = nlohmann::json::parse(call("simulate --json" + kInputs + "--plan " + plan).out);
+  EXPECT_EQ(json.at("samples_per_update"), 4 * replicas * 64);
+  const Answer refused = call("simulate" + kInputs + "--system dp-asp --accumulate 4");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--accumulate means nothing to dp-asp"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(call("plan" + kInputs + "--accumulate 0").code, 2);
+  const Answer compared = call("compare" + kInputs + "--accumulate 2");
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  EXPECT_NE(compared.out.find("dp-asp: --accumulate: each minibatch is an update"),
+            std::string::npos)
+      << compared.out;
+}
+
 TEST(SimulateCommand, WritesPictures) {
   const std::string svg = scratch("timeline.svg").string();
   const std::string trace = scratch("trace.json").string();

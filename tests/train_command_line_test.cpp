@@ -175,6 +175,17 @@ TEST(TrainCommand, PrintsOneTableAndOneObject) {
   EXPECT_EQ(json.at("staleness").at(0).at("most"), 1);
 }
 
+TEST(TrainCommand, AccumulatesTheGradientsOfSeveralMinibatches) {
+  for (const std::string system : {"dp-bsp", "pipedream"}) {
+    const auto json = json_of(call(kMlp + "--workers 2 --system " + system +
+                                   (system == "pipedream" ? " --straight" : "") +
+                                   " --accumulate 4 --minibatches 24 --json"));
+    EXPECT_EQ(json.at("accumulate"), 4);
+    EXPECT_EQ(json.at("samples_per_update"), (system == "pipedream" ? 1 : 2) * 4 * 16);
+    EXPECT_EQ(json.at("samples"), 24 * 16);
+  }
+}
+
 TEST(TrainCommand, SaysHowManyMicrobatchesThereAre) {
   const std::string gpipe = kMlp + "--workers 2 --system gpipe --microbatches 4 --minibatches 3 ";
   const Answer table = call(gpipe);

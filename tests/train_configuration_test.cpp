@@ -162,7 +162,7 @@ TEST(TrainConfiguration, AFolderOfARunThatStoppedCanBeOverwritten) {
 
 TEST(TrainConfiguration, RunsTheConfigurationInTheDocument) {
   const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
-  ASSERT_EQ(blocks.size(), 4U) << "a profile, a plan, a training configuration and a manifest";
+  ASSERT_EQ(blocks.size(), 5U) << "profile, plan, training configuration, manifest, vocabulary";
   const auto json = json_of(call("train --config " + write("document.json", blocks[2]) +
                                  " --profile-seconds 0.2 --json"));
   EXPECT_EQ(json.at("minibatches"), 20);

@@ -372,6 +372,10 @@ struct PlanOptions {
   bool recompute = true;
   // The number of microbatches per minibatch. If not set, the planner chooses it.
   std::optional<int> microbatches{};
+  // Gradient accumulation: the number of minibatches that each replica of a stage computes for one
+  // weight update, from 1 to 1024. The update applies the mean over all their samples. "dp-asp"
+  // does not have this option.
+  int accumulate = 1;
   // The number of stages. If not set, the planner chooses it.
   std::optional<int> stages{};
   // For each cut between two stages, the number of layers before it, in the order of
@@ -445,6 +449,10 @@ struct Optimiser {
   // Whether biases and the scales of normalisations, that is, parameters of fewer than two
   // dimensions, are left out of weight decay. Not for the system "dp-asp".
   bool decay_weights_only = false;
+  // The decay of the exponential moving average of the weights, such as 0.999. If set, the averages
+  // are evaluated and are the weights that train() gives back. They take as much memory as the
+  // weights, which plans do not count. Not for the system "dp-asp".
+  std::optional<double> ema{};
   // The learning rate rises in equal steps over so many updates ("500") or epochs ("2epochs"). If
   // empty, it does not.
   std::string warm_up{};

@@ -18,6 +18,7 @@ void add_train(CLI::App& app);
 void add_launch(CLI::App& app);
 void add_checkpoint(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_report(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_help(CLI::App& app);

@@ -7,17 +7,18 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
-#include "cli/spelling.h"
 #include "cli/train_configuration.h"
 #include "cli/train_request.h"
+#include "cli/trained_network.h"
 #include "core/error.h"
-#include "core/file.h"
 #include "core/text.h"
+#include "data/task.h"
+#include "generate/translation_score.h"
+#include "model/padding.h"
+#include "model/threads.h"
 #include "report/score_words.h"
+#include "report/table.h"
 #include "train/evaluating.h"
-#include "train/initial_weights.h"
-#include "train/resume.h"
-#include "train/run_folder.h"
 #include "train/scoring.h"
 
 namespace pipedream::cli {
@@ -26,96 +27,17 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct EvaluateFlags {
-  std::string run;  // empty, a run folder, or the folder of one of its checkpoints
-  std::string weights;
-  std::vector<std::string> settings;  // flags of `train` that the user gave: "--batch=64"
+struct EvaluateFlags : TrainedFlags {
   bool on_training = false;
   std::optional<std::int64_t> samples;
+  bool bleu = false;
   bool as_json = false;
 };
 
-// The settings of a training, from its configuration and from the flags that the user gave.
-struct Settings {
-  TrainFlags flags;
-  model::NetworkEntry entry;
+struct Scores {
+  runtime::Score score;
+  std::optional<double> bleu;  // of the network's own translations, if it was asked for
 };
-
-// Weights that were found, and their name for people.
-struct FoundWeights {
-  runtime::FindTensor find;
-  std::string name;
-};
-
-// Throws CannotMeet if a word of `rest` is neither a flag nor the value of the flag before it. Such
-// a word is a folder that does not exist: the positional `run` takes only existing folders, because
-// it would otherwise take the values of the network's own options.
-void want_folder(const std::vector<std::string>& rest) {
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    const auto is_flag = [](const std::string& word) { return word.starts_with("--"); };
-    const bool is_value =
-        i > 0 && is_flag(rest[i - 1]) && rest[i - 1].find('=') == std::string::npos;
-    if (!is_flag(rest[i]) && !is_value) throw CannotMeet(rest[i] + ": there is no such folder");
-  }
-}
-
-// Reads the configuration that the run folder has, as `train --config` does.
-Settings read_settings(const EvaluateFlags& given, const fs::path& run,
-                       const std::vector<std::string>& rest) {
-  CLI::App train{"", "evaluate"};
-  const auto flags = std::make_shared<TrainFlags>();
-  add_train_flags(train, flags);
-  std::vector<std::string> words(given.settings);
-  words.insert(words.end(), rest.begin(), rest.end());
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
-  train.parse(words);
-  std::optional<Configuration> configuration;
-  if (!run.empty()) {
-    const std::string file = (run / train::kConfigurationFile).string();
-    configuration.emplace(read_file(file), file, train);
-    if (flags->model.empty()) flags->model = configuration->model();
-  }
-  if (flags->model.empty())
-    throw BadUsage("evaluate: wanted the folder of a run, or --model NAME and --weights FILE");
-  model::NetworkEntry entry = network_named(flags->model);
-  flags->options = model_options(train.remaining(), entry.options, flag_names(train));
-  if (configuration) {
-    configuration->want_options(entry.options, train);
-    configuration->fill_in(train, *flags, Use::kRepeat);
-  }
-  return {*flags, std::move(entry)};
-}
-
-FoundWeights in_checkpoint(const model::Network& network, const train::SoundCheckpoint& found) {
-  train::want_fitting(network, found);
-  return {train::tensors_of(found), found.path.string()};
-}
-
-FoundWeights in_file(const model::Network& network, const std::string& file) {
-  return {train::find_weights(network, {.file = file, .may_be_fresh = false}), file};
-}
-
-// The weights that the user names: those of a file, of a checkpoint, or the newest of a run.
-FoundWeights find_weights(const EvaluateFlags& flags, const model::Network& network) {
-  if (!flags.weights.empty()) return in_file(network, flags.weights);
-  if (flags.run.empty()) throw BadUsage("evaluate: wanted --weights FILE, or the folder of a run");
-  if (const auto newest = train::find_checkpoint(flags.run)) return in_checkpoint(network, *newest);
-  const fs::path file = fs::path(flags.run) / train::kWeightsFile;
-  if (!is_there(file))
-    throw CannotMeet(flags.run +
-                     " has neither checkpoints nor weights: train longer, or name "
-                     "weights with --weights");
-  return in_file(network, file.string());
-}
-
-// The folder of the run that the user names, directly or by one of its checkpoints.
-fs::path run_folder(const EvaluateFlags& flags) {
-  if (flags.run.empty()) return {};
-  const fs::path run = train::parse_resume_name(flags.run).run;
-  if (!is_there(run / train::kConfigurationFile))
-    throw CannotMeet(run.string() + " is no run: name a folder that 'train --out' has written to");
-  return run;
-}
 
 const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& data) {
   if (flags.on_training) return *data.training;
@@ -125,7 +47,8 @@ const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& d
 }
 
 Json json_of(const std::string& model, const std::string& weights, const TrainFlags& flags,
-             const EvaluateFlags& given, const runtime::Score& score) {
+             const EvaluateFlags& given, const Scores& scores) {
+  const runtime::Score& score = scores.score;
   Json json{{"format", "pipedream-evaluation"},
             {"version", 1},
             {"model", model},
@@ -137,11 +60,13 @@ Json json_of(const std::string& model, const std::string& weights, const TrainFl
   if (const auto accuracy = train::accuracy_of(score)) json["accuracy"] = *accuracy;
   if (const auto top5 = train::top5_of(score)) json["top5_accuracy"] = *top5;
   if (const auto perplexity = train::perplexity_of(score)) json["perplexity"] = *perplexity;
+  if (scores.bleu) json["bleu"] = *scores.bleu;
   return json;
 }
 
 void show(const std::string& model, const std::string& weights, const EvaluateFlags& given,
-          const runtime::Score& score) {
+          const Scores& scores) {
+  const runtime::Score& score = scores.score;
   std::cout << "model        " << model << "\n"
             << "weights      " << weights << "\n"
             << "data         " << counted(score.samples, "sample", "samples")
@@ -150,30 +75,57 @@ void show(const std::string& model, const std::string& weights, const EvaluateFl
             << report::score_words({score.mean_loss(), train::accuracy_of(score),
                                     train::top5_of(score), train::perplexity_of(score)})
             << "\n";
+  if (scores.bleu)
+    std::cout << "BLEU         " << report::three_digits(*scores.bleu)
+              << " of greedy translations\n";
+}
+
+// The task, if BLEU can be computed for this data. Throws CannotMeet if not.
+data::Translation translation_of(const model::Network& network, const data::Data& data) {
+  const auto task = data::task_of(network);
+  if (!task || !std::holds_alternative<data::Translation>(*task) || !data.vocabulary)
+    throw CannotMeet(
+        "--bleu compares translations: it is for networks that translate, and for "
+        "--data pairs:FILE,FILE");
+  return std::get<data::Translation>(*task);
+}
+
+double bleu_of(const model::Network& network, const TrainedWeights& weights,
+               const data::Translation& task, const generate::ScoredTranslations& of,
+               const runtime::Computing& computing, PhaseProgress& progress) {
+  generate::Predictor predictor(network, weights.find, computing.device, computing.precision);
+  const auto show = [&](std::int64_t done) {
+    progress.bar("translating", kQuietPhase)
+        .show(static_cast<double>(done) / static_cast<double>(of.samples), "");
+  };
+  return text::bleu(generate::score_translations(predictor, task, of, show));
 }
 
 void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
-  want_folder(rest);
-  Settings settings = read_settings(given, run_folder(given), rest);
+  TrainedSettings settings = trained_settings(given, rest, "evaluate");
   TrainFlags& flags = settings.flags;
   check_threads(flags.threads);
-  const model::Network network = network_of(flags, settings.entry);
-  const FoundWeights weights = find_weights(given, network);
+  model::Network network = network_of(flags, settings.entry);
+  const TrainedWeights weights = trained_weights(given, network, "evaluate");
   flags.pictures.augment.clear();  // also with --on-training
   const data::Data opened = data::open_data(flags.data, network, data_options(flags));
+  if (opened.has_padding) model::ignore_padding(network);
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =
       train::evaluated_samples(data, network, given.samples.value_or(INT64_MAX));
   const runtime::Computing computing = computing_of(flags, network);
   const std::int64_t minibatches = (samples - 1) / network.batch + 1;
   PhaseProgress progress;
-  const runtime::Score score =
+  std::optional<data::Translation> translated;
+  if (given.bleu) translated = translation_of(network, opened);
+  const int workers = workers_with_room(flags, computing);
+  Scores scores;
+  scores.score =
       train::evaluate({.network = network,
                        .weights = weights.find,
                        .data = data,
                        .samples = samples,
-                       .workers = static_cast<int>(std::min<std::int64_t>(
-                           workers_with_room(flags, computing), minibatches)),
+                       .workers = static_cast<int>(std::min<std::int64_t>(workers, minibatches)),
                        .threads = flags.threads,
                        .bind_cores = flags.cores == kOwnCores,
                        .computing = computing,
@@ -181,22 +133,16 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
                          progress.bar("evaluating " + network.name, kQuietPhase)
                              .show(static_cast<double>(done) / static_cast<double>(all), "");
                        }});
+  if (translated) {
+    model::use_threads(computing.device.is_cpu() ? workers * flags.threads : flags.threads);
+    scores.bleu = bleu_of(network, weights, *translated,
+                          {data, *opened.vocabulary, samples, network.batch}, computing, progress);
+  }
   progress.end();
   if (given.as_json)
-    std::cout << json_of(network.name, weights.name, flags, given, score).dump(2) << "\n";
+    std::cout << json_of(network.name, weights.name, flags, given, scores).dump(2) << "\n";
   else
-    show(network.name, weights.name, given, score);
-}
-
-// Adds a flag of `train`, whose value `train` checks.
-void add_setting(CLI::App& command, const std::shared_ptr<EvaluateFlags>& flags,
-                 const std::string& name, const std::string& help) {
-  command.add_option_function<std::string>(
-      name,
-      [flags, first = name.substr(0, name.find(','))](const std::string& value) {
-        flags->settings.push_back(first + "=" + value);
-      },
-      help);
+    show(network.name, weights.name, given, scores);
 }
 
 }  // namespace
@@ -205,18 +151,10 @@ void add_evaluate(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "evaluate", "Score trained weights on held-out data: loss, accuracy, perplexity");
   const auto flags = std::make_shared<EvaluateFlags>();
-  command->validate_positionals();
-  command
-      ->add_option("run", flags->run,
-                   "Folder of a training (its --out), or one of its checkpoints: its settings "
-                   "and its newest weights")
-      ->check([](const std::string& word) {
-        return fs::is_directory(word) ? "" : "there is no such folder";
-      });
-  command->add_option("--weights", flags->weights, "Weights to use instead (safetensors)");
-  add_setting(*command, flags, "--model", "Network, if no run names it");
+  add_trained_flags(*command, flags);
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
+  add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the run's]");
   command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
   command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));
@@ -226,8 +164,9 @@ void add_evaluate(CLI::App& app) {
   add_setting(*command, flags, "--device", "cpu, cuda or cuda:1 [the run's]");
   add_setting(*command, flags, "--precision", "fp32 or bf16 [the run's]");
   add_setting(*command, flags, "--seed", "Seed of synthetic data [the run's]");
+  command->add_flag("--bleu", flags->bleu,
+                    "Also translate the samples, word after word, and score the translations");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of the table");
-  allow_model_options(*command);
   command->callback([flags, command] { execute(*flags, command->remaining()); });
 }
 

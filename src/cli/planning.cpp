@@ -167,6 +167,11 @@ std::vector<CLI::Option*> add_planning_flags(CLI::App& command,
       .add_option("--microbatches", flags->wishes.microbatches,
                   "Microbatches that each minibatch is cut into" + known_to(Option::kMicrobatches))
       ->check(range<int>(1, 1 << 20, kWholeNumber));
+  command
+      .add_option("--accumulate", flags->wishes.accumulate,
+                  "Minibatches per update, on each input replica: gradient accumulation" +
+                      known_to(Option::kAccumulate) + " [1]")
+      ->check(range<int>(1, plan::kMostAccumulate, kWholeNumber));
   command.add_flag(
       "--no-recompute", flags->no_recompute,
       "Keep all activations instead of running forwards twice" + known_to(Option::kNoRecompute));

@@ -146,6 +146,7 @@ void add_commands(CLI::App& app) {
   add_launch(app);
   add_checkpoint(app);
   add_evaluate(app);
+  add_generate(app);
   add_report(app);
   add_completion(app);
   add_help(app);

@@ -80,13 +80,13 @@ systems::UnitWishes unit_wishes(const ScheduleFlags& flags) {
 }
 
 // The number of minibatches to show. Without --minibatches: if the system does not cut minibatches,
-// the number of items (--items or 8). If it cuts them and flushes, one. If minibatches overlap,
-// three per replica of the first stage.
+// the number of items (--items or 8). If it cuts them and flushes, one update. If minibatches
+// overlap, three updates.
 std::int64_t minibatches_of(const ScheduleFlags& flags, const systems::UnitWishes& wishes) {
   if (flags.minibatches > 0) return flags.minibatches;
   const cost::Traits& traits = systems::find_system(wishes.system).traits;
   if (!traits.cuts_minibatches) return flags.items.value_or(8);
-  return traits.flushes ? 1 : 3 * wishes.replicas.front();
+  return wishes.accumulate * (traits.flushes ? 1 : 3 * wishes.replicas.front());
 }
 
 // The programs of all workers. If `complete` is true, they include loads, sends and receives.
@@ -212,6 +212,8 @@ void add_unit_flags(CLI::App& command, ScheduleFlags& flags) {
       ->check(range<int>(1, 1 << 20, kWholeNumber));
   command.add_option("--minibatches", flags.minibatches, "How many to show")
       ->check(range<std::int64_t>(1, kMostOpsShown, kWholeNumber));
+  command.add_option("--accumulate", unit.accumulate, "Minibatches per update of a replica [1]")
+      ->check(range<int>(1, plan::kMostAccumulate, kWholeNumber));
   command.add_option("--depth", flags.depth,
                      "Items in flight: auto, noam (the paper's) or a number [auto]");
   command

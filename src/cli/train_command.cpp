@@ -18,6 +18,7 @@
 #include "core/text.h"
 #include "data/task.h"
 #include "model/device.h"
+#include "model/padding.h"
 #include "plan/plan_file.h"
 #include "profile/device_names.h"
 #include "profile/profile_file.h"
@@ -42,12 +43,21 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   check_checkpoint_flags(flags);
   check_replanning();
   if (speaks() && !flags.dry_run) claim_outputs();
-  data_ = data::open_data(flags.data, network_, data_options(flags));
+  open_data();
   if (data_.held_out == nullptr) request_.evaluate = false;
   train::want_evaluations(request_);
   request_.data = {absolute_data_name(flags.data), data_.training->samples()};
   prepare_resuming();
   if (speaks() && !flags.dry_run) check_space();
+}
+
+// A run that goes on keeps its vocabulary.
+void TrainCommand::open_data() {
+  const auto own = start_.run / train::kVocabularyFile;
+  data::DataOptions options = data_options(flags_);
+  if (start_.resumed && is_there(own)) options.tokeniser = own.string();
+  data_ = data::open_data(flags_.data, network_, options);
+  if (data_.has_padding) model::ignore_padding(network_);
 }
 
 // Only the first process prints.
@@ -64,6 +74,8 @@ train::Settings TrainCommand::inputs() const {
       {"--data, to train on", count(data_.training.get())},
       {"--data, held out", count(data_.held_out.get())},
       {"--model", counted(model::parameter_count(network_), "parameter", "parameters")}};
+  for (const auto& [name, value] : data_.facts)
+    inputs.emplace_back("--data, its " + name, "a text of checksum " + checksum_of(value));
   for (const auto& [name, value] : network_.facts) inputs.emplace_back("--model, " + name, value);
   if (!flags_.schedule.empty())
     inputs.emplace_back("--schedule",

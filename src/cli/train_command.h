@@ -52,6 +52,7 @@ class TrainCommand {
   [[nodiscard]] std::int64_t more_checkpoints() const;
   [[nodiscard]] Bytes checkpoint_bytes() const;
   [[nodiscard]] train::Settings inputs() const;
+  void open_data();
   void prepare_resuming();
   void want_same_settings() const;
   [[nodiscard]] checkpoint::Manifest settings() const;

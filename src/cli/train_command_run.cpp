@@ -29,6 +29,7 @@
 #include "report/training_table.h"
 #include "systems/planning.h"
 #include "systems/simulation.h"
+#include "text/vocabulary_file.h"
 #include "train/together.h"
 
 namespace pipedream::cli {
@@ -191,6 +192,7 @@ void TrainCommand::write_inputs(const train::PreparedPlan& plan) const {
       {train::kConfigurationFile, configuration(plan.file.plan)},
       {train::kPlanFile, plan::to_json(plan.file, network_.graph)}};
   if (preparation_.profile) files[train::kProfileFile] = profile::to_json(*preparation_.profile);
+  if (data_.vocabulary) files[train::kVocabularyFile] = text::to_json(*data_.vocabulary);
   if (has_replanned())
     files[train::kClusterFile] = cluster::to_toml(preparation_.cluster.value());
   else if (!flags_.cluster.empty())

@@ -14,6 +14,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "data/data_name.h"
+#include "data/tokeniser.h"
 #include "imported/entry.h"
 #include "report/table.h"
 #include "systems/choice.h"
@@ -122,6 +123,7 @@ template <class Change>
 std::string with_path(const std::string& name, const std::string& text, const Change& change) {
   if (is_path(name) || (name == "model" && imported::is_file_name(text)))
     return change(text).string();
+  if (name == "tokeniser" && data::is_vocabulary_file(text)) return change(text).string();
   return name == "data" ? data::with_files(text, change) : text;
 }
 
@@ -235,6 +237,7 @@ train::Settings shared_flags(const CLI::App& command) {
     std::string value = option->get_expected_min() == 0 ? "" : value_text(*option);
     if (of_each_host().contains(name)) value.clear();
     if (name == "data") value = value.substr(0, value.find(':'));
+    if (name == "tokeniser" && data::is_vocabulary_file(value)) value = "a file";
     if (name == "model" && imported::is_file_name(value))
       value = std::filesystem::path(value).filename().string();
     flags.emplace_back("--" + name, value);

@@ -53,7 +53,8 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   command.add_option(
       "--data", flags->data,
       "synthetic, idx:DIR (MNIST's files), cifar:DIR, images:DIR (a folder for each "
-      "class), text:FILE, tokens:FILE, safetensors:FILE or npy:FILE,FILE [synthetic]");
+      "class), text:FILE, tokens:FILE, pairs:FILE,FILE, safetensors:FILE or npy:FILE,FILE "
+      "[synthetic]");
   command
       .add_option(
           "--held-out", flags->held_out,
@@ -63,6 +64,10 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
           "0.2]")
       ->check(range<double>(0, data::kMostHeldOut, "a number"));
   add_image_flags(command, flags);
+  command.add_option("--tokeniser", flags->tokeniser,
+                     "Of text: bpe:8000 learns that many tokens from the part to train on, and a "
+                     "vocabulary.json has them [text: bytes; pairs: bpe: as many as the network "
+                     "knows]");
 }
 
 void add_evaluation_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flags) {
@@ -120,6 +125,11 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
       ->check(range<double>(0, 1e6, "a number"));
   command.add_flag("--decay-weights-only", flags->decay_weights_only,
                    "No weight decay for biases and for the scales of normalisations");
+  command
+      .add_option("--ema", flags->ema,
+                  "Keep the exponential moving average of the weights with this decay, e.g. 0.999; "
+                  "it is evaluated and exported")
+      ->check(range<double>(0, 1, "a number"));
   command
       .add_option("--label-smoothing", flags->label_smoothing,
                   "Share of each label that is spread evenly over all classes; for the loss "
@@ -332,7 +342,10 @@ train::RateOptions rate_options(const TrainFlags& flags) {
 }
 
 data::DataOptions data_options(const TrainFlags& flags) {
-  return {.seed = flags.seed, .held_out = flags.held_out, .pictures = flags.pictures};
+  return {.seed = flags.seed,
+          .held_out = flags.held_out,
+          .pictures = flags.pictures,
+          .tokeniser = flags.tokeniser};
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
@@ -345,6 +358,7 @@ train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
   options.momentum = flags.momentum.value_or(options.momentum);
   options.weight_decay = flags.weight_decay;
   options.decays_vectors = !flags.decay_weights_only;
+  options.ema = flags.ema;
   return options;
 }
 

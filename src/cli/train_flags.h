@@ -38,6 +38,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   std::string data;
   std::optional<double> held_out;  // the share of the samples
   data::PictureOptions pictures;
+  std::string tokeniser;  // data::DataOptions::tokeniser
   std::optional<std::int64_t> minibatches;
   std::optional<std::int64_t> epochs;
   // Only for training with every system, and only if neither `minibatches` nor `epochs` is given:
@@ -52,6 +53,7 @@ struct TrainFlags : PlanningFlags, WeightFlags, PictureFlags {
   double weight_decay = 0;
   bool decay_weights_only = false;
   double label_smoothing = 0;
+  std::optional<double> ema;
   std::optional<double> clip;
   bool no_evaluation = false;
   std::optional<std::int64_t> evaluate_every;

@@ -68,8 +68,10 @@ train::Request request_of(const TrainFlags& flags) {
 }
 
 train::PlanRequest plan_request_of(const TrainFlags& flags) {
+  systems::Wishes wishes = wishes_of(flags);
+  wishes.optimiser_copies = train::copies_of(optimiser_options(flags));
   return {.system = flags.system,
-          .wishes = wishes_of(flags),
+          .wishes = wishes,
           .plan = flags.plan,
           .profile = flags.profile,
           .cluster = flags.cluster,

@@ -7,12 +7,12 @@
 namespace pipedream::cost {
 
 std::vector<Bucket> buckets(const profile::Profile& profile, std::span<const LayerId> layers,
-                            double share) {
+                            double share, int accumulate) {
   Nanos update{0};  // of all layers, with the processor time of averaging
   Nanos backward{0};
   Nanos fixed{0};
   for (const LayerId layer : layers) {
-    update += profile.cost(layer).update + profile.cost(layer).averaging;
+    update += (profile.cost(layer).update + profile.cost(layer).averaging) / accumulate;
     backward += profile.cost(layer).backward;
     fixed += profile.cost(layer).fixed_backward;
   }

@@ -27,8 +27,10 @@ struct Bucket {
 // Returns the buckets of a stage with `layers`, producers first. The buckets come in the order in
 // which a backward releases them, from the last layer to the first, and end by the rule of
 // core/buckets.h. There is at least one: a stage without weights has one empty bucket. `share`,
-// above 0, is the part of a minibatch that runs backward at once.
+// above 0, is the part of a minibatch that runs backward at once. An update has `accumulate`
+// minibatches, over which update and averaging are spread (stage_time).
 [[nodiscard]] std::vector<Bucket> buckets(const profile::Profile& profile,
-                                          std::span<const LayerId> layers, double share = 1);
+                                          std::span<const LayerId> layers, double share = 1,
+                                          int accumulate = 1);
 
 }  // namespace pipedream::cost

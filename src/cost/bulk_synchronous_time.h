@@ -9,8 +9,10 @@ namespace pipedream::cost {
 // Returns the period of a plan with one stage.
 [[nodiscard]] Period bulk_synchronous_time(const PipelineCosts& costs);
 
-// Returns the period of `stage.replicas` workers that each take `cycle` for a minibatch. The limit
-// is the averaging if `cycle` is more than 0.1 % longer than the stage's compute, else the compute.
-[[nodiscard]] Period data_parallel_period(const StageCosts& stage, Seconds cycle);
+// Returns the period of `stage.replicas` workers that each take `cycle` for `minibatches`
+// minibatches. The limit is the averaging if `cycle` is more than 0.1 % longer than their compute,
+// else the compute.
+[[nodiscard]] Period data_parallel_period(const StageCosts& stage, Seconds cycle,
+                                          int minibatches = 1);
 
 }  // namespace pipedream::cost

@@ -6,12 +6,12 @@
 namespace pipedream::cost {
 
 StageTime stage_time(const profile::Profile& profile, const std::vector<LayerId>& layers,
-                     bool replicated) {
+                     bool replicated, int accumulate) {
   StageTime time;
   for (const LayerId layer : layers) {
     time.forward += profile.cost(layer).forward;
-    time.backward += profile.cost(layer).backward_with_update();
-    if (replicated) time.backward += profile.cost(layer).averaging;
+    time.backward += profile.cost(layer).backward_with_update(accumulate);
+    if (replicated) time.backward += profile.cost(layer).averaging / accumulate;
     time.fixed_forward += profile.cost(layer).fixed_forward;
     time.fixed_backward += profile.cost(layer).fixed_backward;
   }

@@ -30,15 +30,17 @@ namespace pipedream::cost {
 // The time of one minibatch on one replica of a stage.
 struct StageTime {
   Nanos forward{0};
-  Nanos backward{0};        // with the update and the processor time of averaging
+  Nanos backward{0};        // with its part of the update and of the processor time of averaging
   Nanos fixed_forward{0};   // the part of `forward` that does not depend on the samples
   Nanos fixed_backward{0};  // the part of `backward` that does not depend on the samples
 };
 
 // Returns the time of one minibatch through `layers` on a device of speed 1: the sum of their
-// measured times. The processor time of averaging counts if the stage is `replicated`.
+// measured times. The processor time of averaging counts if the stage is `replicated`. If an update
+// has `accumulate` minibatches, update and averaging are spread evenly over them.
 [[nodiscard]] StageTime stage_time(const profile::Profile& profile,
-                                   const std::vector<LayerId>& layers, bool replicated);
+                                   const std::vector<LayerId>& layers, bool replicated,
+                                   int accumulate = 1);
 
 // How large one item is on one replica, as a part of the profile's minibatch. This is the only
 // place of that rule.

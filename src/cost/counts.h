@@ -34,29 +34,49 @@ struct PeakCounts {
   return counts;
 }
 
-// Returns PeakCounts::accumulating for a stage with up to `in_flight` items in flight, if a
-// minibatch is cut into `items` items. If the system `flushes`, the first backward of a minibatch
-// has no gradients to add to, and one item fewer is in flight after it.
-[[nodiscard]] constexpr int accumulating(int in_flight, int items, bool flushes) {
+// What one update is computed from, on one worker (docs/systems.md#accumulation). Converts from the
+// number of items alone: then every minibatch is an update of its own.
+struct UpdateItems {
+  constexpr UpdateItems(int items_of_minibatch,
+                        int minibatches_of_update = 1)  // NOLINT(*-explicit-*)
+      : items(items_of_minibatch), accumulate(minibatches_of_update) {}
+  int items;       // that a minibatch is cut into
+  int accumulate;  // minibatches of one update
+
+  [[nodiscard]] constexpr int items_of_update() const { return items * accumulate; }
+};
+
+// Returns PeakCounts::accumulating for a stage with up to `in_flight` items in flight. If the
+// system `flushes`, the first backward of an update has no gradients to add to. If all items of the
+// update were in flight then, one fewer is in flight after it.
+[[nodiscard]] constexpr int accumulating(int in_flight, const UpdateItems& of, bool flushes) {
+  const int items = of.items_of_update();
   if (items == 1) return 0;
   return flushes && in_flight == items ? items - 1 : in_flight;
 }
 
-// Returns how many items a stage of depth `depth` may have in flight, at most, if a minibatch is
-// cut into `items` items. With two weight versions the limit is one minibatch and one item, because
-// a further item would need a third version.
-[[nodiscard]] int most_in_flight(const Traits& traits, int depth, int items);
+// Returns how many items a stage of depth `depth` may have in flight, at most. With two weight
+// versions the limit is the items of one update and one more, because a further item would need a
+// third version.
+[[nodiscard]] int most_in_flight(const Traits& traits, int depth, const UpdateItems& of);
 
 // Returns the fewest microbatches per minibatch for which the system's weight versions suffice to
-// keep `stages` stages busy: one per stage with two weight versions, else 1.
-[[nodiscard]] int fewest_microbatches(const Traits& traits, int stages);
+// keep `stages` stages busy, if an update has `accumulate` minibatches: with two weight versions as
+// many as give an update one microbatch per stage, else 1.
+[[nodiscard]] int fewest_microbatches(const Traits& traits, int stages, int accumulate = 1);
+
+// Returns how many weight versions d consecutive rounds use and update, if an update has K rounds:
+// ⌈(d − 1)/K⌉ + 1.
+[[nodiscard]] constexpr int versions_in_flight(int in_flight, int accumulate) {
+  return (in_flight - 1 + accumulate - 1) / accumulate + 1;
+}
 
 // Returns how many of the newest weight versions a stage keeps whether or not an item in flight
 // uses them. `first_in_flight` is the number of items that the first stage has in flight.
-[[nodiscard]] int kept_versions(WeightVersions versions, int first_in_flight);
+[[nodiscard]] int kept_versions(WeightVersions versions, int first_in_flight, int accumulate = 1);
 
-// Returns the peak counts of one worker of a stage with `replicas` replicas and depth `depth`, if a
-// minibatch is cut into `items` items.
-[[nodiscard]] PeakCounts peak_counts(const Traits& traits, int depth, int replicas, int items);
+// Returns the peak counts of one worker of a stage with `replicas` replicas and depth `depth`.
+[[nodiscard]] PeakCounts peak_counts(const Traits& traits, int depth, int replicas,
+                                     const UpdateItems& of);
 
 }  // namespace pipedream::cost

@@ -134,5 +134,30 @@ TEST(KeptVersions, AreTwoOrThoseInFlightAtTheFirstStage) {
     EXPECT_EQ(kept_versions(versions, 5), 1);
 }
 
+TEST(PeakCounts, OfSeveralMinibatchesPerUpdateHaveFewerVersions) {
+  std::vector<int> versions;
+  for (int accumulate = 1; accumulate <= 5; ++accumulate)
+    versions.push_back(peak_counts(kPipedream.traits, 5, 1, {1, accumulate}).versions);
+  EXPECT_EQ(versions, (std::vector{5, 3, 3, 2, 2}));
+  EXPECT_EQ(peak_counts(kPipedream.traits, 1, 1, {1, 4}).versions, 1);
+  EXPECT_EQ(kept_versions(WeightVersions::kVerticalSync, 5, 2), 3);
+}
+
+// The pipeline of gpipe drains after each of the minibatches, that of dapple only after all.
+TEST(PeakCounts, OfSeveralMinibatchesPerUpdateAddUpAlsoWhereMinibatchesAreNotCut) {
+  EXPECT_EQ(peak_counts(kModelParallel.traits, 1, 1, {1, 2}).accumulating, 1);
+  EXPECT_EQ(peak_counts(kPipedream.traits, 3, 1, {1, 2}).accumulating, 3);
+  EXPECT_EQ(peak_counts(kGpipe.traits, 1, 1, {4, 2}).in_flight, 4);
+  EXPECT_EQ(peak_counts(kGpipe.traits, 1, 1, {4, 2}).accumulating, 4);
+  EXPECT_EQ(peak_counts(kDapple.traits, 7, 1, {4, 2}).in_flight, 7);
+  EXPECT_EQ(peak_counts(kDapple.traits, 9, 1, {4, 2}).in_flight, 8);
+  EXPECT_EQ(peak_counts(kDapple.traits, 9, 1, {4, 2}).accumulating, 7);
+}
+
+TEST(MostInFlight, WithTwoVersionsIsAnUpdateAndOneItem) {
+  EXPECT_EQ(most_in_flight(kTwoBuffered.traits, 12, {4, 2}), 9);
+  EXPECT_EQ(fewest_microbatches(kTwoBuffered.traits, 5, 2), 3);
+}
+
 }  // namespace
 }  // namespace pipedream::cost

@@ -23,10 +23,13 @@ Period interleaved_time(const PipelineCosts& costs) {
     way += 2 * transfer.item;
     if (transfer.to < workers) fill += 2 * transfer.item;
   }
+  // All minibatches of an update pass the pipeline without a flush in between.
+  const int accumulate = costs.accumulate;
   Seconds busiest = *std::max_element(busy.begin(), busy.end());
   const int depth = costs.stages.front().depth;
-  if (depth < costs.items) busiest = std::max(busiest, loop_limit(way, 1, depth) * items);
-  Period period{std::max(busiest + fill, way), Limit::kLatency};
+  if (depth < costs.items * accumulate)
+    busiest = std::max(busiest, loop_limit(way, 1, depth) * items);
+  Period period{std::max(accumulate * busiest + fill, way) / accumulate, Limit::kLatency};
   period.raise(costs.busiest_link, Limit::kLink);
   return period;
 }

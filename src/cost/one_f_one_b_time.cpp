@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/overlapped_averaging.h"
 #include "cost/pipeline.h"
 
 namespace pipedream::cost {
@@ -36,6 +37,17 @@ void raise_to_inner_loops(const PipelineCosts& costs, Period& period) {
   }
 }
 
+// Returns the time from one update of stage `s` to the next, if averaging decides it. An averaging
+// begins in the backward of its update's last round, and overlaps one round of the next update. The
+// others come after it. Only where buckets are known, so is how much of that backward it overlaps.
+Seconds update_time(const PipelineCosts& costs, std::size_t s) {
+  const StageCosts& stage = costs.stages[s];
+  const Seconds last = costs.buckets.empty() || stage.replicas == 1
+                           ? stage.compute() + stage.averaging
+                           : step_with_averaging(costs, {stage.forward, stage.backward});
+  return (costs.accumulate - 2) * stage.compute() + last;
+}
+
 // Returns how long a stage idles at the beginning and at the end of a run, if it never waits in
 // between: until the first item reaches it and after the last has left it; after its first
 // forwards, until the first item is back; and after its last forward, between the backwards that
@@ -61,7 +73,8 @@ void raise_to_busiest(const PipelineCosts& costs, Period& period) {
   for (std::size_t s = 0; s < costs.stages.size(); ++s)
     period.raise(costs.stages[s].compute() / costs.stages[s].replicas, Limit::kCompute, s);
   for (std::size_t s = 0; s < costs.stages.size(); ++s)
-    period.raise(costs.stages[s].averaging / costs.stages[s].replicas, Limit::kExchange, s);
+    period.raise(costs.stages[s].averaging / (costs.accumulate * costs.stages[s].replicas),
+                 Limit::kExchange, s);
   period.raise(costs.busiest_link, Limit::kLink);
 }
 
@@ -113,6 +126,10 @@ Seconds drain_time(const PipelineCosts& costs, const Period& period) {
 Period one_f_one_b_time(const PipelineCosts& costs) {
   Period period;
   raise_to_busiest(costs, period);
+  if (costs.accumulate > 1)
+    for (std::size_t s = 0; s < costs.stages.size(); ++s)
+      period.raise(update_time(costs, s) / (costs.accumulate * costs.stages[s].replicas),
+                   Limit::kExchange, s);
   raise_to_loops(costs, period);
   return period;
 }

@@ -8,11 +8,13 @@
 
 namespace pipedream::cost {
 
-// Returns the period: the largest limit of raise_to_busiest() and raise_to_loops().
+// Returns the period: the largest limit of raise_to_busiest() and raise_to_loops(). An averaging
+// overlaps the compute of one round, so with K > 1 rounds per update a stage also needs the time of
+// K − 1 rounds and of the averaging, less what the averaging overlaps of the last backward.
 [[nodiscard]] Period one_f_one_b_time(const PipelineCosts& costs);
 
 // Raises `period` to the largest of three limits: the compute of a stage, the averaging of a stage
-// once per round of its replicas, and the busiest link. two_buffered_time() calls this too.
+// once per update, and the busiest link. two_buffered_time() calls this too.
 void raise_to_busiest(const PipelineCosts& costs, Period& period);
 // Raises `period` to the loop limits. two_buffered_time() calls this too. An item returns to a
 // stage after it has passed all later stages, forth and back, and the stage's depth limits how many

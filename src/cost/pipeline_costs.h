@@ -24,8 +24,8 @@ namespace pipedream::cost {
 // The costs of a stage on one of its replicas.
 struct StageCosts {
   Seconds forward{0};  // of one minibatch of the profile, run item by item
-  // Of one minibatch of the profile, run item by item. Includes the update and, if the stage
-  // recomputes, the second forward.
+  // Of one minibatch of the profile, run item by item. Includes its part of the update and, if the
+  // stage recomputes, the second forward.
   Seconds backward{0};
   // One averaging of the stage's gradients over its replicas, if nothing else uses the links.
   Seconds averaging{0};
@@ -60,8 +60,12 @@ struct Averager {
 struct PipelineCosts {
   std::vector<StageCosts> stages;        // at least one
   std::vector<TransferCosts> transfers;  // between stages on different workers
-  // Items that a minibatch is cut into; if replicas share items, items that an update is cut into.
+  // Items that a minibatch is cut into; if replicas share items, items that the minibatches of one
+  // round are cut into.
   int items = 1;
+  // Rounds whose gradients make one update; a round is one minibatch for each replica, or the
+  // `items` items if replicas share them.
+  int accumulate = 1;
   // The workers that the stages are dealt out to. Only set for systems with several stages per
   // worker.
   int workers = 1;

@@ -11,8 +11,8 @@ Period two_buffered_time(const PipelineCosts& costs) {
     const StageCosts& stage = costs.stages[s];
     if (stage.replicas == 1) continue;
     const Seconds item = stage.compute() / static_cast<double>(costs.items);
-    period.raise((stage.averaging + (stage.depth - 1) * item) / stage.replicas, Limit::kExchange,
-                 s);
+    period.raise((stage.averaging + (stage.depth - 1) * item) / (costs.accumulate * stage.replicas),
+                 Limit::kExchange, s);
   }
   raise_to_loops(costs, period);
   return period;

@@ -9,7 +9,7 @@ namespace {
 
 // Kinds whose names have several files, separated by commas.
 bool has_list(const std::string& kind) {
-  return kind == "safetensors:" || kind == "npy:" || kind == "tokens:";
+  return kind == "safetensors:" || kind == "npy:" || kind == "tokens:" || kind == "pairs:";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ TEST(DataName, HasTheFilesBehindItsColon) {
   using Files = std::vector<std::filesystem::path>;
   EXPECT_EQ(files_of_data("safetensors:a,b/c"), (Files{"a", "b/c"}));
   EXPECT_EQ(files_of_data("text:a,b"), Files{"a,b"});
+  EXPECT_EQ(files_of_data("pairs:a,b,c,d"), (Files{"a", "b", "c", "d"}));
   EXPECT_EQ(files_of_data("synthetic"), Files{});
   const auto in_there = [](const std::filesystem::path& file) { return "there" / file; };
   EXPECT_EQ(with_files("npy:a,b", in_there), "npy:there/a,there/b");

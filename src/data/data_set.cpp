@@ -9,10 +9,13 @@
 #include "data/cifar.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "data/pairs.h"
 #include "data/synthetic.h"
 #include "data/tensor_files.h"
 #include "data/text.h"
+#include "data/tokeniser.h"
 #include "data/tokens.h"
+#include "text/vocabulary_file.h"
 
 namespace pipedream::data {
 
@@ -97,7 +100,11 @@ constexpr DataKind kDataKinds[] = {
      }},
     {"text", "FILE",
      [](const std::string& path, const model::Network& n, const DataOptions& o) {
-       return open_text(path, n, o.held_out.value_or(kHeldOutShare));
+       return open_text(path, n, o.held_out.value_or(kHeldOutShare), o.tokeniser);
+     }},
+    {"pairs", "FILE,FILE",
+     [](const std::string& list, const model::Network& n, const DataOptions& o) {
+       return open_pairs(files_in(list), n, o.held_out, o.tokeniser);
      }},
     {"safetensors", "FILE",
      [](const std::string& list, const model::Network& n, const DataOptions& o) {
@@ -109,6 +116,9 @@ constexpr DataKind kDataKinds[] = {
      }}};
 
 Data open_any(const std::string& spec, const model::Network& network, const DataOptions& options) {
+  if (!options.tokeniser.empty() && !takes_tokeniser(spec))
+    throw BadUsage("`tokeniser` is for text:FILE and pairs:FILE,FILE, and the data is " +
+                   (spec.empty() ? "made up" : printable(spec)) + ": leave it out");
   if (spec.empty() || spec == "synthetic") {
     want_no_share(options.held_out, "made-up data");
     check_picture_options("synthetic", options.pictures);
@@ -157,6 +167,11 @@ std::int64_t held_out_of(std::int64_t all, double share) {
 void want_no_share(std::optional<double> held_out, const std::string& data) {
   if (held_out.value_or(0) > 0)
     throw BadUsage("`held_out`: " + data + " has held-out samples of its own");
+}
+
+void Data::set_vocabulary(std::shared_ptr<const text::Vocabulary> used) {
+  vocabulary = std::move(used);
+  facts["vocabulary"] = text::to_json(*vocabulary);
 }
 
 Data open_data(const std::string& spec, const model::Network& network, const DataOptions& options) {

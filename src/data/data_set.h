@@ -11,6 +11,7 @@
 
 #include "data/picture_options.h"
 #include "model/network.h"
+#include "text/vocabulary.h"
 
 namespace pipedream::data {
 
@@ -62,6 +63,13 @@ struct Data {
   std::map<std::string, std::string> facts{};
   // Files that were left out because they are damaged, each with what is wrong with it.
   std::vector<std::string> skipped{};
+  // How text became tokens; null if there is none. Set by set_vocabulary().
+  std::shared_ptr<const text::Vocabulary> vocabulary{};
+  // Whether labels may be padding, which the network's loss must ignore (model/padding.h).
+  bool has_padding = false;
+
+  // Sets `vocabulary`, and adds its file to the facts.
+  void set_vocabulary(std::shared_ptr<const text::Vocabulary> used);
 };
 
 // How data is opened, besides where it is.
@@ -69,6 +77,7 @@ struct DataOptions {
   std::uint64_t seed = 0;          // of data that is made up
   std::optional<double> held_out;  // the share that is held out; 0 for none
   PictureOptions pictures{};       // of data that has pictures
+  std::string tokeniser{};         // of text (data/tokeniser.h); empty for the data's own default
 };
 
 // Opens the data that `spec` names for `network`:
@@ -77,11 +86,13 @@ struct DataOptions {
 //   "cifar:DIR"        images of CIFAR-10 or CIFAR-100 (data/cifar.h)
 //   "images:DIR"       PNG and JPEG files, a folder for each class (data/image_folder.h)
 //   "tokens:FILE[,FILE]"  numbers of tokens for language models (data/tokens.h)
-//   "text:FILE"        characters for language models (data/text.h)
+//   "text:FILE"        characters or tokens for language models (data/text.h)
+//   "pairs:FILE,FILE[,FILE,FILE]"  sentences and their translations (data/pairs.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (data/tensor_files.h)
 // Throws BadUsage, suggesting the nearest
-// name, for any other `spec`, for a share of data that has held-out samples of its own, and for
-// picture options of data that has no pictures, or does not have them in files;
+// name, for any other `spec`, for a share of data that has held-out samples of its own, for a
+// tokeniser of data that is no text, and for picture options of data that has no pictures, or does
+// not have them in files;
 // CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
 // its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,

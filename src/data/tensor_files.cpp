@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include <ATen/ops/empty.h>
 
@@ -13,7 +14,9 @@
 #include "core/safetensors.h"
 #include "core/text.h"
 #include "data/task.h"
+#include "model/padding.h"
 #include "model/weights_file.h"
+#include "text/vocabulary.h"
 
 namespace pipedream::data {
 namespace {
@@ -25,6 +28,9 @@ struct Column {
   at::ScalarType type = at::kFloat;
   model::Shape shape;  // the first number counts the samples
   const char* data = nullptr;
+  bool may_be_padding = false;  // the labels of sentences: model::kPaddingLabel is no bad label
+  // What a decoder reads, made from the labels: the token text::kBeginning, then all but the last.
+  bool is_shifted = false;
 };
 using Columns = std::map<std::string, Column>;  // by the name of the input
 
@@ -56,6 +62,13 @@ class TensorSet final : public DataSet {
   std::int64_t samples_;
 };
 
+// What a decoder reads to predict `labels`, [N, T].
+at::Tensor shifted(const at::Tensor& labels) {
+  const at::Tensor read = labels.roll(1, 1);
+  read.select(1, 0).fill_(std::int64_t{text::kBeginning});
+  return read.masked_fill_(read.eq(model::kPaddingLabel), std::int64_t{text::kPadding});
+}
+
 at::Tensor TensorSet::load(const model::InputSpec& input,
                            std::span<const std::int64_t> samples) const {
   const Column& column = columns_.at(input.name);
@@ -70,20 +83,22 @@ at::Tensor TensorSet::load(const model::InputSpec& input,
   }
   // Before the conversion, which may turn a number that is too large into a small one.
   if (input.bound > 1) want_below_bound(input, column, samples, stacked.to(at::kLong));
-  return stacked.to(input.type);
+  return (column.is_shifted ? shifted(stacked.to(at::kLong)) : stacked).to(input.type);
 }
 
 void TensorSet::want_below_bound(const model::InputSpec& input, const Column& column,
                                  std::span<const std::int64_t> samples,
                                  const at::Tensor& values) const {
-  const at::Tensor outside = values.lt(0).logical_or(values.ge(input.bound));
+  at::Tensor outside = values.lt(0).logical_or(values.ge(input.bound));
+  if (column.may_be_padding) outside = outside.logical_and(values.ne(model::kPaddingLabel));
   if (values.numel() == 0 || !outside.any().item<bool>()) return;
   const auto place = outside.flatten().to(at::kByte).argmax().item<std::int64_t>();
   const auto each = values.numel() / static_cast<std::int64_t>(samples.size());
   throw BadFile(column.name + ": sample " +
                 std::to_string(first_ + samples[static_cast<std::size_t>(place / each)]) + " has " +
                 std::to_string(values.flatten()[place].item<std::int64_t>()) +
-                "; wanted whole numbers from 0 to " + std::to_string(input.bound - 1));
+                "; wanted whole numbers from 0 to " + std::to_string(input.bound - 1) +
+                (column.may_be_padding ? ", or -100 for padding" : ""));
 }
 
 // Whether numbers of the type `found` may be given where `wanted` is taken.
@@ -144,6 +159,7 @@ std::int64_t checked_samples(const Columns& columns, const model::Network& netwo
       continue;
     }
     const Column& column = found->second;
+    if (column.is_shifted) continue;  // as good as the labels
     add(fault_of(input, column));
     if (column.shape.empty()) continue;
     if (samples && *samples != column.shape[0])
@@ -177,20 +193,67 @@ Data divided(const Columns& columns, std::int64_t samples, double share) {
           std::make_unique<TensorSet>(columns, samples - held_out, held_out)};
 }
 
+// The inputs of a network that describes films: what its decoder reads, and its labels.
+std::optional<Captioning> captioning(const model::Network& network) {
+  const auto task = task_of(network);
+  if (!task || !std::holds_alternative<Captioning>(*task)) return std::nullopt;
+  return std::get<Captioning>(*task);
+}
+
+// Lets the labels of captions be padding, and makes the words from them if there are none.
+void complete_captions(Columns& columns, const model::Network& network) {
+  const auto task = captioning(network);
+  const auto labels = task ? columns.find(task->labels.name) : columns.end();
+  if (labels == columns.end()) return;
+  labels->second.may_be_padding = true;
+  Column words = labels->second;
+  words.is_shifted = true;
+  columns.emplace(task->words.name, std::move(words));  // stays as it is if it is there
+}
+
+// Whether a label of the samples is padding. Reads all of them.
+bool has_padding(const DataSet& set, const model::InputSpec& labels) {
+  constexpr std::int64_t kAtOnce = 4096;
+  for (std::int64_t first = 0; first < set.samples(); first += kAtOnce) {
+    std::vector<std::int64_t> samples(
+        static_cast<std::size_t>(std::min(kAtOnce, set.samples() - first)));
+    std::iota(samples.begin(), samples.end(), first);
+    if (set.load(labels, samples).eq(model::kPaddingLabel).any().item<bool>()) return true;
+  }
+  return false;
+}
+
+// Says whether captions have padding.
+Data with_padding_found(Data data, const model::Network& network) {
+  const auto task = captioning(network);
+  if (!task) return data;
+  data.has_padding =
+      has_padding(*data.training, task->labels) || has_padding(*data.held_out, task->labels);
+  return data;
+}
+
 }  // namespace
 
 Data open_safetensors(const std::vector<std::filesystem::path>& files,
                       const model::Network& network, std::optional<double> held_out_share) {
   if (files.size() > 2)
     throw BadUsage("safetensors: wanted one file, or two of which the second is held out");
-  const Columns training = columns_of(files.front());
+  const auto columns_for = [&](const std::filesystem::path& file) {
+    Columns columns = columns_of(file);
+    complete_captions(columns, network);
+    return columns;
+  };
+  const Columns training = columns_for(files.front());
   const std::int64_t samples = checked_samples(training, network);
-  if (files.size() == 1) return divided(training, samples, held_out_share.value_or(kHeldOutShare));
+  if (files.size() == 1)
+    return with_padding_found(divided(training, samples, held_out_share.value_or(kHeldOutShare)),
+                              network);
   want_no_share(held_out_share, files.front().string());
-  const Columns held_out = columns_of(files[1]);
+  const Columns held_out = columns_for(files[1]);
   const std::int64_t others = checked_samples(held_out, network);
-  return {std::make_unique<TensorSet>(training, 0, samples),
-          std::make_unique<TensorSet>(held_out, 0, others)};
+  return with_padding_found({std::make_unique<TensorSet>(training, 0, samples),
+                             std::make_unique<TensorSet>(held_out, 0, others)},
+                            network);
 }
 
 Data open_npy(const std::vector<std::filesystem::path>& files, const model::Network& network,

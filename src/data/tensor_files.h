@@ -14,6 +14,10 @@ namespace pipedream::data {
 // memory-mapped, so they may be larger than the machine's memory. Throws IoError or BadFile for a
 // file that cannot be read, CannotMeet, with a list of all that does not fit the network, and
 // BadUsage if a share is to be held out and there is a second file.
+//
+// Labels of captions may be padding (model/padding.h). If captions have no words for the decoder to
+// read, these are the labels, one position later: first text::kBeginning, and text::kPadding where
+// the label before is padding.
 [[nodiscard]] Data open_safetensors(const std::vector<std::filesystem::path>& files,
                                     const model::Network& network,
                                     std::optional<double> held_out_share);

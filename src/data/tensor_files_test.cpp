@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <ATen/ops/tensor.h>
+
 #include "core/error.h"
 #include "core/file.h"
 #include "core/testing.h"
 #include "core/text.h"
 #include "data/networks_testing.h"
+#include "model/weights_file.h"
 
 namespace pipedream::data {
 namespace {
@@ -43,6 +46,56 @@ std::string file_of(const model::Network& network, const std::vector<Number>& la
   content.resize(begin + static_cast<std::size_t>(label_bytes));
   std::memcpy(content.data() + begin, labels.data(), static_cast<std::size_t>(label_bytes));
   return content;
+}
+
+// Captions of s2vt: frames that are all zero, labels, and words if `words` are any.
+void write_captions(const std::filesystem::path& file, const model::Network& network,
+                    const at::Tensor& labels, const at::Tensor& words = {}) {
+  const model::Shape frames = input_of(network, "frames").shape;
+  model::NamedTensors tensors{{"frames", at::zeros({labels.size(0), frames[1], frames[2]})},
+                              {"labels", labels}};
+  if (words.defined()) tensors["words"] = words;
+  model::write_weights(file, tensors, {});
+}
+
+TEST(Captions, WithoutWordsHaveTheLabelsOnePositionLater) {
+  const model::Network network = small_network("s2vt", {{"length", "4"}});
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "captions.safetensors";
+  const at::Tensor labels = at::tensor({7, 8, 2, -100, 9, 2, -100, -100}, at::kLong).view({2, 4});
+  write_captions(file, network, labels);
+  const Data data = open_safetensors({file}, network, 0.5);
+  EXPECT_TRUE(data.has_padding);
+  const std::vector<std::int64_t> first{0};
+  const auto words = data.training->load(input_of(network, "words"), first);
+  EXPECT_TRUE(at::equal(words, at::tensor({1, 7, 8, 2}, at::kLong).view({1, 4})));
+  const auto others = data.held_out->load(input_of(network, "words"), first);
+  EXPECT_TRUE(at::equal(others, at::tensor({1, 9, 2, 0}, at::kLong).view({1, 4})));
+  EXPECT_TRUE(
+      at::equal(data.held_out->load(input_of(network, "labels"), first), labels.slice(0, 1)));
+}
+
+TEST(Captions, KeepTheWordsThatTheyHave) {
+  const model::Network network = small_network("s2vt", {{"length", "3"}});
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "captions.safetensors";
+  const at::Tensor words = at::tensor({4, 5, 6}, at::kLong).view({1, 3});
+  write_captions(file, network, words + 1, words);
+  const Data data = open_safetensors({file}, network, 0.0);
+  EXPECT_FALSE(data.has_padding);
+  const std::vector<std::int64_t> first{0};
+  EXPECT_TRUE(at::equal(data.training->load(input_of(network, "words"), first), words));
+}
+
+TEST(Captions, SayWhatIsWrongWithALabel) {
+  const model::Network network = small_network("s2vt", {{"length", "3"}});
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "captions.safetensors";
+  write_captions(file, network, at::tensor({4, -1, 6}, at::kLong).view({1, 3}));
+  EXPECT_EQ(test::message_of<BadFile>([&] { (void)open_safetensors({file}, network, 0.0); }),
+            file.string() +
+                ": the tensor 'labels': sample 0 has -1; wanted whole numbers from 0 to 30, or "
+                "-100 for padding");
 }
 
 TEST(TensorFiles, ChecksNumbersBeforeAConversionCouldWrapThem) {

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/text.h"
 #include "data/token_set.h"
+#include "data/tokeniser.h"
 
 namespace pipedream::data {
 namespace {
@@ -41,24 +42,44 @@ Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
   return tokens;
 }
 
+// A part of a file as tokens of a vocabulary.
+std::unique_ptr<const DataSet> encoded(std::string_view text, const text::Vocabulary& vocabulary,
+                                       const std::string& part, const LanguageModel& task) {
+  const auto tokens = std::make_shared<const std::vector<text::Token>>(vocabulary.encode(text));
+  want_enough(tokens->size(), part, "tokens", task);
+  return std::make_unique<TokenSet<text::Token>>(*tokens, tokens, task);
+}
+
 }  // namespace
 
 Data open_text(const std::filesystem::path& file, const model::Network& network,
-               double held_out_share) {
+               double held_out_share, const std::string& tokeniser) {
   const LanguageModel task = language_model(network, "text is");
   const std::string text = read_file(file);
   const auto held_out =
       static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
+  const std::string held_out_part = "the held-out end of " + file.string();
+  const std::string training_part = "the part of " + file.string() + " to train on";
+  if (!tokeniser.empty()) {
+    const std::string_view part = std::string_view(text).substr(0, text.size() - held_out);
+    const Vocabulary vocabulary = vocabulary_for(
+        tokeniser, std::span(&part, 1), std::min(task.tokens.bound, task.labels.bound), network);
+    Data data{encoded(part, *vocabulary, training_part, task), nullptr};
+    if (held_out_share > 0)
+      data.held_out =
+          encoded(std::string_view(text).substr(part.size()), *vocabulary, held_out_part, task);
+    data.set_vocabulary(vocabulary);
+    return data;
+  }
   const Alphabet alphabet = alphabet_of(text);
   want_vocabulary(
       alphabet.count(),
       file.string() + " has " + std::to_string(alphabet.count()) + " different characters", task,
       network);
   constexpr const char* kKind = "characters";
-  if (held_out_share > 0)
-    want_enough(held_out, "the held-out end of " + file.string(), kKind, task);
+  if (held_out_share > 0) want_enough(held_out, held_out_part, kKind, task);
   const std::size_t training = text.size() - held_out;
-  want_enough(training, "the part of " + file.string() + " to train on", kKind, task);
+  want_enough(training, training_part, kKind, task);
   const auto owner = std::make_shared<const Tokens>(tokens_of(text, alphabet));
   const std::span<const std::uint8_t> tokens(*owner);
   return {std::make_unique<TokenSet<std::uint8_t>>(tokens.first(training), owner, task),

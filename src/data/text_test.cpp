@@ -90,5 +90,45 @@ TEST_F(Text, HasEveryByte) {
   EXPECT_TRUE(at::equal(tokens[0], at::arange(256)));
 }
 
+TEST_F(Text, OfATokeniserHasTheTokensOfTheVocabulary) {
+  // "ab" is a token; "xy" is only in the held-out half.
+  std::string all;
+  for (int i = 0; i < 8; ++i) all += "ab\n";
+  for (int i = 0; i < 8; ++i) all += "xy\n";
+  const auto network = windows_of(2, 300);
+  const Data data = open_text(file(all), network, 0.5, "bpe:300");
+  ASSERT_NE(data.vocabulary, nullptr);
+  EXPECT_EQ(data.vocabulary->size(), 260U);
+  EXPECT_EQ(data.training->samples(), 7);   // 16 tokens
+  EXPECT_EQ(data.held_out->samples(), 11);  // 24 tokens
+  const auto labels = data.training->load(input_of(network, "labels"), Samples{0});
+  EXPECT_TRUE(at::equal(labels, at::tensor({'\n' + 3, 259}, at::kLong).view({1, 2})));
+  EXPECT_FALSE(data.has_padding);
+
+  const test::TemporaryFolder folder;
+  const auto saved = folder.path() / "vocabulary.json";
+  write_file_atomically(saved, data.facts.at("vocabulary"));
+  const Data again = open_text(file(all), network, 0.5, saved.string());
+  EXPECT_EQ(*again.vocabulary, *data.vocabulary);
+}
+
+TEST_F(Text, RefusesATokeniserThatDoesNotFit) {
+  std::string all;
+  for (int i = 0; i < 100; ++i) all += "abcdefgh ";
+  const auto path = file(all);
+  EXPECT_EQ(
+      message_of<CannotMeet>([&] { (void)open_text(path, windows_of(2, 262), 0, "bpe:300"); }),
+      "the network knows 262 tokens, the vocabulary bpe:300 has 267: give it `vocabulary` "
+      "267 or more");
+  for (const std::string bad : {"bpe:", "bpe:258", "bpe:8k", "bpe:1000001", "bpe:-1"})
+    EXPECT_EQ(
+        message_of<BadUsage>([&] { (void)open_text(path, windows_of(2, 300), 0, bad); }),
+        "`tokeniser` " + bad + ": wanted a number of tokens from 259 to 1000000, as in bpe:8000");
+  EXPECT_NE(message_of<BadUsage>([&] {
+              (void)open_data("synthetic", windows_of(2), {.tokeniser = "bpe:300"});
+            }).find("`tokeniser` is for text:FILE and pairs:FILE,FILE"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace pipedream::data

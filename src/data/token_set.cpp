@@ -24,7 +24,11 @@ void want_enough(std::size_t tokens, const std::string& part, const std::string&
 
 void want_vocabulary(std::int64_t wanted, const std::string& found, const LanguageModel& task,
                      const model::Network& network) {
-  const std::int64_t known = std::min(task.tokens.bound, task.labels.bound);
+  want_vocabulary(wanted, found, std::min(task.tokens.bound, task.labels.bound), network);
+}
+
+void want_vocabulary(std::int64_t wanted, const std::string& found, std::int64_t known,
+                     const model::Network& network) {
   if (wanted <= known) return;
   throw CannotMeet("the network knows " + std::to_string(known) + " tokens, " + found + ": " +
                    (network.facts.contains("program")

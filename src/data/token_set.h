@@ -52,7 +52,10 @@ class TokenSet final : public DataSet {
 void want_enough(std::size_t tokens, const std::string& part, const std::string& kind,
                  const LanguageModel& task);
 
-// Throws CannotMeet if the network has fewer tokens than the data. `found` says what the data has.
+// Throws CannotMeet if the network has fewer tokens, `known`, than the data. `found` says what the
+// data has.
+void want_vocabulary(std::int64_t wanted, const std::string& found, std::int64_t known,
+                     const model::Network& network);
 void want_vocabulary(std::int64_t wanted, const std::string& found, const LanguageModel& task,
                      const model::Network& network);
 

@@ -95,6 +95,16 @@ TEST(LibraryFiles, PreferSaysWhetherAutoMayTakeStaleWeights) {
   EXPECT_EQ(plan(chain, 4, by_default).system(), "dapple");
 }
 
+// With four minibatches of four microbatches per update, dapple flushes as rarely as with 16.
+TEST(LibraryFiles, AccumulationReachesThePlan) {
+  write_file_atomically(scratch("profile.json"), profile_of_equal_layers());
+  const Profile chain = Profile::load(scratch("profile.json"));
+  const PlanOptions options{.straight = true, .microbatches = 4, .accumulate = 4};
+  EXPECT_EQ(plan(chain, 4, options).system(), "dapple");
+  EXPECT_THROW((void)plan(chain, 4, {.accumulate = 0}), BadUsage);
+  EXPECT_THROW((void)plan(chain, 4, {.system = "dp-asp", .accumulate = 2}), BadUsage);
+}
+
 TEST(LibraryFiles, WeightsComeBackAsTheyWere) {
   const Weights weights = knotty().initial_weights();
   save_weights(scratch("weights.safetensors"), weights);

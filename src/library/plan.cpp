@@ -32,6 +32,7 @@ systems::Wishes wishes_of(const PlanOptions& options) {
   wishes.straight = options.straight;
   wishes.recompute = options.recompute;
   wishes.microbatches = options.microbatches;
+  wishes.accumulate = options.accumulate;
   wishes.stages = options.stages;
   wishes.split = options.split;
   return wishes;
@@ -43,6 +44,7 @@ void check_options(const PlanOptions& options) {
   };
   check(options.memory.value_or(1), "a memory of at least one byte");
   check(options.microbatches.value_or(1), "at least one microbatch");
+  check(options.accumulate, "at least one minibatch per update");
   check(options.stages.value_or(1), "at least one stage");
 }
 

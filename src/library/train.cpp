@@ -21,6 +21,7 @@ train::OptimiserOptions optimiser_of(const Optimiser& wanted) {
   options.beta2 = wanted.beta2;
   options.epsilon = wanted.epsilon;
   options.decays_vectors = !wanted.decay_weights_only;
+  options.ema = wanted.ema;
   return options;
 }
 

@@ -16,9 +16,11 @@
 #include <ATen/ops/relu.h>
 #include <c10/util/accumulate.h>
 
+#include "core/check.h"
 #include "core/text.h"
 #include "model/conv2d.h"
 #include "model/lstm.h"
+#include "model/padding.h"
 #include "model/random.h"
 
 namespace pipedream::model {
@@ -259,7 +261,7 @@ Block concatenate() {
           .forward = [](const Tensors& x, const Weights&, const Pass&) { return at::cat(x, -1); }};
 }
 
-Block cross_entropy(double smoothing) {
+Block cross_entropy(const LabelRules& rules) {
   return {.kind = kCrossEntropy,
           .inputs = {"logits", "labels"},
           .output = "loss",
@@ -268,12 +270,28 @@ Block cross_entropy(double smoothing) {
                 return TensorType{{}, inputs[0].type};
               },
           .forward =
-              [smoothing](const Tensors& x, const Weights&, const Pass& pass) {
-                constexpr std::int64_t kIgnored = -100;  // torch's default
-                return at::cross_entropy_loss(x[0].flatten(0, -2), x[1].flatten(), {},
-                                              at::Reduction::Mean, kIgnored,
-                                              pass.training ? smoothing : 0);
+              [rules](const Tensors& x, const Weights&, const Pass& pass) {
+                const auto reduction =
+                    rules.ignores_padding ? at::Reduction::Sum : at::Reduction::Mean;
+                const at::Tensor loss =
+                    at::cross_entropy_loss(x[0].flatten(0, -2), x[1].flatten(), {}, reduction,
+                                           kPaddingLabel, pass.training ? rules.smoothing : 0);
+                return rules.ignores_padding ? loss / x[1].numel() : loss;
               }};
+}
+
+bool has_cross_entropy(const Network& network) {
+  const LayerId loss = network.graph.value(network.loss).producer;
+  return network.graph.layer(loss).kind == kCrossEntropy;
+}
+
+void set_label_rules(Network& network, const LabelRules& rules) {
+  PD_CHECK(has_cross_entropy(network));
+  LayerSpec& spec = network.specs.at(network.graph.value(network.loss).producer.index());
+  LayerSpec changed = spec_of(cross_entropy(rules));
+  changed.outputs = spec.outputs;
+  spec = std::move(changed);
+  network.label_rules = rules;
 }
 
 }  // namespace pipedream::model

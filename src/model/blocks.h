@@ -48,8 +48,16 @@ struct Conv {
 [[nodiscard]] Block add();          // the sum of two inputs of equal shape
 [[nodiscard]] Block concatenate();  // joins two inputs along the last dimension
 // The mean cross-entropy of logits [N, …, C] and class numbers [N, …], a scalar. In training, a
-// share `smoothing` of each label is spread evenly over all classes (label smoothing).
-[[nodiscard]] Block cross_entropy(double smoothing = 0);
+// share of each label is spread evenly over all classes if the rules say so (label smoothing). If
+// they say that padding is ignored, the sum over the other labels is divided by the number of all
+// labels, padding included. So the losses of microbatches and replicas have the weights of their
+// samples, and nobody has to know how much padding the others have.
+[[nodiscard]] Block cross_entropy(const LabelRules& rules = {});
 inline constexpr const char* kCrossEntropy = "CrossEntropy";  // Block::kind of cross_entropy()
+
+// Gives the network's loss other rules. Requires has_cross_entropy().
+void set_label_rules(Network& network, const LabelRules& rules);
+// Whether the network's loss is cross_entropy().
+[[nodiscard]] bool has_cross_entropy(const Network& network);
 
 }  // namespace pipedream::model

@@ -16,6 +16,7 @@
 #include "model/conv2d.h"
 #include "model/label_smoothing.h"
 #include "model/memory_meter.h"
+#include "model/padding.h"
 #include "model/random.h"
 #include "model/whole_model.h"
 
@@ -226,6 +227,91 @@ TEST(LabelSmoothing, ChangesTheLossOfTrainingAlone) {
   EXPECT_EQ(
       loss_of(true),
       at::cross_entropy_loss(scores, classes, {}, at::Reduction::Mean, -100, 0.2).item<float>());
+}
+
+// A loss of logits [4, 3, 5], which are a parameter's worth of numbers, and labels [4, 3].
+Network words_network() {
+  NetworkBuilder net("words", 4);
+  const Wire x = net.input("logits", {4, 3, 5}, at::kFloat);
+  const Wire labels = net.input("labels", {4, 3}, at::kLong, 5);
+  return std::move(net).build(net.add("loss", cross_entropy(), {x, labels}));
+}
+
+// The loss of a pass that trains, and its gradient.
+std::pair<at::Tensor, at::Tensor> loss_and_gradient(const Network& network,
+                                                    const at::Tensor& scores,
+                                                    const at::Tensor& labels) {
+  const LayerId layer = network.graph.value(network.loss).producer;
+  const at::Tensor leaf = scores.detach().clone().requires_grad_();
+  const at::Tensor loss =
+      make_layer(network, layer, 0, at::kCPU)->forward({leaf, labels}, {.training = true})[0];
+  torch::autograd::backward({loss}, {});
+  return {loss.detach(), leaf.grad()};
+}
+
+// Twelve labels of which five are padding.
+at::Tensor padded_labels() {
+  return at::tensor({1, 2, -100, 4, -100, -100, 0, 1, 2, 3, -100, -100}, at::kLong).view({4, 3});
+}
+
+TEST(Padding, IsIgnoredByTheLossAndItsGradients) {
+  const at::Tensor scores = at::randn({4, 3, 5});
+  for (const double smoothing : {0.0, 0.3}) {
+    Network network = words_network();
+    if (smoothing > 0) smooth_labels(network, smoothing);
+    ignore_padding(network);
+    const auto [loss, gradient] = loss_and_gradient(network, scores, padded_labels());
+    // The mean over the seven labels that are there, as a plain program computes it.
+    const at::Tensor leaf = scores.flatten(0, 1).clone().requires_grad_();
+    const at::Tensor there = padded_labels().flatten().ne(-100).nonzero().flatten();
+    const at::Tensor plain = at::cross_entropy_loss(
+        leaf.index_select(0, there), padded_labels().flatten().index_select(0, there), {},
+        at::Reduction::Mean, -100, smoothing);
+    torch::autograd::backward({plain}, {});
+    EXPECT_TRUE(at::allclose(loss, plain * 7 / 12));
+    EXPECT_TRUE(at::allclose(gradient, leaf.grad().view({4, 3, 5}) * 7 / 12));
+  }
+}
+
+TEST(Padding, MakesNoDifferenceHowAMinibatchIsCut) {
+  Network network = words_network();
+  ignore_padding(network);
+  const at::Tensor scores = at::randn({4, 3, 5});
+  const auto [loss, gradient] = loss_and_gradient(network, scores, padded_labels());
+  at::Tensor sum = at::zeros({});
+  for (const auto& [first, count] : {std::pair(0, 1), {1, 3}}) {  // the first has less padding
+    const auto part = [&](const at::Tensor& whole) { return whole.narrow(0, first, count); };
+    const auto [own, own_gradient] =
+        loss_and_gradient(network, part(scores), part(padded_labels()));
+    sum += own * count / 4;
+    EXPECT_TRUE(at::allclose(own_gradient * count / 4, part(gradient)));
+  }
+  EXPECT_TRUE(at::allclose(sum, loss));
+}
+
+TEST(Padding, CombinesWithLabelSmoothingInEitherOrder) {
+  Network one = words_network();
+  smooth_labels(one, 0.2);
+  ignore_padding(one);
+  Network other = words_network();
+  ignore_padding(other);
+  smooth_labels(other, 0.2);
+  const at::Tensor scores = at::randn({4, 3, 5});
+  const auto [loss, gradient] = loss_and_gradient(one, scores, padded_labels());
+  const auto [same_loss, same_gradient] = loss_and_gradient(other, scores, padded_labels());
+  EXPECT_TRUE(at::equal(loss, same_loss));
+  EXPECT_TRUE(at::equal(gradient, same_gradient));
+}
+
+TEST(Padding, IgnoredWhereThereIsNoneChangesNoBit) {
+  const at::Tensor scores = at::randn({4, 3, 5});
+  const at::Tensor labels = at::arange(12).view({4, 3}) % 5;
+  Network padded = words_network();
+  ignore_padding(padded);
+  const auto [loss, gradient] = loss_and_gradient(words_network(), scores, labels);
+  const auto [same_loss, same_gradient] = loss_and_gradient(padded, scores, labels);
+  EXPECT_TRUE(at::equal(loss, same_loss));
+  EXPECT_TRUE(at::allclose(gradient, same_gradient));
 }
 
 TEST(LabelSmoothing, IsForCrossEntropyOnly) {

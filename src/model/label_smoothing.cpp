@@ -7,14 +7,12 @@ namespace pipedream::model {
 
 void smooth_labels(Network& network, double smoothing) {
   const LayerId loss = network.graph.value(network.loss).producer;
-  const std::string& kind = network.graph.layer(loss).kind;
-  if (kind != kCrossEntropy)
+  if (!has_cross_entropy(network))
     throw CannotMeet("`label_smoothing` is for the loss cross-entropy, and that of '" +
-                     network.name + "' is " + kind + ": leave it out");
-  LayerSpec& spec = network.specs.at(loss.index());
-  LayerSpec smoothed = spec_of(cross_entropy(smoothing));
-  smoothed.outputs = spec.outputs;
-  spec = std::move(smoothed);
+                     network.name + "' is " + network.graph.layer(loss).kind + ": leave it out");
+  LabelRules rules = network.label_rules;
+  rules.smoothing = smoothing;
+  set_label_rules(network, rules);
 }
 
 }  // namespace pipedream::model

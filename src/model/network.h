@@ -22,6 +22,12 @@ struct InputSpec {
   std::int64_t bound = 0;  // integers lie in [0, `bound`); 0 for real numbers
 };
 
+// What a network's loss does with the labels, if it is cross_entropy() (model/blocks.h).
+struct LabelRules {
+  double smoothing = 0;          // share of each label that training spreads over all classes
+  bool ignores_padding = false;  // labels of kPaddingLabel (model/padding.h) count for nothing
+};
+
 // Immutable once built; safe to share between threads.
 struct Network {
   std::string name;
@@ -43,6 +49,7 @@ struct Network {
   // True if the network computes minibatches of exactly `batch` samples, and no smaller ones. Then
   // minibatches are not cut, and a short last one is left out.
   bool has_fixed_batch = false;
+  LabelRules label_rules;  // of the loss; set_label_rules() changes them
 
   [[nodiscard]] const LayerSpec& spec(LayerId layer) const { return specs.at(layer.index()); }
 };

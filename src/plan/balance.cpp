@@ -35,7 +35,7 @@ std::vector<std::int64_t> sizes_of(const Predictor& predictor, Balance balance) 
   for (const LayerId layer : cuts.layers(0, cuts.last())) {
     const profile::LayerCost& cost = profile.cost(layer);
     sizes.push_back(balance == Balance::kTime
-                        ? (cost.forward + cost.backward_with_update()).count()
+                        ? (cost.forward + cost.backward_with_update(cuts.accumulate())).count()
                         : copies * cost.weights.count + profile::held_bytes(profile, layer).count);
   }
   return sizes;

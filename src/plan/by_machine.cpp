@@ -74,7 +74,7 @@ class Filling {
   // beyond the last worker if there is no place for the stage.
   [[nodiscard]] std::pair<int, int> place(std::size_t a, std::size_t b, int used, int least,
                                           double time) const {
-    const double weights = cuts_.weights(a, b);
+    const double weights = cuts_.weights(a, b) / cuts_.accumulate();  // averaged per round
     const double bytes = cuts_.crossing(a);
     const int room = machine_ - used % machine_;
     const int next = (used + machine_ - 1) / machine_ * machine_;

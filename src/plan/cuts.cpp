@@ -241,6 +241,13 @@ bool Cuts::enumerate(std::size_t most) {
   return true;
 }
 
+Cuts Cuts::accumulating(int minibatches) const {
+  Cuts cuts = *this;
+  cuts.accumulate_ = minibatches;
+  cuts.sum_up();
+  return cuts;
+}
+
 void Cuts::sum_up() {
   const std::size_t cuts = forward_.size();
   for (auto* sums : {&backward_, &fixed_forward_, &fixed_backward_, &averaging_, &weights_, &held_})
@@ -253,10 +260,10 @@ void Cuts::sum_up() {
     for (const LayerId layer : units_[unit]) {
       const profile::LayerCost& cost = profile_.cost(layer);
       forward_[cut] += static_cast<double>(cost.forward.count());
-      backward_[cut] += static_cast<double>(cost.backward_with_update().count());
+      backward_[cut] += static_cast<double>(cost.backward_with_update(accumulate_).count());
       fixed_forward_[cut] += static_cast<double>(cost.fixed_forward.count());
       fixed_backward_[cut] += static_cast<double>(cost.fixed_backward.count());
-      averaging_[cut] += static_cast<double>(cost.averaging.count());
+      averaging_[cut] += static_cast<double>((cost.averaging / accumulate_).count());
       weights_[cut] += static_cast<double>(cost.weights.count);
       held_[cut] += static_cast<double>(profile::held_bytes(profile_, layer).count);
     }

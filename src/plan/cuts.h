@@ -41,9 +41,15 @@ class Cuts {
   // Returns the prefixes of the layers in the order of the profile's graph, for planners that
   // consider no other order. Every layer is a unit of its own.
   [[nodiscard]] static Cuts in_declared_order(const profile::Profile& profile);
+  // Returns the same cuts for plans whose updates have `minibatches` minibatches each
+  // (Plan::accumulate): backward() and averaging() count the part of one minibatch of the update
+  // and of its averaging.
+  [[nodiscard]] Cuts accumulating(int minibatches) const;
 
   [[nodiscard]] std::size_t count() const { return forward_.size(); }
   [[nodiscard]] std::size_t last() const { return count() - 1; }
+  // Returns the number of minibatches of an update: 1, or the argument of accumulating().
+  [[nodiscard]] int accumulate() const { return accumulate_; }
   // Returns the number of units: layers, or groups of layers, that are never cut apart.
   [[nodiscard]] std::size_t unit_count() const { return units_.size(); }
   // Returns whether every down-set of units is a cut here. If not, the best plan over these cuts is
@@ -61,8 +67,8 @@ class Cuts {
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
 
   // These return times of the stage from cut `a` to cut `b` for one minibatch on a device of speed
-  // 1, in seconds. The backward includes the update. Require that `a` precedes `b`, as do all
-  // functions with two cuts below.
+  // 1, in seconds. The backward includes its part of the update. Require that `a` precedes `b`, as
+  // do all functions with two cuts below.
   [[nodiscard]] double forward(std::size_t a, std::size_t b) const {
     return (forward_[b] - forward_[a]) / kNanosPerSecond;
   }
@@ -136,6 +142,7 @@ class Cuts {
   bool in_line_ = true;                          // the cuts are the prefixes of units_
   bool complete_ = true;
   bool merged_ = false;
+  int accumulate_ = 1;
   // members_[cut · units + unit]: whether the cut contains the unit. Empty if in_line_.
   std::vector<unsigned char> members_;
   // inside_[a · count + b]: whether cut b strictly contains cut a. Empty if in_line_.

@@ -136,7 +136,8 @@ class LevelProgramme {
   [[nodiscard]] double one_worker(const Key& key, std::size_t a, std::size_t b) const {
     const double time = cuts_.compute(a, b) / weakest_.speed;
     if (!place_matters()) return time;
-    const auto counts = cost::peak_counts(traits_, key.downstream + 1, key.replicated ? 2 : 1, 1);
+    const auto counts = cost::peak_counts(traits_, key.downstream + 1, key.replicated ? 2 : 1,
+                                          {1, cuts_.accumulate()});
     const Bytes used =
         cost::stage_memory(cuts_.size(a, b), counts, {optimiser_copies_, 1, false}).total();
     if (measure_ == Measure::kMemory) return static_cast<double>(used.count);
@@ -150,7 +151,7 @@ class LevelProgramme {
                                    bool first) const {
     if (measure_ == Measure::kMemory) return one;
     const cost::Recurrence& rule = joins_[key.level].recurrence;
-    const double time = rule.stage(one, cuts_.weights(a, b), m, first);
+    const double time = rule.stage(one, cuts_.weights(a, b) / cuts_.accumulate(), m, first);
     if (first) return time;
     const double after = b == cuts_.last() ? 0 : rule.cut_after(cuts_.crossing(b), m);
     return std::max(time, std::max(rule.cut_before(cuts_.crossing(a), m), after));
@@ -371,7 +372,7 @@ Seconds data_parallel_time(const Predictor& predictor, cost::CostModel cost_mode
   int below = 1;
   for (const cluster::Level& level : predictor.cluster().levels) {
     const cost::Recurrence rule{cost_model, level.bandwidth.bytes_per_second, below};
-    time = rule.stage(time, cuts.weights(0, cuts.last()), level.count, true);
+    time = rule.stage(time, cuts.weights(0, cuts.last()) / cuts.accumulate(), level.count, true);
     below = level.count;
   }
   return Seconds(time);

@@ -90,6 +90,7 @@ class OrderProgramme {
       for (std::size_t b = a + 1; b < cuts_.count(); ++b) {
         if (!cuts_.precedes(a, b)) continue;
         const double compute = cuts_.compute(a, b);
+        const int rounds = cuts_.accumulate();  // of an update
         const double averaging = cuts_.averaging(a, b);
         const double weights = cuts_.weights(a, b);
         const cost::StageSize size = cuts_.size(a, b);
@@ -99,9 +100,10 @@ class OrderProgramme {
           if (before >= entry.value) continue;
           const double in_all = place.replicas * copies_;
           const double busy = compute + (in_all > 1 ? averaging : 0);
-          const double value = std::max({before, busy / place.weakest.speed / in_all,
-                                         (weights * place.exchange + place.fixed) / in_all,
-                                         cuts_.crossing(a) * place.cut});
+          const double value =
+              std::max({before, busy / place.weakest.speed / in_all,
+                        (weights * place.exchange + place.fixed) / (in_all * rounds),
+                        cuts_.crossing(a) * place.cut});
           if (value >= entry.value) continue;
           if (fits(size, place))
             entry = {value, a, place.replicas};
@@ -119,7 +121,8 @@ class OrderProgramme {
     const int behind = most_ - place.offset - place.replicas;
     const int total = place.replicas * copies_;
     const int depth = shallow_ ? 1 : cost::noam(behind, place.replicas);
-    const auto counts = cost::peak_counts(predictor_.traits(), depth, total, 1);
+    const auto counts =
+        cost::peak_counts(predictor_.traits(), depth, total, {1, cuts_.accumulate()});
     return cost::stage_memory(size, counts, {predictor_.setting().optimiser_copies, 1, false})
                .total() <= place.weakest.memory;
   }

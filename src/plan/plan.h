@@ -19,11 +19,17 @@ struct Stage {
   bool recompute = false;         // keeps only what it receives, and runs its forward again
 };
 
+// The largest Plan::accumulate.
+inline constexpr int kMostAccumulate = 1024;
+
 // The stages in the order in which a minibatch passes them. Values flow to later stages only.
 struct Plan {
   std::vector<Stage> stages;
   std::string system;    // name of the system that the plan is for, such as "pipedream"
   int microbatches = 1;  // per minibatch
+  // Rounds whose gradients make one update: one minibatch for each replica of a stage, or the
+  // minibatches that replicas share (docs/systems.md#accumulation).
+  int accumulate = 1;
 
   [[nodiscard]] const Stage& stage(StageId id) const { return stages.at(id.index()); }
 };

@@ -13,7 +13,7 @@ TEST(PlanDocument, HoldsAPlanForTheSmallExample) {
   const profile::Profile profile =
       profile::read_profile(PD_SOURCE_DIR "/examples/profiles/small.graph.txt");
   const auto blocks = test::fenced_blocks(read_file(PD_SOURCE_DIR "/docs/formats.md"), "json");
-  ASSERT_EQ(blocks.size(), 4U) << "a profile, a plan, a training configuration and a manifest";
+  ASSERT_EQ(blocks.size(), 5U) << "profile, plan, training configuration, manifest, vocabulary";
   const PlanFile file = parse_plan(blocks[1], "docs/formats.md", profile.graph);
   EXPECT_EQ(file.model, "small");
   EXPECT_EQ(config_text(file.plan), "7-1");

@@ -89,6 +89,7 @@ std::string to_json(const PlanFile& file, const graph::Graph& graph) {
         {"drain_seconds", or_null(predicted.drain_seconds)}}},
       {"gap", or_null(predicted.gap)},
       {"planner_seconds", predicted.planner_seconds}};
+  if (file.plan.accumulate > 1) json["accumulate"] = file.plan.accumulate;
   if (!file.device.empty()) json["device"] = file.device;
   if (!file.precision.empty()) json["precision"] = file.precision;
   if (file.batch) json["batch"] = *file.batch;
@@ -184,7 +185,7 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   root.expect_format(kFormat, kVersion);
   root.expect_keys({"format", "version", "model", "system", "config", "workers", "stages",
                     "microbatches", "predicted", "gap", "planner_seconds", "device", "precision",
-                    "batch"});
+                    "batch", "accumulate"});
   PlanFile read;
   read.model = root.at("model").text();
   read.workers = static_cast<int>(root.at("workers").integer(1, cluster::kMostWorkers));
@@ -194,6 +195,8 @@ PlanFile parse_plan(std::string_view content, const std::string& file, const gra
   if (const auto batch = root.find("batch")) read.batch = batch->integer(1, profile::kLargestBatch);
   read.plan.system = root.at("system").text();
   read.plan.microbatches = static_cast<int>(root.at("microbatches").integer(1, kMostMicrobatches));
+  if (const auto accumulate = root.find("accumulate"))
+    read.plan.accumulate = static_cast<int>(accumulate->integer(1, kMostAccumulate));
   const std::vector<Node> stages = root.at("stages").elements();
   for (const Node& stage : stages)
     read.plan.stages.push_back(read_stage(stage, graph, read.workers));

@@ -64,6 +64,7 @@ PlanFile any_plan(const graph::Graph& graph) {
   if (any_of_range(0, 2) == 1) file.batch = any_of_range(1, 1 << any_of_range(1, 31));
   file.plan.system = any_text();
   file.plan.microbatches = any_of_range(1, 1 << any_of_range(1, 21));
+  file.plan.accumulate = any_of_range(0, 2) == 1 ? any_of_range(1, kMostAccumulate + 1) : 1;
   for (const LayerId layer : graph.order()) {
     if (graph.layer(layer).is_input) continue;
     if (file.plan.stages.empty() || any_of_range(0, 3) == 0) {

@@ -287,6 +287,8 @@ TEST(ParsePlan, RefusesNumbersThatCannotBe) {
             "p.json: stages[0].depth: wanted a whole number from 1 to 1048576, found 1.5");
   EXPECT_EQ(changed("\"microbatches\": 8", "\"microbatches\": 0"),
             "p.json: microbatches: wanted a whole number from 1 to 1048576, found 0");
+  EXPECT_EQ(changed("\"microbatches\": 8", "\"microbatches\": 8, \"accumulate\": 0"),
+            "p.json: accumulate: wanted a whole number from 1 to 1024, found 0");
   EXPECT_EQ(changed("\"recompute\": true", "\"recompute\": 1"),
             "p.json: stages[0].recompute: wanted true or false, found 1");
   EXPECT_EQ(changed("\"seconds\": 0.5", "\"seconds\": -0.5"),

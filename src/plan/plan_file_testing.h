@@ -17,6 +17,7 @@ namespace pipedream::plan {
   if (a.batch != b.batch) return "batch";
   if (a.plan.system != b.plan.system) return "system: " + a.plan.system + " / " + b.plan.system;
   if (a.plan.microbatches != b.plan.microbatches) return "microbatches";
+  if (a.plan.accumulate != b.plan.accumulate) return "accumulate";
   if (a.plan.stages.size() != b.plan.stages.size()) return "number of stages";
   for (std::size_t s = 0; s < a.plan.stages.size(); ++s) {
     const Stage& x = a.plan.stages[s];

@@ -88,6 +88,12 @@ inline cluster::Cluster any_cluster(const Limits& limits) {
   return cluster;
 }
 
+// Returns a number of minibatches per update, often 1.
+inline int any_accumulation() {
+  using test::any_of_range;
+  return any_of_range(0, 2) == 0 ? 1 : any_of_range(1, 5);
+}
+
 // Returns no memory limit, or a limit that some plans of these problems fit and others do not.
 inline std::optional<Bytes> any_memory() {
   if (any_of_range(0, 2) == 0) return std::nullopt;

@@ -57,7 +57,7 @@ void look_at_all(const Predictor& predictor, bool straight, Best& best) {
 RC_GTEST_PROP(SlowPlannersProperty, GeneralPlannerFindsTheBestPlanOfItsSpace, ()) {
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});
-  const Cuts cuts(profile);
+  const Cuts cuts = Cuts(profile).accumulating(any_accumulation());
   const Predictor predictor(cuts, cluster, any_setting(cost::kPipedream));
   const bool straight = any_of_range(0, 4) == 0;
   Best best(predictor);
@@ -79,7 +79,7 @@ RC_GTEST_PROP(SlowPlannersProperty, GeneralPlannerFindsTheBestPlanOfItsSpace, ()
 RC_GTEST_PROP(SlowPlannersProperty, TheBoundHoldsWhateverTheBudget, ()) {
   const profile::Profile profile = any_profile({});
   const cluster::Cluster cluster = any_cluster({});
-  const Cuts cuts(profile);
+  const Cuts cuts = Cuts(profile).accumulating(any_accumulation());
   const Predictor predictor(cuts, cluster, any_setting(cost::kPipedream));
   Best best(predictor);
   look_at_all(predictor, false, best);
@@ -97,7 +97,7 @@ RC_GTEST_PROP(SlowPlannersProperty, DapplePlannerFindsTheBestPlanOfItsSpace, ())
   const Limits limits{any_of_range(0, 20) == 0 ? 6 : 4, 4};
   const profile::Profile profile = any_profile(limits);
   const cluster::Cluster cluster = any_cluster(limits);
-  const Cuts cuts(profile);
+  const Cuts cuts = Cuts(profile).accumulating(any_accumulation());
   Setting setting = any_setting(cost::kDapple);
   if (any_of_range(0, 2) == 0) setting.recompute = Recompute::kWhereNeeded;
   if (any_of_range(0, 2) == 0) setting.microbatches = any_of_range(1, 9);

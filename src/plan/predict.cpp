@@ -60,7 +60,7 @@ std::vector<int> Predictor::microbatch_choices(std::size_t stages) const {
   const std::int64_t wanted =
       std::min(kMicrobatchesPerStage * static_cast<std::int64_t>(stages), batch);
   std::vector<int> choices;
-  for (int tried = cost::fewest_microbatches(traits(), static_cast<int>(stages));
+  for (int tried = cost::fewest_microbatches(traits(), static_cast<int>(stages), accumulate());
        choices.empty() || tried <= wanted; tried *= 2)
     choices.push_back(tried);
   return choices;
@@ -106,10 +106,11 @@ Prediction Predictor::predict(const Layout& layout) const {
 Prediction Predictor::predict_choice(const Shape& shape, const Choice& choice) const {
   Prediction prediction;
   prediction.microbatches = choice.microbatches;
+  prediction.accumulate = accumulate();
   prediction.busiest = shape.busiest;
   prediction.bytes_per_minibatch = shape.bytes;
   prediction.minibatches_per_update =
-      traits().asynchronous ? 1 : static_cast<double>(shape.stages.front().replicas);
+      traits().asynchronous ? 1 : static_cast<double>(accumulate()) * shape.stages.front().replicas;
   fit_memory(shape, choice, prediction);
   const cost::ItemShare item = share_of(shape, 0, choice.microbatches);
   for (const TransferShape& transfer : shape.transfers) {
@@ -131,6 +132,7 @@ Prediction Predictor::predict_choice(const Shape& shape, const Choice& choice) c
 cost::PipelineCosts Predictor::costs_of(const Shape& shape, const Prediction& prediction) const {
   cost::PipelineCosts costs;
   costs.items = prediction.microbatches;
+  costs.accumulate = accumulate();
   costs.busiest_link = shape.busiest.time;
   costs.stages.reserve(shape.stages.size());
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
@@ -150,7 +152,7 @@ cost::PipelineCosts Predictor::costs_of(const Shape& shape, const Prediction& pr
     costs.workers = dealt_out_to(shape.layout->workers).value();
   if (shape.stages.size() == 1) {
     costs.buckets = cost::buckets(cuts_.profile(), cuts_.layers(0, cuts_.last()),
-                                  costs.stages.front().item_share);
+                                  costs.stages.front().item_share, costs.accumulate);
     costs.averager = {&links_, shape.layout->workers.front(), setting_.exchange};
   }
   return costs;
@@ -161,7 +163,7 @@ std::vector<int> Predictor::depths_of(const Shape& shape, const Choice& choice) 
   if (traits().several_stages_per_worker) {
     const int workers = dealt_out_to(shape.layout->workers).value();
     const int chunks = static_cast<int>(shape.stages.size()) / workers;
-    return cost::Interleaving{workers, chunks, choice.microbatches}.in_flight();
+    return cost::Interleaving{workers, chunks, choice.microbatches * accumulate()}.in_flight();
   }
   return cost::chosen_depths(traits(), shape.replicas(),
                              {setting_.depth, setting_.most_depth, choice.slack});
@@ -198,7 +200,7 @@ StagePrediction Predictor::fit_stage(const Shape& shape, std::size_t s, const Ch
   // Sets depth and memory of the stage for a depth of `items`. Returns whether it fits.
   const auto use = [&](int items, bool recompute) {
     const cost::PeakCounts counts =
-        cost::peak_counts(traits(), items, of.replicas, choice.microbatches);
+        cost::peak_counts(traits(), items, of.replicas, {choice.microbatches, accumulate()});
     stage.depth = counts.in_flight;
     stage.memory =
         cost::stage_memory(of.size, counts, {setting_.optimiser_copies, share, recompute});
@@ -240,6 +242,7 @@ Plan to_plan(const Cuts& cuts, const Layout& layout, const Prediction& predictio
   Plan plan;
   plan.system = std::move(system);
   plan.microbatches = prediction.microbatches;
+  plan.accumulate = prediction.accumulate;
   for (std::size_t s = 0; s < layout.stages(); ++s)
     plan.stages.push_back({cuts.layers(layout.ends[s], layout.ends[s + 1]), layout.workers[s],
                            prediction.stages[s].depth, prediction.stages[s].recompute});

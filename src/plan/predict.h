@@ -98,6 +98,7 @@ struct Prediction {
   double bytes_per_minibatch = 0;     // sent by all workers together
   double minibatches_per_update = 1;  // minibatches in one update of the first stage's weights
   int microbatches = 1;               // per minibatch
+  int accumulate = 1;                 // Plan::accumulate
   std::vector<StagePrediction> stages;
   std::optional<MemoryMiss> miss;  // the largest excess over a memory limit; nullopt: all fits
 };
@@ -159,6 +160,8 @@ class Predictor {
   [[nodiscard]] const cost::Links& links() const { return links_; }
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const cost::Traits& traits() const { return setting_.rules.traits; }
+  // Returns Plan::accumulate of all plans, which the cuts were made for (Cuts::accumulating).
+  [[nodiscard]] int accumulate() const { return cuts_.accumulate(); }
   // Returns what every worker of `group` offers: the smallest memory that one of them may use, and
   // the lowest speed of one. Requires at least one worker.
   [[nodiscard]] cluster::Device weakest(std::span<const WorkerId> group) const;

@@ -54,10 +54,11 @@ Relaxation::Relaxation(const Predictor& predictor, bool straight)
   for (const cluster::Device& device : predictor.cluster().devices)
     speed_ = std::max(speed_, device.speed);
   for (std::size_t cut = 0; cut < cuts_.count(); ++cut) time_.push_back(compute(0, cut));
-  if (!predictor.traits().flushes)  // then averaging takes place once per round
+  if (!predictor.traits().flushes)  // then averaging overlaps compute
     exchange_ = exchanges_per_byte(predictor.links(), predictor.setting().exchange);
   else
     exchange_.resize(static_cast<std::size_t>(workers_));
+  for (double& exchange : exchange_) exchange /= predictor.accumulate();
   int first = 2;
   for (std::size_t k = 0; k < predictor.links().levels(); ++k) {
     levels_end_.push_back(predictor.links().inside(k) * predictor.links().level(k).count);

@@ -52,10 +52,11 @@ Predictor::Shape Predictor::shape_of(const Layout& layout) const {
   cost::LinkLoads loads(links_);
   for (std::size_t s = 0; s < layout.stages(); ++s) {
     const auto& workers = layout.workers[s];
-    // Gradients are averaged once per update. An update has one minibatch for each replica of the
-    // stage or, if replicas share items, for each replica of the first stage.
+    // Gradients are averaged once per update. An update has `accumulate` rounds, of one minibatch
+    // for each replica of the stage or, if replicas share items, for each one of the first stage.
     const double minibatches =
-        traits().shares_items() ? first_replicas : static_cast<double>(workers.size());
+        accumulate() *
+        (traits().shares_items() ? first_replicas : static_cast<double>(workers.size()));
     loads.add_exchange(workers, cuts_.weights(layout.ends[s], layout.ends[s + 1]),
                        setting_.exchange, 1 / minibatches);
     shape.stages.push_back(stage_shape(*this, layout, s));

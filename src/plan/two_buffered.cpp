@@ -35,7 +35,9 @@ Candidates plan_two_buffered(const Cuts& cuts, const cluster::Cluster& cluster,
     tried.recompute = recompute;
     const Predictor predictor(cuts, cluster, tried);
     for (int depth = 1; depth <= std::min(workers, static_cast<int>(cuts.unit_count())); ++depth) {
-      if (most_microbatches < cost::fewest_microbatches(setting.rules.traits, depth)) break;
+      if (most_microbatches <
+          cost::fewest_microbatches(setting.rules.traits, depth, cuts.accumulate()))
+        break;
       const auto ends = balanced_ends(predictor, Balance::kTime, depth);
       const auto offer = [&](const Draft& draft) {
         const Layout layout = place(draft, predictor.links());

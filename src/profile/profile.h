@@ -56,7 +56,10 @@ struct LayerCost {
   // Returns the time of a minibatch besides its forward. The cost rules count the update with the
   // backward, because a replica updates its weights once per minibatch's worth of its own compute
   // (docs/planner.md#the-cost-model).
-  [[nodiscard]] Nanos backward_with_update() const { return backward + update; }
+  // If an update has several minibatches, each of them counts its part of the update.
+  [[nodiscard]] Nanos backward_with_update(int minibatches = 1) const {
+    return backward + update / minibatches;
+  }
   // Returns all the time that the layer can take from one replica per minibatch.
   [[nodiscard]] Nanos longest() const { return forward + backward_with_update() + averaging; }
   friend bool operator==(const LayerCost&, const LayerCost&) = default;

@@ -65,7 +65,17 @@ std::string bash_completion(const std::vector<CommandText>& commands) {
   }
   return fmt::format(R"(# Completion of pipedream for bash: source <(pipedream completion bash)
 _pipedream() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} command= words= values=none i
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} before= command= words= values=none i
+  # Bash makes words of "=" and ":", as in --system=auto and idx:folder.
+  ((COMP_CWORD < 2)) || before=${{COMP_WORDS[COMP_CWORD - 2]}}
+  if [[ $cur == [:=] ]]; then
+    before=$prev prev=$cur cur=
+  fi
+  if [[ $prev == : ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    return
+  fi
+  [[ $prev != = ]] || prev=$before
   for ((i = 1; i < COMP_CWORD; i++)); do
     case " {} " in
       *" ${{command:+$command }}${{COMP_WORDS[i]}},"*) command=${{command:+$command }}${{COMP_WORDS[i]}} ;;
@@ -92,6 +102,56 @@ complete -o filenames -F _pipedream pipedream
                      words, values);
 }
 
+namespace {
+
+// The call of _arguments that completes the flags of a command, and `last`.
+std::string zsh_arguments(const CommandText& command, const std::string& last) {
+  std::string call = "_arguments";
+  for (const FlagText& flag : command.flags) {
+    if (flag.is_positional) continue;
+    std::string about = flag.about;
+    for (const char* special : {"[", "]", ":"}) about = replaced(about, special, " ");
+    const std::string action =
+        !flag.has_value ? ""
+        : flag.values.empty()
+            ? ":value:_files"
+            : ":value:(" + replaced(joined(flag.values, {}, " "), ":", "\\:") + ")";
+    for (const std::string& name : flag.names)
+      call += " \\\n      " + in_quotes(name + "[" + about + "]" + action);
+  }
+  return call + " \\\n      " + in_quotes(last) + " ;;\n";
+}
+
+// The branch of a command, which looks for the subcommand first, if there are any.
+std::string zsh_case(const std::vector<CommandText>& commands, const CommandText& command) {
+  if (command.subcommands.empty())
+    return "    " + command.name + ") " + zsh_arguments(command, "*:file:_files");
+  std::string branch = "    " + command.name + ") case ${words[2]} in\n";
+  for (const std::string& name : command.subcommands)
+    branch += "    " + name + ") shift words; ((CURRENT--)); " +
+              zsh_arguments(*find(commands, command.name + " " + name), "*:file:_files");
+  return branch + "    *) " +
+         zsh_arguments(command, "1:command:(" + joined(command.subcommands, {}, " ") + ")") +
+         "    esac ;;\n";
+}
+
+// The lines of fish for the flags of a command, offered if `condition` holds.
+std::string fish_flags(const CommandText& command, const std::string& condition) {
+  std::string lines;
+  for (const FlagText& flag : command.flags) {
+    if (flag.is_positional) continue;
+    lines += "complete -c pipedream -n '" + condition + "'";
+    for (const std::string& name : flag.names)
+      lines += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    if (flag.has_value) lines += " -r";
+    if (!flag.values.empty()) lines += " -a " + in_quotes(joined(flag.values, {}, " "));
+    lines += " -d " + in_quotes(flag.about) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
 std::string zsh_completion(const std::vector<CommandText>& commands) {
   const auto described = [](const std::string& name, const std::string& about) {
     return in_quotes(replaced(name, ":", "\\:") + ":" + about);
@@ -100,22 +160,7 @@ std::string zsh_completion(const std::vector<CommandText>& commands) {
   for (const CommandText* each : first_words(commands))
     list += "    " + described(each->name, each->about) + "\n";
   std::string cases;
-  for (const CommandText* command : first_words(commands)) {
-    cases += fmt::format("    {}) _arguments", command->name);
-    for (const FlagText& flag : command->flags) {
-      if (flag.is_positional) continue;
-      std::string about = flag.about;
-      for (const char* special : {"[", "]", ":"}) about = replaced(about, special, " ");
-      const std::string action =
-          !flag.has_value ? ""
-          : flag.values.empty()
-              ? ":value:_files"
-              : ":value:(" + replaced(joined(flag.values, {}, " "), ":", "\\:") + ")";
-      for (const std::string& name : flag.names)
-        cases += " \\\n      " + in_quotes(name + "[" + about + "]" + action);
-    }
-    cases += " \\\n      '*:file:_files' ;;\n";
-  }
+  for (const CommandText* command : first_words(commands)) cases += zsh_case(commands, *command);
   return fmt::format(R"(#compdef pipedream
 # Completion of pipedream for zsh: put this file as _pipedream into a folder of $fpath.
 _pipedream() {{
@@ -142,16 +187,18 @@ std::string fish_completion(const std::vector<CommandText>& commands) {
   for (const CommandText* each : first_words(commands))
     script += fmt::format("complete -c pipedream -n __fish_use_subcommand -f -a {} -d {}\n",
                           each->name, in_quotes(each->about));
-  for (const CommandText* command : first_words(commands))
-    for (const FlagText& flag : command->flags) {
-      if (flag.is_positional) continue;
-      script += "complete -c pipedream -n '__fish_seen_subcommand_from " + command->name + "'";
-      for (const std::string& name : flag.names)
-        script += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      if (flag.has_value) script += " -r";
-      if (!flag.values.empty()) script += " -a " + in_quotes(joined(flag.values, {}, " "));
-      script += " -d " + in_quotes(flag.about) + "\n";
+  for (const CommandText* command : first_words(commands)) {
+    const std::string seen = "__fish_seen_subcommand_from ";
+    std::string condition = seen + command->name;
+    for (const std::string& name : command->subcommands) {
+      const CommandText& each = *find(commands, command->name + " " + name);
+      script += fish_flags(each, seen + command->name + "; and " + seen + name);
+      condition += "; and not " + seen + name;
+      script += fmt::format("complete -c pipedream -n {} -f -a {} -d {}\n", in_quotes(condition),
+                            name, in_quotes(each.about));
     }
+    script += fish_flags(*command, condition);
+  }
   return script;
 }
 

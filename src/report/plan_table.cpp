@@ -109,6 +109,11 @@ std::string proof_text(const Planned& planned) {
   return "within " + percent(gap) + " of the best of its kind" + where;
 }
 
+std::string accumulation_text(const plan::Plan& plan) {
+  if (plan.accumulate == 1) return {};
+  return fmt::format("an update has {} minibatches of each input replica\n", plan.accumulate);
+}
+
 std::string prediction_text(const Planned& planned, const profile::Profile& profile,
                             const cluster::Cluster& cluster) {
   const Prediction& prediction = planned.answer.prediction;
@@ -134,14 +139,15 @@ std::string prediction_text(const Planned& planned, const profile::Profile& prof
   text += fmt::format("on links    {} per minibatch\n", bytes_text(prediction.bytes_per_minibatch));
   if (planned.plan.microbatches > 1)
     text += fmt::format("each minibatch is cut into {} microbatches\n", planned.plan.microbatches);
+  text += accumulation_text(planned.plan);
   return planned.answer.gap() ? text + "quality     " + proof_text(planned) + "\n" : text;
 }
 
 // Returns what takes longest on a stage, per minibatch.
-std::string stage_limit(const StagePrediction& of, int microbatches) {
+std::string stage_limit(const StagePrediction& of, const plan::Plan& plan) {
   const double compute = (of.forward + of.backward).count();
-  const double exchange = of.exchange.count();
-  const double transfer = of.transfer.count() * microbatches;
+  const double exchange = of.exchange.count() / plan.accumulate;
+  const double transfer = of.transfer.count() * plan.microbatches;
   if (compute >= exchange && compute >= transfer) return "compute";
   return exchange >= transfer ? "averaging" : "transfer";
 }
@@ -150,7 +156,8 @@ std::string explanation(const Planned& planned) {
   Table time({{"stage", Align::kRight},
               {"forward", Align::kRight},
               {"backward", Align::kRight},
-              {"averaging, per round", Align::kRight},
+              {planned.plan.accumulate > 1 ? "averaging, per update" : "averaging, per round",
+               Align::kRight},
               {"sends, per minibatch", Align::kRight},
               {"one transfer", Align::kRight},
               {"longest"}});
@@ -171,8 +178,7 @@ std::string explanation(const Planned& planned) {
     time.add_row({number, time_text(of.forward), time_text(of.backward),
                   replicas > 1 ? time_text(of.exchange) : "–",
                   of.sent_bytes > 0 ? bytes_text(of.sent_bytes) : "–",
-                  of.sent_bytes > 0 ? time_text(of.transfer) : "–",
-                  stage_limit(of, planned.plan.microbatches)});
+                  of.sent_bytes > 0 ? time_text(of.transfer) : "–", stage_limit(of, planned.plan)});
     const double share =
         static_cast<double>(of.memory.total().count) / static_cast<double>(of.memory_limit.count);
     memory.add_row({number, to_text(of.memory.weights), to_text(of.memory.gradients),
@@ -234,7 +240,7 @@ std::string plan_file_table(const plan::PlanFile& file, const graph::Graph& grap
                         time_text(Seconds(*predicted.simulated_seconds_per_minibatch)));
   if (file.plan.microbatches > 1)
     text += fmt::format("each minibatch is cut into {} microbatches\n", file.plan.microbatches);
-  return text;
+  return text + accumulation_text(file.plan);
 }
 
 std::string candidate_table(const systems::Choice& choice, const profile::Profile& profile) {

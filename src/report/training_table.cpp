@@ -502,6 +502,7 @@ ordered_json training_json(const TrainingRun& run) {
   json["first_timed_minibatch"] = measured.first_timed;
   json["timed_minibatches"] = measured.timed_end - measured.first_timed;
   if (run.plan.microbatches > 1) json["microbatches"] = run.plan.microbatches;
+  if (run.plan.accumulate > 1) json["accumulate"] = run.plan.accumulate;
   json["loss"] = measured.loss;
   json["held_out_loss"] = or_null(measured.held_out_loss);
   json["accuracy"] = or_null(measured.accuracy);

@@ -24,6 +24,10 @@ struct ParameterStep {
 // The optimiser state of one parameter, by the names that checkpoints give it, such as "momentum".
 using OptimiserState = std::map<std::string, at::Tensor>;
 
+// The state that holds the exponential moving average of a parameter (train/weight_average.h), for
+// optimisers that keep one.
+inline constexpr const char* kAverage = "ema";
+
 // The optimiser of one stage on one worker, or of one parameter server. Keeps its optimiser state,
 // such as momentum, per parameter. Called with autograd off, by one thread at a time.
 class Optimiser {

@@ -11,6 +11,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "core/check.h"
+#include "model/padding.h"
 #include "runtime/fan_out.h"
 
 namespace pipedream::runtime {
@@ -45,13 +46,16 @@ bool predicts_labels(const model::Tensors& read) {
          read[0].sizes().slice(0, read[1].dim()) == read[1].sizes();
 }
 
-// `read` has the inputs of the layer that computed `loss`.
-Score score_of(const at::Tensor& loss, const model::Tensors& read, std::int64_t samples) {
+// `read` has the inputs of the layer that computed `loss`, and `has_padding` says whether labels
+// may be padding.
+Score score_of(const at::Tensor& loss, const model::Tensors& read, bool has_padding,
+               std::int64_t samples) {
   Score score;
   score.samples = samples;
   score.loss = loss.item<double>() * static_cast<double>(score.samples);
   if (!predicts_labels(read)) return score;
-  score.predictions = read[1].numel();
+  if (has_padding) score.padding = read[1].eq(model::kPaddingLabel).sum().item<std::int64_t>();
+  score.predictions = read[1].numel() - score.padding;
   score.right = read[0].argmax(-1).eq(read[1]).sum().item<std::int64_t>();
   constexpr std::int64_t kFive = 5;
   if (read[1].dim() != 1 || read[0].size(1) <= kFive) return score;
@@ -243,7 +247,8 @@ Values Stage::evaluate(const schedule::Item& item, std::int64_t samples, const V
     const auto place = std::find(order_.begin(), order_.end(), loss_layer) - order_.begin();
     model::Tensors read;
     for (const Name& name : wires_[static_cast<std::size_t>(place)]) read.push_back(names.at(name));
-    score += score_of(names.at({network_.loss, 0}), read, samples);
+    score +=
+        score_of(names.at({network_.loss, 0}), read, network_.label_rules.ignores_padding, samples);
   }
   return made_of(names);
 }

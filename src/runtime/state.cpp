@@ -69,6 +69,10 @@ OptimiserState saved_state(const std::vector<std::string>& kinds, const std::str
 
 }  // namespace
 
+std::string name_of_average(const std::string& parameter) {
+  return of_optimiser(kAverage, parameter);
+}
+
 bool is_of_the_network(const std::string& name) {
   return !name.starts_with(kOptimiser) && !name.starts_with(kReplica);
 }
@@ -108,6 +112,21 @@ void load_weights(Worker& worker, const FindTensor& find) {
       if (const auto found = find(name)) copy_into(buffer, found, name);
     for (const auto& [name, copy] : stage.copies())
       if (const auto found = find(name)) copy_into(copy, found, name);
+  }
+}
+
+void swap_with_averages(Worker& worker) {
+  const at::NoGradGuard no_grad;
+  for (auto& [id, stage] : worker.stages()) {
+    const model::Tensors& weights = stage.weights().newest_weights();
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const OptimiserState state = worker.replica_of(id).optimiser->state(i);
+      const auto average = state.find(kAverage);
+      if (average == state.end()) continue;
+      const at::Tensor own = weights[i].clone();
+      weights[i].copy_(average->second);
+      average->second.copy_(own);
+    }
   }
 }
 

@@ -23,6 +23,9 @@ namespace pipedream::runtime {
 [[nodiscard]] std::map<std::string, HostCopies::Copy> copy_state(Worker& worker,
                                                                  transport::Transport& control);
 
+// The name that the average of a parameter has in a saved state (kAverage).
+[[nodiscard]] std::string name_of_average(const std::string& parameter);
+
 // Whether a tensor of a saved state is a parameter or buffer of the network, and not state of the
 // training.
 [[nodiscard]] bool is_of_the_network(const std::string& name);
@@ -35,6 +38,11 @@ using FindTensor = std::function<std::optional<at::Tensor>(const std::string& na
 // names. A parameter or buffer for which it returns nullopt keeps its value. Must be called by all
 // workers, before the first segment. Throws BadFile if a tensor has another shape or type.
 void load_weights(Worker& worker, const FindTensor& find);
+
+// Exchanges the newest weights of this worker's stages with their averages (kAverage), in place: to
+// evaluate or to give away the averages, and, called once more, to go on training. A parameter
+// without average keeps its weights. Must be called between two segments.
+void swap_with_averages(Worker& worker);
 
 // Sets the state of this worker's stages to a saved one. Must be called by all workers, before the
 // first segment.

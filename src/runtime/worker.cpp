@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "model/threads.h"
 #include "runtime/failure.h"
+#include "runtime/tensor_message.h"
 #include "schedule/cut.h"
 #include "schedule/lower.h"
 
@@ -27,6 +28,11 @@ namespace {
 // the device busy, and few enough that a loss that is not finite is noticed soon.
 constexpr std::size_t kMostPendingLosses = 8;
 
+// How many items are read before they are needed: one is read while another waits to be used.
+constexpr std::size_t kMostItemsAhead = 2;
+// How many ops of the program are searched for them.
+constexpr std::size_t kMostOpsAhead = 128;
+
 // Called in a catch block: whether the failure is that some worker, this one or another, waited too
 // long for a message or lost its peer.
 bool is_stall() {
@@ -39,6 +45,11 @@ bool is_stall() {
   } catch (...) {
     return false;
   }
+}
+
+void divide(model::Tensors& gradients, double divisor) {
+  for (at::Tensor& gradient : gradients)
+    if (gradient.defined()) gradient.div_(divisor);
 }
 
 }  // namespace
@@ -57,7 +68,8 @@ Worker::Worker(const Job& job, WorkerId me, const Channels& channels, const Cloc
       recorder_(me, clock, job.keep_timeline, device_, job.memory_now),
       mailbox_(channels.values, routes_, order_, copies_, clock, job.patience),
       replica_gradients_(channels.collectives, channels.device_sums, routes_, job.averaging,
-                         copies_, job.patience) {
+                         copies_, job.patience),
+      reader_([this](StageId stage, const Item& item) { return read(stage, item); }) {
   model::use_threads(job.threads);
   for (const Straggler& straggler : job.stragglers)
     if (straggler.worker == me) held_back_ = 1 / straggler.speed - 1;
@@ -106,6 +118,8 @@ void Worker::run(const Segment& segment) {
   mailbox_.begin([&segment](const Item& item) { return segment.feed.samples(item); });
   for (auto& [id, stage] : stages_) stage.begin(segment.schedule.rules, segment.first);
   begin_averaging(segment.schedule.rules);
+  const auto forget = [this](const Segment*) { reader_.drop(); };  // before the segment's feed ends
+  const std::unique_ptr<const Segment, decltype(forget)> reading(&segment, forget);
   run_program();
   end_segment([this] { take_losses(0); });
   if (segment.schedule.rules.traits.asynchronous) end_segment([this] { served_->settle(); });
@@ -117,9 +131,12 @@ void Worker::run_program() {
   schedule::OwnProgram program(segment_->schedule, routes_, me_);
   std::int64_t begun = -1;  // the latest minibatch that was begun
   schedule::Cut cut;
+  looked_ahead_ = 0;
   while (const schedule::Op* next = program.peek()) {
     const schedule::Op op = *next;
+    read_ahead(program);
     program.pop();
+    --looked_ahead_;
     if (segment_->end_before) {
       const auto minibatch = schedule::minibatch_in_program(
           op, [&](std::size_t ahead) { return program.peek(ahead); });
@@ -139,6 +156,16 @@ void Worker::run_program() {
     } catch (...) {  // layers and data sets of the library's users may throw anything
       fail(to_text(place_of(op)));
     }
+  }
+}
+
+void Worker::read_ahead(schedule::OwnProgram& program) {
+  while (looked_ahead_ == 0 ||
+         (looked_ahead_ < kMostOpsAhead && reader_.waiting() < kMostItemsAhead)) {
+    const schedule::Op* op = program.peek(looked_ahead_);
+    if (op == nullptr) return;
+    ++looked_ahead_;
+    if (const auto* load = std::get_if<schedule::Load>(op)) reader_.want(load->stage, load->item);
   }
 }
 
@@ -231,15 +258,41 @@ double Worker::loss_weight(StageId stage, const Item& item) const {
          static_cast<double>(segment_->feed.minibatch_samples(item.minibatch));
 }
 
+Values Worker::read(StageId stage, const Item& item) const {
+  const Range range = share(stage, item);
+  Values values;
+  for (const model::InputSpec& input : stages_.at(stage).loaded())
+    values[job_.network.graph.layer(input.layer).outputs[0]] =
+        range.count > 0 ? segment_->feed.load(input, item, range.first, range.count)
+                        : at::empty({0});
+  return values;
+}
+
+// Stages with different numbers of replicas have different minibatches in one update. So the weight
+// of an item must not depend on the update, and divisor_of() does the rest.
+std::int64_t Worker::samples_of_weight_one(std::int64_t minibatch) const {
+  return segment_->feed.minibatch_samples(job_.plan.accumulate > 1 ? 0 : minibatch);
+}
+
+double Worker::gradient_weight(StageId stage, const Item& item) const {
+  return static_cast<double>(share(stage, item).count) /
+         static_cast<double>(samples_of_weight_one(item.minibatch));
+}
+
+double Worker::divisor_of(const schedule::Update& update) const {
+  if (job_.plan.accumulate == 1) return static_cast<double>(update.last - update.first + 1);
+  std::int64_t samples = 0;
+  for (std::int64_t t = update.first; t <= update.last; ++t)
+    samples += segment_->feed.minibatch_samples(t);
+  return static_cast<double>(samples) / static_cast<double>(samples_of_weight_one(update.first));
+}
+
 void Worker::run(const schedule::Load& load) {
   const Nanos start = recorder_.now();
-  const Range range = share(load.stage, load.item);
   Values& values = loaded_[{load.stage, load.item}];
-  for (const model::InputSpec& input : stages_.at(load.stage).loaded())
-    values[job_.network.graph.layer(input.layer).outputs[0]] =
-        range.count > 0
-            ? copies_.to_device(segment_->feed.load(input, load.item, range.first, range.count))
-            : at::empty({0});
+  // What the reading thread allocated counts as this worker's memory from now on.
+  for (const auto& [value, tensor] : reader_.take(load.stage, load.item))
+    values[value] = copies_.to_device(device_.is_cpu() ? to_tensor(to_message(tensor)) : tensor);
   const Nanos end = recorder_.now();
   other_wait_ += end - start;
   recorder_.add(load, start, end);
@@ -340,7 +393,7 @@ void Worker::run(const schedule::Backward& backward) {
   Values made;
   if (share(backward.stage, backward.item).count > 0)
     made = stages_.at(backward.stage)
-               .backward(backward, gradients, loss_weight(backward.stage, backward.item));
+               .backward(backward, gradients, gradient_weight(backward.stage, backward.item));
   record(backward, start);
   if (!second) post(backward.stage, Kind::kGradient, backward.item, made);
 }
@@ -392,22 +445,17 @@ void Worker::run(const schedule::Update& update) {
   Stage& stage = stages_.at(update.stage);
   const StageReplica& part = replica_of_stage_.at(update.stage);
   PD_CHECK(stage.weights().newest() == update.from);
-  model::Tensors gradients;
-  double divisor = 1;
-  if (part.replicas > 1) {
-    gradients = replica_gradients_.gradients(update.stage, update.to);
-    // Replicas that share items have weighted their losses by loss_weight() already.
-    if (job_.replicas != Replicas::kShareItems)
-      divisor = static_cast<double>(update.last - update.first + 1);
-  } else {
-    gradients = stage.weights().take_gradients();
-  }
-  // Clipping needs the norm of the gradients as they are applied, that is, after the division.
-  if (divisor != 1 && (clipper_ || !part.optimiser->divides())) {
-    for (at::Tensor& gradient : gradients) gradient.div_(divisor);
+  model::Tensors gradients = part.replicas > 1
+                                 ? replica_gradients_.gradients(update.stage, update.to)
+                                 : stage.weights().take_gradients();
+  double divisor = divisor_of(update);
+  if (clipper_) {
+    clip(update, divisor, gradients);
+    divisor = 1;
+  } else if (divisor != 1 && !part.optimiser->divides()) {
+    divide(gradients, divisor);
     divisor = 1;
   }
-  if (clipper_) clip(update, gradients);
   const auto step = [&](const std::vector<ParameterStep>& steps) {
     part.optimiser->step_all(steps);
   };
@@ -421,16 +469,19 @@ double Worker::rate_of(std::int64_t first, std::int64_t last) const {
   return job_.rate ? job_.rate(segment_->feed.samples_before(first), last - first + 1) : 1;
 }
 
-// The first of this worker's stages to be updated computes the factor from the gradients of all of
-// them, which are complete by then; the other stages use the same factor.
-void Worker::clip(const schedule::Update& update, model::Tensors& gradients) {
+// The norm is that of the gradients as they are applied, that is, after the division. The first of
+// this worker's stages to be updated divides the gradients of all of them, which are complete by
+// then, and computes the factor; the other stages use the same factor.
+void Worker::clip(const schedule::Update& update, double divisor, model::Tensors& gradients) {
   if (clipped_ != update.to) {
     SquaredNorms norms;
     for (auto& [id, stage] : stages_) {
       model::Tensors own;
       for (const at::Tensor& parameter : stage.weights().parameters())
         own.push_back(parameter.grad());
-      add_norms(job_.network, stage.layers(), id == update.stage ? gradients : own, norms);
+      model::Tensors& of_stage = id == update.stage ? gradients : own;
+      if (divisor != 1) divide(of_stage, divisor);
+      add_norms(job_.network, stage.layers(), of_stage, norms);
     }
     clip_factor_ = clipper_->factor(norms);
     clipped_ = update.to;

@@ -12,6 +12,7 @@
 #include "runtime/host_copies.h"
 #include "runtime/job.h"
 #include "runtime/mailbox.h"
+#include "runtime/read_ahead.h"
 #include "runtime/recorder.h"
 #include "runtime/replicas.h"
 #include "runtime/score.h"
@@ -53,7 +54,8 @@ struct Channels {
 // order of ops and the weight version of every forward and backward.
 //
 // The work of an op is done by:
-//   Load                          the segment's Feed, which reads samples from the data set
+//   Load                          the segment's Feed, which reads samples from the data set, called
+//                                 by ReadAhead before the worker needs them
 //   Forward, Recompute, Backward  Stage, which runs the layers and autograd for one item. Some
 //                                 schedules have two Backwards per item: for the gradients of its
 //                                 inputs, and for those of its weights (BackwardPart)
@@ -70,8 +72,9 @@ struct Channels {
 // compute ops only queue work on the worker's stream, so this thread runs ahead of its device.
 //
 // The thread that runs the worker (`Body` in run.h) owns it: it constructs, uses and destroys it.
-// All-reduces, the parameter server and autograd have threads of their own. Autograd's threads use
-// `replica_gradients_` and `served_` while this thread waits for a backward; no other member is
+// All-reduces, the parameter server, ReadAhead and autograd have threads of their own. ReadAhead's
+// calls read() while the worker runs a segment; what that reads does not change. Autograd's threads
+// use `replica_gradients_` and `served_` while this thread waits for a backward; no other member is
 // shared. The job and the transports behind `channels` outlive the worker. These rules hold:
 //  1. Between two calls of run() this worker has no item in flight and no all-reduce under way.
 //  2. Weights, optimiser state and layers' buffers stay from one segment to the next. Only the
@@ -151,12 +154,16 @@ class Worker {
   // Calls `what`, which is work left over when the program has ended. If it throws, the message
   // gets this worker's number.
   void end_segment(const std::function<void()>& what);
+  // Has the samples read that the next ops of the program load.
+  void read_ahead(schedule::OwnProgram& program);
+  // Reads this worker's samples of an item, for one of its stages. Called from several threads.
+  [[nodiscard]] Values read(StageId stage, const schedule::Item& item) const;
   void run_op(const schedule::Op& op);
   // Called before a backward of `stage`. If the stage's Reduce or Push follows in the program with
   // only sends and receives between, this backward completes the gradients: they may then leave,
   // bucket by bucket, while it still runs.
   void expect_release(StageId stage, schedule::OwnProgram& program);
-  void run(const schedule::Load& load);            // reads the item's samples into `loaded_`
+  void run(const schedule::Load& load);            // takes the item's samples into `loaded_`
   void run(const schedule::Forward& forward);      // waits for inputs, computes, posts activations
   void run(const schedule::Recompute& recompute);  // waits for gradients, runs the forward again
   // Waits for gradients, computes and posts gradients. For BackwardPart::kWeight, only computes.
@@ -174,6 +181,14 @@ class Worker {
   [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
   // The samples of share() as a fraction of all samples of the item's minibatch.
   [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
+  // The number of samples whose mean loss has a gradient of weight 1 in the backwards of an item of
+  // `minibatch`: those of the minibatch or, if an update has several, those of the first one.
+  [[nodiscard]] std::int64_t samples_of_weight_one(std::int64_t minibatch) const;
+  // The samples of share() as a fraction of samples_of_weight_one().
+  [[nodiscard]] double gradient_weight(StageId stage, const schedule::Item& item) const;
+  // What the summed gradients of `update` must be divided by to be a mean: over the minibatches of
+  // a round or, if an update has several rounds, over all its samples.
+  [[nodiscard]] double divisor_of(const schedule::Update& update) const;
   // Hands the mailbox what a forward (kActivation) or backward (kGradient) of `stage` made for
   // other stages. `made` is empty if this worker has no samples of the item.
   void post(StageId stage, schedule::Kind kind, const schedule::Item& item, const Values& made);
@@ -197,9 +212,9 @@ class Worker {
   }
   // Sleeps if the job holds this worker back. `start`: when its op of compute began.
   void hold_back(Nanos start) const;
-  // Scales `gradients`, those of `update`, so that the norm over all stages is at most
-  // `Job::clip_norm`.
-  void clip(const schedule::Update& update, model::Tensors& gradients);
+  // Divides `gradients`, those of `update`, by `divisor`, and then scales them so that the norm
+  // over all stages is at most `Job::clip_norm`.
+  void clip(const schedule::Update& update, double divisor, model::Tensors& gradients);
   [[nodiscard]] OpPlace place_of(const schedule::Op& op) const;
   // Called in a catch block: throws the same kind of failure again, with this worker and `place`
   // before its message, unless it is transport::Aborted. After a stall, calls note_stall(). Aborts
@@ -232,6 +247,7 @@ class Worker {
   const Segment* segment_ = nullptr;             // the segment that run() executes
   // Samples that a Load has read and whose Forward has not run.
   std::map<std::pair<StageId, schedule::Item>, Values> loaded_;
+  std::size_t looked_ahead_ = 0;  // ops from the program's next one on that read_ahead() has seen
   // Gradients that a Recompute has waited for and whose Backward has not run.
   std::map<std::pair<StageId, schedule::Item>, Gradients> gradients_ahead_;
   std::deque<PendingLoss> pending_losses_;  // not read yet, in the order of forwards
@@ -242,6 +258,7 @@ class Worker {
   // timeline::Event.
   Nanos transit_wait_{0};  // for data in transit, or for parameter servers
   Nanos other_wait_{0};    // for the data set, or for other replicas to begin an all-reduce
+  ReadAhead reader_;       // the last member: its thread uses the others
 };
 
 }  // namespace pipedream::runtime

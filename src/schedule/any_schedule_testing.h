@@ -61,6 +61,7 @@ struct Sizes {
   int minibatches = 64;
   int items = 64;  // items of one worker: minibatches × microbatches
   int layers = 11;
+  int accumulate = 4;  // rounds of an update
 };
 
 // Returns `count` random bits, each set with probability 1/4. Shrinks to 0.
@@ -182,10 +183,13 @@ inline void place_any_layers(const graph::Graph& graph, plan::Plan& plan) {
   any.extent.minibatches = any_of_range(
       1, std::min(sizes.minibatches, std::max(1, sizes.items / any.extent.microbatches)) + 1);
   plan.microbatches = any.extent.microbatches;
+  if (!traits.asynchronous && any_of_range(0, 2) == 1)
+    plan.accumulate = any_of_range(1, sizes.accumulate + 1);
   constexpr int kDeepest = 16;
-  set_any_depths(plan, traits.versions == WeightVersions::kTwo
-                           ? cost::most_in_flight(traits, kDeepest, any.extent.microbatches)
-                           : kDeepest);
+  set_any_depths(plan,
+                 traits.versions == WeightVersions::kTwo
+                     ? cost::most_in_flight(traits, kDeepest, {plan.microbatches, plan.accumulate})
+                     : kDeepest);
   if (traits.recomputes) {
     const std::uint64_t recompute = any_few_bits(plan.stages.size());
     for (std::size_t s = 0; s < plan.stages.size(); ++s)

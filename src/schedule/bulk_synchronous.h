@@ -4,6 +4,8 @@
 //
 //   F0 B0 X1 A1 U F2 B2 X2 A2 U        X: averaging starts, A: it is done
 //   F1 B1 X1 A1 U F3 B3 X2 A2 U
+//
+// If the plan accumulates, only every K-th round averages and updates.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -32,5 +32,11 @@ TEST(BulkSynchronous, OneWorkerHasNobodyToAverageWith) {
   EXPECT_EQ(pictures_of(bulk_synchronous(plan_of({1}), {2, 1, 1})), Texts{"F0 B0 U F1 B1 U"});
 }
 
+TEST(BulkSynchronous, OnlyTheLastRoundOfAnUpdateAverages) {
+  EXPECT_EQ(texts_of(bulk_synchronous(accumulating(plan_of({2}), 2), {7, 1, 1})),
+            (Texts{"F0@0 B0@0 F2@0 B2@0 X1 A1 U0>1 F4@1 B4@1 F6@1 B6@1 X2 A2 U1>2",
+                   "F1@0 B1@0 F3@0 B3@0 X1 A1 U0>1 F5@1 B5@1 X2 A2 U1>2"}));
+}
+
 }  // namespace
 }  // namespace pipedream::schedule

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/depths.h"
 #include "schedule/asynchronous.h"
 #include "schedule/bulk_synchronous.h"
 #include "schedule/dapple.h"
@@ -227,6 +228,59 @@ TEST(PeakCounts, InterleavedKeepsOneVersionAndNoMoreInFlightThanItsRulesSay) {
         EXPECT_EQ(peaks(schedule, plan.stages.size()), wanted);
         EXPECT_LE(wanted.front().in_flight, m);
       }
+}
+
+// ---- Several minibatches per update: the closed forms of cost/counts.h ----
+
+// Expects that the schedules that `generate` makes keep at their peaks what the cost model says.
+void expect_predicted_peaks(const cost::Traits& traits, const std::vector<int>& replicas,
+                            int microbatches, const std::vector<int>& slacks) {
+  for (int accumulate = 1; accumulate <= 4; ++accumulate)
+    for (const int slack : slacks) {
+      const cost::UpdateItems update{microbatches, accumulate};
+      std::vector<int> depths = cost::chosen_depths(traits, replicas, {.slack = slack});
+      for (int& depth : depths) depth = cost::most_in_flight(traits, depth, update);
+      const plan::Plan plan = accumulating(plan_of(replicas, depths), accumulate);
+      const Extent extent{24 * accumulate, microbatches, microbatches};
+      const Schedule schedule =
+          traits.versions == WeightVersions::kTwo          ? two_buffered(plan, extent, traits)
+          : traits.in_flight == cost::InFlight::kMinibatch ? gpipe(plan, extent, traits)
+          : traits.flushes && traits.shares_items()        ? dapple(plan, extent, traits)
+          : traits.one_stage                               ? bulk_synchronous(plan, extent, traits)
+          : traits.flushes                                 ? model_parallel(plan, extent, traits)
+                                                           : one_f_one_b(plan, extent, traits);
+      const std::vector<Counts> found = peaks(schedule, depths.size());
+      for (std::size_t s = 0; s < depths.size(); ++s) {
+        const auto wanted = cost::peak_counts(traits, depths[s], replicas[s], update);
+        const int versions = traits.versions == WeightVersions::kVerticalSync
+                                 ? schedule.rules.kept()
+                                 : wanted.versions;
+        EXPECT_EQ(found[s], (Counts{versions, wanted.gradients, wanted.in_flight}))
+            << "stage " << s << " of " << depths.size() << ", depth " << depths[s] << ", "
+            << accumulate << " minibatches per update, slack " << slack;
+      }
+    }
+}
+
+TEST(PeakCountsOfSeveralMinibatchesPerUpdate, AreThoseThatTheCostModelPredicts) {
+  for (int stages = 1; stages <= 5; ++stages) {
+    const std::vector<int> straight(static_cast<std::size_t>(stages), 1);
+    expect_predicted_peaks(cost::kModelParallel.traits, straight, 1, {1});
+    cost::Traits synced = cost::kPipedream.traits;
+    synced.versions = WeightVersions::kVerticalSync;
+    expect_predicted_peaks(synced, straight, 1, {1, 2});
+    for (const int microbatches : {1, 3}) {
+      expect_predicted_peaks(cost::kGpipe.traits, straight, microbatches, {1});
+      expect_predicted_peaks(cost::kDapple.traits, straight, microbatches, {1, 2});
+      expect_predicted_peaks(cost::kTwoBuffered.traits, straight, microbatches, {1, 2});
+    }
+    expect_predicted_peaks(cost::kPipedream.traits, straight, 1, {1, 2});
+  }
+  for (const std::vector<int>& replicas : {std::vector{2}, {3}, {2, 1}, {1, 2}, {3, 2, 1}})
+    expect_predicted_peaks(cost::kPipedream.traits, replicas, 1, {1, 2});
+  expect_predicted_peaks(cost::kDataParallel.traits, {3}, 1, {1});
+  expect_predicted_peaks(cost::kTwoBuffered.traits, {2, 2, 2}, 2, {1, 2});
+  expect_predicted_peaks(cost::kDapple.traits, {2, 3, 1}, 2, {1, 2});
 }
 
 }  // namespace

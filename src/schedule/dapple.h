@@ -6,6 +6,9 @@
 //   F0 F0.1         B0 F0.2         B0.1 B0.2 U
 //      F0   B0 F0.1    B0.1 F0.2 B0.2 U
 //
+// If the plan accumulates, the microbatches of K minibatches run in this way one after another,
+// without a flush in between, and the update comes after the last of them.
+//
 // The replicas of a stage share every microbatch and average their gradients at the minibatch's
 // end.
 #pragma once

@@ -53,5 +53,11 @@ TEST(Dapple, DepthsAreTheLimitOfWhatIsInFlight) {
   EXPECT_TRUE(rules.traits.flushes);
 }
 
+TEST(Dapple, MinibatchesOfOneUpdateRunWithoutAFlushBetweenThem) {
+  EXPECT_EQ(texts_of(dapple(accumulating(plan_of({1, 1}, {2, 1}), 2), {3, 2, 1})),
+            (Texts{"F0@0 F0.1@0 B0@0 F1@0 B0.1@0 F1.1@0 B1@0 B1.1@0 U0>1 F2@1 B2@1 U1>2",
+                   "F0@0 B0@0 F0.1@0 B0.1@0 F1@0 B1@0 F1.1@0 B1.1@0 U0>1 F2@1 B2@1 U1>2"}));
+}
+
 }  // namespace
 }  // namespace pipedream::schedule

@@ -8,7 +8,8 @@
 //
 // Microbatches go through a worker's stages in groups of n: forwards from its first stage to its
 // last, backwards from its last stage to its first (cost/interleaving.h). Inside a minibatch
-// forwards and backwards alternate (1F1B). At its end the pipeline is flushed.
+// forwards and backwards alternate (1F1B). At its end the pipeline is flushed. If the plan
+// accumulates, the microbatches of K minibatches run like those of one.
 #pragma once
 
 #include "schedule/schedule.h"

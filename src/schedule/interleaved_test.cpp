@@ -90,5 +90,20 @@ TEST(InterleavedDeathTest, StagesThatAreNotDealtOutEvenlyAreNotForIt) {
   EXPECT_DEATH((void)interleaved(plan, {1, 2, 2}), "dealt.has_value");
 }
 
+TEST(Interleaved, MicrobatchesOfOneUpdateRunLikeThoseOfOneMinibatch) {
+  const Schedule of_one = interleaved(dealt(2, 2), {1, 8, 8});
+  const Schedule of_two = interleaved(accumulating(dealt(2, 2), 2), {2, 4, 4});
+  std::vector<std::string> wanted = pictures_of(of_one, true);
+  for (std::string& picture : wanted)
+    for (int m = 4; m < 8; ++m) {
+      const std::string from = "0." + std::to_string(m);
+      const std::string to = m == 4 ? "1" : "1." + std::to_string(m - 4);
+      for (std::size_t at; (at = picture.find(from)) != std::string::npos;)
+        picture.replace(at, from.size(), to);
+    }
+  EXPECT_EQ(pictures_of(of_two, true), wanted);
+  EXPECT_EQ(of_two.rules.in_flight, of_one.rules.in_flight);
+}
+
 }  // namespace
 }  // namespace pipedream::schedule

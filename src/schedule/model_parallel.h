@@ -4,6 +4,8 @@
 //   F0             B0 U F1             B1 U
 //      F0       B0 U       F1       B1 U
 //         F0 B0 U             F1 B1 U
+//
+// If the plan accumulates, only every K-th minibatch ends with an update.
 #pragma once
 
 #include "schedule/schedule.h"

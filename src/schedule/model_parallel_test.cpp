@@ -34,5 +34,10 @@ TEST(ModelParallel, ProgramsGoToTheWorkersOfThePlan) {
   EXPECT_EQ(programs[1].worker, WorkerId{1});
 }
 
+TEST(ModelParallel, MinibatchesOfOneUpdateFollowEachOther) {
+  EXPECT_EQ(texts_of(model_parallel(accumulating(plan_of({1}), 2), {3, 1, 1})),
+            Texts{"F0@0 B0@0 F1@0 B1@0 U0>1 F2@1 B2@1 U1>2"});
+}
+
 }  // namespace
 }  // namespace pipedream::schedule

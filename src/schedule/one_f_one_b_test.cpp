@@ -47,6 +47,58 @@ TEST(OneFOneB, EachUpdateAppliesTheMinibatchOfItsBackward) {
   }
 }
 
+// Returns 1F1B with `accumulate` rounds per update.
+Schedule in_updates_of(plan::Plan plan, int accumulate, std::int64_t minibatches,
+                       WeightVersions versions = WeightVersions::kStashed) {
+  plan.accumulate = accumulate;
+  return one_f_one_b(plan, {minibatches, 1, 1}, versions);
+}
+
+TEST(OneFOneB, TwoMinibatchesPerUpdateLookAsInTheHeader) {
+  const plan::Plan plan = plan_of({1, 1}, {2, 1});
+  EXPECT_EQ(texts_of(in_updates_of(plan, 2, 4)),
+            (Texts{"F0@0 F1@0 B0@0 F2@0 B1@0 U0>1 F3@1 B2@0 B3@1 U1>2",
+                   "F0@0 B0@0 F1@0 B1@0 U0>1 F2@1 B2@1 F3@1 B3@1 U1>2"}));
+  EXPECT_EQ(texts_of(in_updates_of(plan, 2, 4, WeightVersions::kVerticalSync)),
+            (Texts{"F0@0 F1@0 B0@0 F2@0 B1@0 U0>1 F3@1 B2@0 B3@1 U1>2",
+                   "F0@0 B0@0 F1@0 B1@0 U0>1 F2@0 B2@0 F3@1 B3@1 U1>2"}));
+  EXPECT_EQ(texts_of(in_updates_of(plan, 2, 4, WeightVersions::kUnstashed)),
+            (Texts{"F0@0 F1@0 B0@0 F2@0 B1@0 U0>1 F3@1 B2@1 B3@1 U1>2",
+                   "F0@0 B0@0 F1@0 B1@0 U0>1 F2@1 B2@1 F3@1 B3@1 U1>2"}));
+}
+
+TEST(OneFOneB, TwoRoundsPerUpdateAverageOnce) {
+  EXPECT_EQ(texts_of(in_updates_of(plan_of({2}, {1}), 2, 7)),
+            (Texts{"F0@0 B0@0 F2@0 B2@0 X1 F4@0 B4@0 A1 U0>1 F6@1 B6@1 X2 A2 U1>2",
+                   "F1@0 B1@0 F3@0 B3@0 X1 F5@0 B5@0 A1 U0>1 X2 A2 U1>2"}));
+}
+
+// A forward uses the newest version of which all rounds have come back d rounds before or, if the
+// averaging of a round overlaps another round, d + 1 rounds before.
+TEST(OneFOneB, VersionsAreTheRoundsBeforeDividedByTheRoundsOfAnUpdate) {
+  for (const int replicas : {1, 2, 3})
+    for (int depth = 1; depth <= 5; ++depth)
+      for (int accumulate = 1; accumulate <= 4; ++accumulate) {
+        const auto schedule = in_updates_of(plan_of({replicas}, {depth}), accumulate, 40);
+        for_each<Forward>(schedule, [&](const Forward& forward) {
+          const std::int64_t round = forward.item.minibatch / replicas;
+          const std::int64_t applied = replicas == 1 ? round - depth + 1 : round - depth;
+          EXPECT_EQ(forward.weights, at_least_zero(applied < 0 ? -1 : applied / accumulate))
+              << forward.item.minibatch << ", " << replicas << " replicas, depth " << depth;
+        });
+      }
+}
+
+TEST(OneFOneB, AnIncompleteLastUpdateAppliesTheMinibatchesThatThereAre) {
+  for (std::int64_t minibatches = 1; minibatches <= 13; ++minibatches)
+    for_each<Update>(in_updates_of(plan_of({2, 1}, {2, 1}), 3, minibatches),
+                     [&](const Update& update) {
+                       const std::int64_t each = update.stage == StageId{0} ? 6 : 3;
+                       EXPECT_EQ(update.first, update.from.value * each);
+                       EXPECT_EQ(update.last, std::min(minibatches, update.first + each) - 1);
+                     });
+}
+
 TEST(OneFOneB, OneStageTrainsOneMinibatchAfterTheOther) {
   EXPECT_EQ(texts_of(straight(1, 3)), Texts{"F0@0 B0@0 U0>1 F1@1 B1@1 U1>2 F2@2 B2@2 U2>3"});
 }

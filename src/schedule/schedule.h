@@ -31,12 +31,14 @@ struct Rules {
   bool trains = true;
   // The most items that a stage may have in flight on one worker, by stage. Empty: no limit.
   std::vector<int> in_flight;
+  int accumulate = 1;  // rounds of an update (plan::Plan::accumulate)
 
   // Whether a backward uses the weights of its own forward. If not, it uses the newest.
   [[nodiscard]] bool stashes() const { return traits.versions != cost::WeightVersions::kUnstashed; }
   // The number of newest weight versions that a stage keeps whether an item uses them or not.
   [[nodiscard]] int kept() const {
-    return cost::kept_versions(traits.versions, in_flight.empty() ? 1 : in_flight.front());
+    return cost::kept_versions(traits.versions, in_flight.empty() ? 1 : in_flight.front(),
+                               accumulate);
   }
 };
 

@@ -102,10 +102,10 @@ RC_GTEST_PROP(ScheduleProperty, ProgramsTakenInAnyOrderAreTheSame, ()) {
 // Minibatches after which all stages have made whole updates.
 std::int64_t round_of(const Case& of) {
   std::int64_t round = 1;
-  if (of.schedule.rules.traits.replicas != Replicas::kTakeTurns) return round;
+  if (of.schedule.rules.traits.replicas != Replicas::kTakeTurns) return of.pipeline.plan.accumulate;
   for (const plan::Stage& stage : of.pipeline.plan.stages)
     round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
-  return round;
+  return round * of.pipeline.plan.accumulate;
 }
 
 std::optional<std::int64_t> minibatch_at(const Program& program, std::size_t i) {
@@ -238,7 +238,8 @@ RC_GTEST_PROP(ScheduleProperty, EveryForwardThatUsesAnInputLoadsItRightBefore, (
     }
 }
 
-// All replicas of a stage have the same updates, which apply each minibatch once.
+// All replicas of a stage have the same updates. They apply each minibatch once, and each update
+// but the last applies as many rounds as the plan says.
 RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibatches, ()) {
   const Case any = any_case(kSmall);
   RC_PRE(!any.system.traits.asynchronous);
@@ -249,9 +250,14 @@ RC_GTEST_PROP(ScheduleProperty, UpdatesOfAllReplicasAreTheSameAndCoverAllMinibat
       if (const auto* update = std::get_if<Update>(&op)) mine[update->stage].push_back(*update);
     for (const auto& [stage, updates] : mine) {
       std::int64_t next = 0;
+      const bool takes_turns = any.system.traits.replicas == Replicas::kTakeTurns;
+      const auto replicas =
+          static_cast<std::int64_t>(any.pipeline.plan.stage(stage).workers.size());
+      const std::int64_t each = any.pipeline.plan.accumulate * (takes_turns ? replicas : 1);
       for (const Update& update : updates) {
         RC_ASSERT(update.first == next);
         next = update.last + 1;
+        RC_ASSERT(next == std::min(update.first + each, any.extent.minibatches));
       }
       RC_ASSERT(next == any.extent.minibatches);
       RC_ASSERT(first.emplace(stage, updates).first->second == updates);
@@ -274,7 +280,8 @@ RC_GTEST_PROP(ScheduleProperty, NoStageKeepsMoreThanItsSystemPromises, ()) {
       RC_ASSERT(peak.in_flight <= depth);
       RC_ASSERT(peak.gradients <= (!traits.flushes && replicated ? 2 : 1));
       const bool stashed = traits.versions == WeightVersions::kStashed;
-      RC_ASSERT(peak.versions <= (stashed ? depth : rules.kept()));
+      const int stashes = cost::versions_in_flight(depth, any.pipeline.plan.accumulate);
+      RC_ASSERT(peak.versions <= (stashed ? stashes : rules.kept()));
     }
   }
 }

@@ -131,6 +131,12 @@ struct Pipeline {
   return texts_of(programs_of(schedule), with_stage);
 }
 
+// Returns `plan` with `accumulate` rounds per update.
+[[nodiscard]] inline plan::Plan accumulating(plan::Plan plan, int accumulate) {
+  plan.accumulate = accumulate;
+  return plan;
+}
+
 // Calls see(op) for all ops of type `Kind` in all programs.
 template <class Kind, class See>
 void for_each(const Schedule& schedule, See see) {

@@ -362,16 +362,20 @@ class Updates {
   }
 
   void add(std::size_t place, StageId stage, std::int64_t round) {
-    if (rounds_of(stage).replicas > 1) {
-      added_.push_back({place, Reduce{stage, {round + 1}}});
-      added_.push_back({place, Await{stage, {round + 1}}});
-    }
-    added_.push_back({place, Update{stage, {round}, {round + 1}}});
+    const Rounds rounds = rounds_of(stage);
     rounds_[stage] = round;
+    if (!rounds.ends_update(round)) return;
+    const std::int64_t update = rounds.update_of(round);
+    if (rounds.replicas > 1) {
+      added_.push_back({place, Reduce{stage, {update + 1}}});
+      added_.push_back({place, Await{stage, {update + 1}}});
+    }
+    added_.push_back({place, Update{stage, {update}, {update + 1}}});
   }
 
   [[nodiscard]] Rounds rounds_of(StageId stage) const {
-    return {static_cast<std::int64_t>(plan_.stage(stage).workers.size()), minibatches_};
+    return {static_cast<std::int64_t>(plan_.stage(stage).workers.size()), minibatches_,
+            plan_.accumulate};
   }
 
   const plan::Plan& plan_;
@@ -412,10 +416,11 @@ void fill_ranges(const plan::Plan& plan, std::int64_t minibatches, std::vector<O
     if (update == nullptr) continue;
     const auto replicas = static_cast<std::int64_t>(plan.stage(update->stage).workers.size());
     update->first = update->last = update->from.value;
-    if (replicas == 1) continue;
-    const Update round = Rounds{replicas, minibatches}.update(update->stage, update->from.value);
-    update->first = round.first;
-    update->last = round.last;
+    if (replicas == 1 && plan.accumulate == 1) continue;
+    const Rounds rounds{replicas, minibatches, plan.accumulate};
+    const Update whole = rounds.update(update->stage, update->from.value);
+    update->first = whole.first;
+    update->last = whole.last;
   }
 }
 
@@ -453,6 +458,7 @@ Schedule read_schedule_text(std::string_view text, const std::string& name,
                            .replicas = Replicas::kTakeTurns,
                            .asynchronous = file.asynchronous,
                            .versions = WeightVersions::kStashed};
+  schedule.rules.accumulate = plan.accumulate;
   return schedule;
 }
 

@@ -13,14 +13,16 @@
 //    it on the same stage and worker, or 0 if there is none;
 //  - recomputations, in a program without any C: one before each B and b of a stage that is to
 //    recompute;
-//  - updates, in a program without any U, X or A, if the file has neither P nor G. The updates of
-//    minibatch t stand after the last backward, on any stage of the worker, of minibatch t and of
-//    all lower minibatches. A stage with one worker gets U t>t+1. A stage with replicas gets X, A
-//    and U of the round (schedule/rounds.h) that minibatch t belongs to. A replica without a
-//    minibatch in the last round takes part in that round at the end of its program, even if the
-//    file has no line for its worker. A minibatch without a backward holds up all later updates;
+//  - updates, in a program without any U, X or A, if the file has neither P nor G. If the plan
+//    accumulates, only every K-th round of a stage has one. The updates of minibatch t stand after
+//    the last backward, on any stage of the worker, of minibatch t and of all lower minibatches. A
+//    stage with one worker gets U t>t+1. A stage with replicas gets X, A and U of the round
+//    (schedule/rounds.h) that minibatch t belongs to. A replica without a minibatch in the last
+//    round takes part in that round at the end of its program, even if the file has no line for its
+//    worker. A minibatch without a backward holds up all later updates;
 //  - the minibatches that an update applies: minibatch `from`, or those of round `from` if the
-//    stage has replicas. The highest minibatch in the file is the last one of the schedule.
+//    stage has replicas. If the plan accumulates, those of the K rounds from round K·`from` on. The
+//    highest minibatch in the file is the last one of the schedule.
 #pragma once
 
 #include <filesystem>

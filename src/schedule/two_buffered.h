@@ -6,7 +6,8 @@
 //        F0@0   B0@0 F0.1@0 B0.1@0 U0>1 F1@0 B1@0 …
 //
 // Replicas are r pipelines side by side. Replica i takes the minibatches i, i + r, i + 2r, …; each
-// round of r minibatches gives one update, and t counts rounds.
+// round of r minibatches gives one update, and t counts rounds. If the plan accumulates, K rounds
+// give one update, and t counts these.
 #pragma once
 
 #include "schedule/schedule.h"

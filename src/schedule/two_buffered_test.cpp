@@ -75,5 +75,22 @@ TEST(TwoBufferedDeathTest, MoreInFlightThanTwoVersionsAllowIsNotForIt) {
   EXPECT_DEATH((void)two_buffered(plan_of({2, 1}, {2, 1}), {2, 2, 2}), "stage.workers.size");
 }
 
+// With two minibatches per update, two microbatches suffice for five items in flight.
+TEST(TwoBuffered, MinibatchesOfOneUpdateAreLikeOneWithAllTheirMicrobatches) {
+  for (int replicas = 1; replicas <= 3; ++replicas)
+    for (int accumulate = 1; accumulate <= 3; ++accumulate)
+      for (int depth = 1; depth <= 2 * accumulate + 1; ++depth)
+        for (int minibatches = 1; minibatches <= 14; ++minibatches) {
+          const plan::Plan plan = accumulating(plan_of({replicas}, {depth}), accumulate);
+          const Schedule schedule = two_buffered(plan, {minibatches, 2, 1});
+          const auto wanted = [&](const auto& op) {
+            const std::int64_t update = op.item.minibatch / replicas / accumulate;
+            ASSERT_EQ(op.weights, at_least_zero(update - 1));
+          };
+          for_each<Forward>(schedule, wanted);
+          for_each<Backward>(schedule, wanted);
+        }
+}
+
 }  // namespace
 }  // namespace pipedream::schedule

@@ -25,7 +25,8 @@ Averagings::Averagings(const schedule::Routes& routes, const profile::Profile& p
     for (const auto& uses : cost::exchange_uses(links, stage.workers, exchange))
       group.paths.push_back(lanes.path(uses));
     group.buckets = cost::buckets(profile, stage.layers,
-                                  item_share(routes, profile, id_at<StageId>(s)).on_replica(0));
+                                  item_share(routes, profile, id_at<StageId>(s)).on_replica(0),
+                                  routes.plan().accumulate);
     group.lane = lanes.add(cost::exchange_latency(links, stage.workers, exchange), true);
     stage_of_.resize(group.lane + 1);
     stage_of_[group.lane] = id_at<StageId>(s);

@@ -44,7 +44,8 @@ ItemTimes item_times(const schedule::Routes& routes, const profile::Profile& pro
     if (straggler.worker == worker) speed *= straggler.speed;
   const cost::ItemShare item = item_share(routes, profile, stage);
   const double share = item.on_replica(item.replicas > 1 ? replica : 0);
-  const cost::StageTime of = cost::stage_time(profile, layers.layers, routes.replicas(stage) > 1);
+  const cost::StageTime of = cost::stage_time(profile, layers.layers, routes.replicas(stage) > 1,
+                                              routes.plan().accumulate);
   const auto time = [&](Nanos whole, Nanos fixed) {
     return from_seconds(cost::time_of_part(whole, fixed, share).count() / speed);
   };

@@ -272,11 +272,11 @@ RC_GTEST_PROP(TrafficProperty, IsTheSumOfAllTransfersAndAverages, ()) {
     const auto m = static_cast<std::int64_t>(stage.workers.size());
     const std::int64_t n = any.from.extent.minibatches;
     const double weights = static_cast<double>(total_weights(any.with.profile, stage.layers).count);
-    const double rounds = together ? static_cast<double>(n)
-                          : rules.traits.asynchronous
-                              ? static_cast<double>(n) / static_cast<double>(m)
-                              : static_cast<double>((n + m - 1) / m);
-    wanted += 2 * static_cast<double>(m - 1) * weights * rounds;
+    const std::int64_t each = plan.accumulate * (together ? 1 : m);  // minibatches of an update
+    const double updates = rules.traits.asynchronous
+                               ? static_cast<double>(n) / static_cast<double>(m)
+                               : static_cast<double>((n + each - 1) / each);
+    wanted += 2 * static_cast<double>(m - 1) * weights * updates;
   }
   const Result result = run(any.from.schedule, any.with, any.conditions).result;
   RC_LOG() << result.bytes << " bytes, not " << wanted << "\n";

@@ -21,6 +21,7 @@ std::optional<std::string> unmet_wish(const System& system, const Wishes& wishes
     if (knows(system, option)) continue;
     if (option == Option::kStraight && !never_replicates)
       return quoted(option) + ": its plans have replicas";
+    if (option == Option::kAccumulate) return quoted(option) + ": each minibatch is an update";
     if (option == Option::kStages || option == Option::kSplit)
       return quoted(option) + " means nothing to it";
   }

@@ -27,7 +27,7 @@ System dapple() {
                      .in_flight = cost::InFlight::kDepth},
           .recompute = plan::Recompute::kWhereNeeded,
           .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kDepth,
-                      Option::kStraight, Option::kExchange},
+                      Option::kStraight, Option::kExchange, Option::kAccumulate},
           .preference = 1,
           .looks_at_all_cuts = true,
           .plan = plan_dapple,

@@ -31,7 +31,7 @@ System dp_bsp() {
   return {.name = "dp-bsp",
           .about = "every worker holds every layer; gradients averaged for every update",
           .traits = {.one_stage = true, .flushes = true, .replicas = cost::Replicas::kTakeTurns},
-          .options = {Option::kExchange, Option::kCostModel},
+          .options = {Option::kExchange, Option::kCostModel, Option::kAccumulate},
           .preference = 0,
           .plan = plan_bulk_synchronous,
           .time = cost::bulk_synchronous_time,

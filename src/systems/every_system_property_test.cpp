@@ -30,7 +30,8 @@ RC_GTEST_PROP(EverySystemProperty, PlansAreAcceptedAndSimulated, ()) {
   const cluster::Cluster cluster = plan::any_cluster(limits);
   const Model model(profile);
   const System& system = all_systems()[test::any_index(all_systems().size())];
-  const Result result = plan_for(system, model, cluster, {});
+  const Wishes asked{.accumulate = std::max(1, test::any_of_range(0, 4))};
+  const Result result = plan_for(system, model, cluster, only_known(system, asked));
   const auto* planned = std::get_if<Planned>(&result);
   RC_PRE(planned != nullptr);
   RC_ASSERT(!why_refused(system, planned->plan));
@@ -72,14 +73,16 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
   const Model model(profile);
   const System& system = all_systems()[test::any_index(all_systems().size())];
   const Wishes asked{.straight = test::any_of_range(0, 2) == 0,
-                     .recompute = test::any_of_range(0, 2) == 0};
+                     .recompute = test::any_of_range(0, 2) == 0,
+                     .accumulate = std::max(1, test::any_of_range(0, 5))};
   const Result result = plan_for(system, model, cluster, only_known(system, asked));
   const auto& planned = std::get<Planned>(result);
   SimulationWishes wishes;
   wishes.conditions.loading = false;
   const Simulated simulated = simulate_plan(planned.plan, profile, cluster, wishes);
   const double ratio = 1 / simulated.minibatches_per_second / planned.times.predicted.count();
-  RC_LOG() << system.name << " " << plan::config_text(planned.plan) << ": simulated " << ratio
+  RC_LOG() << system.name << " " << plan::config_text(planned.plan) << ", "
+           << planned.plan.accumulate << " minibatches per update: simulated " << ratio
            << " times the prediction\n";
   // The prediction is exact, with two exceptions. If a worker has several stages, it is an
   // estimate. If the system flushes and has depths (dapple), it is a lower bound.

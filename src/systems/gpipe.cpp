@@ -32,7 +32,7 @@ System gpipe() {
           .traits = kTraits,
           .recompute = plan::Recompute::kAlways,
           .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages,
-                      Option::kBalance, Option::kSplit},
+                      Option::kBalance, Option::kSplit, Option::kAccumulate},
           .preference = 2,
           .plan = plan_gpipe,
           .time = cost::gpipe_time,
@@ -40,16 +40,16 @@ System gpipe() {
 }
 
 System torchgpipe() {
-  return {
-      .name = "torchgpipe",
-      .about = "GPipe on one machine, balanced stages",
-      .traits = kTraits,
-      .recompute = plan::Recompute::kAlways,
-      .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages, Option::kBalance},
-      .preference = 3,
-      .plan = plan_torchgpipe,
-      .time = cost::gpipe_time,
-      .schedule = schedule::gpipe};
+  return {.name = "torchgpipe",
+          .about = "GPipe on one machine, balanced stages",
+          .traits = kTraits,
+          .recompute = plan::Recompute::kAlways,
+          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages,
+                      Option::kBalance, Option::kAccumulate},
+          .preference = 3,
+          .plan = plan_torchgpipe,
+          .time = cost::gpipe_time,
+          .schedule = schedule::gpipe};
 }
 
 }  // namespace pipedream::systems

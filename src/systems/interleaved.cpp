@@ -25,7 +25,8 @@ System interleaved() {
                      .several_stages_per_worker = true,
                      .in_flight = cost::InFlight::kDepth},
           .recompute = plan::Recompute::kWhereNeeded,
-          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages},
+          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kStages,
+                      Option::kAccumulate},
           .plan = plan_interleaved,
           .time = cost::interleaved_time,
           .schedule = schedule::interleaved};

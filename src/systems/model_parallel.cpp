@@ -21,7 +21,7 @@ System model_parallel() {
   return {.name = "mp",
           .about = "balanced stages on all workers, one minibatch at a time",
           .traits = {.flushes = true},
-          .options = {Option::kStages, Option::kBalance, Option::kSplit},
+          .options = {Option::kStages, Option::kBalance, Option::kSplit, Option::kAccumulate},
           .preference = 4,
           .plan = plan_model_parallel,
           .time = cost::gpipe_time,

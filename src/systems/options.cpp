@@ -28,6 +28,8 @@ const Entry kEntries[] = {
      [](Wishes& w) { w.microbatches.reset(); }},
     {Option::kDepth, "depth", [](const Wishes& w) { return w.depth != cost::Depth::kBest; },
      [](Wishes& w) { w.depth = cost::Depth::kBest; }},
+    {Option::kAccumulate, "accumulate", [](const Wishes& w) { return w.accumulate > 1; },
+     [](Wishes& w) { w.accumulate = 1; }},
     {Option::kBalance, "balance", [](const Wishes& w) { return w.balance != plan::Balance::kTime; },
      [](Wishes& w) { w.balance = plan::Balance::kTime; }},
     {Option::kExchange, "exchange", [](const Wishes& w) { return w.exchange.has_value(); },

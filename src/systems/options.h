@@ -21,6 +21,7 @@ enum class Option {
   kStages,
   kMicrobatches,
   kDepth,
+  kAccumulate,
   kBalance,
   kExchange,
   kCostModel,
@@ -58,6 +59,8 @@ struct Wishes {
   std::vector<int> split;                  // the number of layers before each cut
   std::optional<int> stages;               // number of stages; nullopt: the planner chooses
   std::optional<int> microbatches;         // per minibatch; nullopt: the planner chooses
+  // Rounds of minibatches whose gradients make one update (plan::Plan::accumulate).
+  int accumulate = 1;
   cost::Depth depth = cost::Depth::kBest;
   int most_depth = 0;  // only for Depth::kUpTo: limit on the first stage's depth
   plan::Balance balance = plan::Balance::kTime;

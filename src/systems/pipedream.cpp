@@ -40,19 +40,20 @@ plan::Candidates plan_pipedream(const plan::Predictor& predictor, const Wishes& 
 }  // namespace
 
 System pipedream() {
-  return {.name = "pipedream",
-          .about = "1F1B without flush, weight stashing, replicated stages",
-          .traits = {.replicas = cost::Replicas::kTakeTurns,
-                     .recomputes = true,
-                     .in_flight = cost::InFlight::kDepth,
-                     .versions = cost::WeightVersions::kStashed},
-          .options = {Option::kStraight, Option::kDepth, Option::kHierarchical, Option::kExchange,
-                      Option::kCostModel, Option::kVerticalSync, Option::kNoStash},
-          .preference = 6,
-          .looks_at_all_cuts = true,
-          .plan = plan_pipedream,
-          .time = cost::one_f_one_b_time,
-          .schedule = schedule::one_f_one_b};
+  return {
+      .name = "pipedream",
+      .about = "1F1B without flush, weight stashing, replicated stages",
+      .traits = {.replicas = cost::Replicas::kTakeTurns,
+                 .recomputes = true,
+                 .in_flight = cost::InFlight::kDepth,
+                 .versions = cost::WeightVersions::kStashed},
+      .options = {Option::kStraight, Option::kDepth, Option::kHierarchical, Option::kExchange,
+                  Option::kCostModel, Option::kVerticalSync, Option::kNoStash, Option::kAccumulate},
+      .preference = 6,
+      .looks_at_all_cuts = true,
+      .plan = plan_pipedream,
+      .time = cost::one_f_one_b_time,
+      .schedule = schedule::one_f_one_b};
 }
 
 }  // namespace pipedream::systems

@@ -23,9 +23,10 @@ void refuse_meaningless(const System& system, const Wishes& wishes) {
   }
 }
 
-// Plans along `cuts`. Does not set Planned::data_parallel.
-Result plan_along(const plan::Cuts& cuts, const System& system, const cluster::Cluster& cluster,
-                  const Wishes& wishes) {
+// Plans along `cuts`, which are for updates of `wishes.accumulate` minibatches. Does not set
+// Planned::data_parallel.
+Result plan_along_accumulating(const plan::Cuts& cuts, const System& system,
+                               const cluster::Cluster& cluster, const Wishes& wishes) {
   const plan::Predictor predictor(cuts, cluster, setting_of(system, wishes));
   plan::Candidates candidates =
       plan::with_other_microbatches(predictor, system.plan(predictor, wishes));
@@ -45,6 +46,14 @@ Result plan_along(const plan::Cuts& cuts, const System& system, const cluster::C
   return planned;
 }
 
+// Plans along `cuts`. Does not set Planned::data_parallel.
+Result plan_along(const plan::Cuts& cuts, const System& system, const cluster::Cluster& cluster,
+                  const Wishes& wishes) {
+  if (wishes.accumulate == cuts.accumulate())
+    return plan_along_accumulating(cuts, system, cluster, wishes);
+  return plan_along_accumulating(cuts.accumulating(wishes.accumulate), system, cluster, wishes);
+}
+
 }  // namespace
 
 Wishes only_known(const System& system, Wishes wishes) {
@@ -56,6 +65,10 @@ Wishes only_known(const System& system, Wishes wishes) {
 Result plan_alone(const System& system, const Model& model, const cluster::Cluster& cluster,
                   const Wishes& wishes) {
   refuse_meaningless(system, wishes);
+  if (wishes.accumulate < 1 || wishes.accumulate > plan::kMostAccumulate)
+    throw BadUsage(quoted(Option::kAccumulate) + ": wanted 1 to " +
+                   std::to_string(plan::kMostAccumulate) + " minibatches, found " +
+                   std::to_string(wishes.accumulate));
   if (model.cuts.compute(0, model.cuts.last()) <= 0)
     return plan::Refusal{"no layer of the profile takes any time: there is nothing to plan", {}};
   if (wishes.microbatches && *wishes.microbatches > model.profile.batch.value_or(INT32_MAX))

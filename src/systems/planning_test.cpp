@@ -23,6 +23,7 @@ std::vector<Given> every_option() {
           {Option::kSplit, {.split = {2}}},
           {Option::kStages, {.stages = 4}},
           {Option::kMicrobatches, {.microbatches = 4}},
+          {Option::kAccumulate, {.accumulate = 2}},
           {Option::kDepth, {.depth = cost::Depth::kNoam}},
           {Option::kBalance, {.balance = plan::Balance::kSize}},
           {Option::kExchange, {.exchange = cost::Exchange::kAllToAll}}};

@@ -80,12 +80,20 @@ class Ranking {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       if (candidates_[i].prediction.per_minibatch > shortest * kHopeless) continue;
       const plan::Plan plan = plan_of(i);
-      if (std::int64_t{plan::worker_count(plan)} * plan.microbatches > kMostToSimulate) continue;
+      if (std::int64_t{plan::worker_count(plan)} * plan.microbatches * updated_at_once(plan) >
+          kMostToSimulate)
+        continue;
       times.emplace_back(i, simulated(plan, short_of(plan)));
       shortest = std::min(shortest, at_least(times.back()));
     }
     std::erase_if(times, [&](const Timed& each) { return at_least(each) > shortest * kClose; });
     return times;
+  }
+
+  // Returns the minibatches of an update for a system that flushes for each, else 1: other systems
+  // are simulated for a number of minibatches that hardly depends on it.
+  [[nodiscard]] int updated_at_once(const plan::Plan& plan) const {
+    return system_.traits.is_stale() ? 1 : plan.accumulate;
   }
 
   [[nodiscard]] plan::Plan plan_of(std::size_t i) const {
@@ -119,14 +127,14 @@ class Ranking {
     for (std::size_t s = 0; s < layout.stages(); ++s) {
       const plan::StagePrediction& stage = prediction.stages[s];
       const auto replicas = static_cast<double>(layout.workers[s].size());
-      least =
-          std::max({least, (stage.forward + stage.backward) / replicas, stage.exchange / replicas});
+      least = std::max({least, (stage.forward + stage.backward) / replicas,
+                        stage.exchange / (replicas * prediction.accumulate)});
     }
     return least;
   }
 
-  // Returns how many minibatches a short simulation has: whole rounds of the first stage's
-  // replicas. A full simulation of a system without stale weights is short already.
+  // Returns how many minibatches a short simulation has: whole updates of the first stage. A full
+  // simulation of a system without stale weights is short already.
   [[nodiscard]] std::int64_t short_of(const plan::Plan& plan) const {
     const std::int64_t all = enough_minibatches(plan);
     if (!system_.traits.is_stale()) return all;
@@ -135,8 +143,7 @@ class Ranking {
     const std::int64_t fewest = std::max({kFewest, kFewestItems / plan.microbatches,
                                           kFewestRounds * static_cast<std::int64_t>(most)});
     const std::int64_t wanted = std::min(all, std::max(all / kShortPart, fewest));
-    const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
-    return (wanted + replicas - 1) / replicas * replicas;
+    return whole_updates_of_first(plan, wanted);
   }
 
   const System& system_;

@@ -9,7 +9,9 @@
 namespace pipedream::systems {
 namespace {
 
-constexpr std::int64_t kMostByItself = 20'000;  // the most that enough_minibatches() returns
+// The most that enough_minibatches() returns, unless fewer than kFewestUpdates have more.
+constexpr std::int64_t kMostByItself = 20'000;
+constexpr std::int64_t kFewestUpdates = 4;
 // How often enough_minibatches() fill the pipeline.
 constexpr std::int64_t kFills = 24;
 // How often the warm-up fills it, in runs that are long enough. Averaging that is slower than
@@ -39,9 +41,9 @@ class WorkerMemory {
   [[nodiscard]] Bytes peak(const simulate::WorkerPeaks& peaks) const {
     if (peaks.stages.size() == 1) {
       const auto& [stage, counts] = peaks.stages.front();
-      return running(
-          stage, counts,
-          cost::accumulating(counts.in_flight, plan_.microbatches, rules_.traits.flushes));
+      return running(stage, counts,
+                     cost::accumulating(counts.in_flight, {plan_.microbatches, plan_.accumulate},
+                                        rules_.traits.flushes));
     }
     Bytes most;
     for (const simulate::Moment& moment : peaks.moments) most = std::max(most, at(moment, peaks));
@@ -129,16 +131,23 @@ int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind) {
 }
 
 std::int64_t minibatches_of_round(const plan::Plan& plan, cost::Replicas kind) {
-  if (kind == cost::Replicas::kShareItems) return 1;
   std::int64_t round = 1;
-  for (const plan::Stage& stage : plan.stages)
-    round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
-  return round;
+  if (kind != cost::Replicas::kShareItems)
+    for (const plan::Stage& stage : plan.stages)
+      round = std::lcm(round, static_cast<std::int64_t>(stage.workers.size()));
+  return plan.accumulate * round;
+}
+
+std::int64_t whole_updates_of_first(const plan::Plan& plan, std::int64_t minibatches) {
+  const bool shares = find_system(plan.system).traits.shares_items();
+  const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
+  const std::int64_t update = plan.accumulate * (shares ? 1 : replicas);
+  return (minibatches + update - 1) / update * update;
 }
 
 double samples_per_update(const plan::Plan& plan, const cost::Traits& traits, std::int64_t batch) {
   const auto replicas = static_cast<double>(plan.stages.front().workers.size());
-  return (traits.asynchronous ? 1 : replicas) * static_cast<double>(batch);
+  return (traits.asynchronous ? 1 : replicas * plan.accumulate) * static_cast<double>(batch);
 }
 
 timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,
@@ -147,27 +156,29 @@ timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& t
   rule.stages.clear();
   for (const plan::Stage& stage : plan.stages) {
     const auto replicas = static_cast<int>(stage.workers.size());
-    rule.stages.push_back(traits.shares_items() ? timeline::Turns{.parts = replicas}
-                                                : timeline::Turns{.round = replicas});
+    const std::int64_t turn = traits.shares_items() ? 1 : replicas;
+    // Rates are measured between whole updates. A short run may be a part of one.
+    const std::int64_t update =
+        std::clamp<std::int64_t>(options.minibatches / turn, 1, plan.accumulate) * turn;
+    rule.stages.push_back({.round = update, .parts = traits.shares_items() ? replicas : 1});
   }
   rule.extent = extent_of(plan, options);
   rule.one_by_one = traits.asynchronous;
   const std::int64_t round = rule.stages.front().round;
-  const std::int64_t wanted = traits.flushes ? round : kFillsOfWarmUp * in_flight_at_first(plan);
+  const std::int64_t wanted = traits.flushes ? 1 : kFillsOfWarmUp * in_flight_at_first(plan);
   const std::int64_t rounds = options.minibatches / round;
-  rule.warm_up = std::min(wanted, (rounds + 1) / 2 * round);
+  rule.warm_up = std::min((wanted + round - 1) / round, (rounds + 1) / 2) * round;
   if (rounds < 2) rule.warm_up = 0;  // too short to leave anything out
   return rule;
 }
 
 std::int64_t enough_minibatches(const plan::Plan& plan) {
-  const auto replicas = static_cast<std::int64_t>(plan.stages.front().workers.size());
   const cost::Traits& traits = find_system(plan.system).traits;
-  if (traits.shares_items()) return 4;
-  if (!traits.is_stale()) return 4 * replicas;
+  const std::int64_t update = whole_updates_of_first(plan, 1);
+  if (!traits.is_stale()) return kFewestUpdates * update;
   const std::int64_t wanted =
       std::clamp<std::int64_t>(kFills * in_flight_at_first(plan), 96, kMostByItself);
-  return (wanted + replicas - 1) / replicas * replicas;
+  return whole_updates_of_first(plan, std::max(wanted, kFewestUpdates * update));
 }
 
 Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,

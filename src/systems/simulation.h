@@ -59,14 +59,18 @@ struct SimulationWishes {
 [[nodiscard]] int minibatches_in_one(const plan::Plan& plan, cost::Replicas kind);
 
 // Returns how many minibatches of a schedule lie between two moments at which all stages have made
-// whole updates. If replicas take turns, a stage of r replicas is updated after every r
-// minibatches.
+// whole updates. If replicas take turns, a stage of r replicas is updated after every K·r
+// minibatches, otherwise after every K (plan::Plan::accumulate).
 [[nodiscard]] std::int64_t minibatches_of_round(const plan::Plan& plan, cost::Replicas kind);
 
 // Returns the number of samples in one update of the first stage's weights, if a minibatch of the
-// profile has `batch` samples.
+// profile has `batch` samples: `batch` for each replica of the first stage and each of the
+// minibatches that accumulate.
 [[nodiscard]] double samples_per_update(const plan::Plan& plan, const cost::Traits& traits,
                                         std::int64_t batch);
+
+// Returns `minibatches` of a schedule, rounded up to whole updates of the first stage.
+[[nodiscard]] std::int64_t whole_updates_of_first(const plan::Plan& plan, std::int64_t minibatches);
 
 // Returns the rule by which timeline::Account counts the events of a run, simulated or real.
 [[nodiscard]] timeline::AccountRule account_rule(const plan::Plan& plan, const cost::Traits& traits,

@@ -46,6 +46,30 @@ TEST(SimulatePlan, RatesAreThoseOfTheClosedForms) {
       << "a minibatch for each replica of the first stage";
 }
 
+// With K minibatches per update, pipelines that flush for each update do so K times less often, but
+// gpipe drains after each minibatch, so that it keeps only the activations of one.
+TEST(SimulatePlan, RatesWithSeveralMinibatchesPerUpdateAreThoseOfTheClosedForms) {
+  const auto rate = [](const UnitWishes& wishes) {
+    return simulated(wishes).minibatches_per_second * kUnits;
+  };
+  const std::vector<int> four{1, 1, 1, 1};
+  for (const int k : {2, 3}) {
+    EXPECT_NEAR(rate({.replicas = four, .accumulate = k}), 1 / 3.0, 1e-12);
+    EXPECT_NEAR(rate({.system = "2bw", .replicas = four, .microbatches = 2, .accumulate = k}),
+                1 / 6.0, 1e-12);
+    EXPECT_NEAR(rate({.system = "mp", .replicas = four, .accumulate = k}), 1 / 12.0, 1e-12);
+    EXPECT_NEAR(rate({.system = "gpipe", .replicas = four, .microbatches = 8, .accumulate = k}),
+                1 / (11 * 3.0), 1e-12);
+    EXPECT_NEAR(rate({.system = "dapple", .replicas = four, .microbatches = 8, .accumulate = k}),
+                k / ((8 * k + 3) * 3.0), 1e-12);
+    EXPECT_NEAR(
+        rate({.system = "interleaved", .replicas = four, .microbatches = 8, .accumulate = k}),
+        k / ((16 * k + 3) * 3.0), 1e-12);
+    EXPECT_NEAR(rate({.system = "dp-bsp", .replicas = {5}, .accumulate = k}), 5 / 3.0, 1e-12);
+    EXPECT_NEAR(rate({.replicas = {2, 1}, .accumulate = k}), 1 / 3.0, 1e-12);
+  }
+}
+
 // An item's way through S stages takes S·3 units. The first period of 3 units counts as training,
 // or of r·3/r units for r replicas that begin together.
 TEST(SimulatePlan, ADrainCostsTheRestOfAnItemsWay) {
@@ -95,6 +119,9 @@ TEST(SamplesPerUpdate, AreThoseOfAllReplicasOfTheFirstStage) {
     const UnitCase made = unit_case({.system = system, .replicas = {2, 1}, .microbatches = 1});
     const schedule::Schedule schedule = schedule_for(made.plan, {.minibatches = 4});
     EXPECT_EQ(samples_per_update(made.plan, schedule.rules.traits, 32), 64) << system;
+    plan::Plan accumulating = made.plan;
+    accumulating.accumulate = 3;
+    EXPECT_EQ(samples_per_update(accumulating, schedule.rules.traits, 32), 192) << system;
   }
 }
 
@@ -104,16 +131,30 @@ TEST(SimulatePlan, BytesPerMinibatchAreThoseOfAllLinks) {
   EXPECT_NEAR(simulate_plan(made.plan, made.profile, made.cluster, {}).bytes_per_minibatch,
               2 * 3 * 1000 / 4.0, 1e-6)
       << "2(m−1)·W for each update of m minibatches";
+  made.plan.accumulate = 5;
+  EXPECT_NEAR(simulate_plan(made.plan, made.profile, made.cluster, {}).bytes_per_minibatch,
+              2 * 3 * 1000 / 20.0, 1e-6);
+}
+
+// Returns every system with each number of minibatches per update that it can have.
+std::vector<std::pair<System, int>> systems_that_accumulate(const std::vector<int>& numbers) {
+  std::vector<std::pair<System, int>> all;
+  for (const System& system : all_systems())
+    for (const int accumulate : numbers)
+      if (accumulate == 1 || knows(system, Option::kAccumulate))
+        all.emplace_back(system, accumulate);
+  return all;
 }
 
 // The simulated memory is what the memory model says for the predicted peak counts.
 TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
-  for (const System& system : all_systems()) {
+  for (const auto& [system, accumulate] : systems_that_accumulate({1, 2, 3})) {
     if (system.traits.several_stages_per_worker) continue;
     UnitCase made =
         unit_case({.system = system.name,
                    .replicas = system.traits.one_stage ? std::vector{2} : std::vector{1, 1, 1},
-                   .microbatches = 3});
+                   .microbatches = 3,
+                   .accumulate = accumulate});
     for (profile::LayerCost& cost : made.profile.costs) {
       cost.weights = Bytes{1000};
       cost.stash = Bytes{300};
@@ -125,7 +166,7 @@ TEST(SimulatePlan, MemoryIsThatOfThePeaksOfEachWorkersStage) {
       const plan::Stage& stage = made.plan.stages[s];
       const cost::PeakCounts counts =
           cost::peak_counts(system.traits, stage.depth, static_cast<int>(stage.workers.size()),
-                            made.plan.microbatches);
+                            {made.plan.microbatches, accumulate});
       for (const WorkerId worker : stage.workers)
         wanted[worker.index()] +=
             cost::stage_memory(plan::stage_size(made.profile, stage.layers), counts,
@@ -189,13 +230,16 @@ TEST(SimulatePlan, ASchedulesOwnMayTakeThePlaceOfTheSystems) {
 }
 
 TEST(EnoughMinibatches, AreWholeRoundsAndMoreThanFillThePipeline) {
-  for (const System& system : all_systems())
+  for (const auto& [system, accumulate] : systems_that_accumulate({1, 5}))
     for (const auto& replicas : {std::vector{1}, {3}, {7}}) {
-      const UnitCase made =
-          unit_case({.system = system.name, .replicas = {replicas}, .microbatches = 4});
+      const UnitCase made = unit_case({.system = system.name,
+                                       .replicas = {replicas},
+                                       .microbatches = 4,
+                                       .accumulate = accumulate});
       const std::int64_t enough = enough_minibatches(made.plan);
+      EXPECT_EQ(enough % accumulate, 0) << system.name;
       if (!system.traits.shares_items()) {
-        EXPECT_EQ(enough % replicas[0], 0) << system.name;
+        EXPECT_EQ(enough % (replicas[0] * accumulate), 0) << system.name;
       }
       EXPECT_GE(enough, 4);
     }
@@ -237,6 +281,16 @@ TEST(SimulatePlan, OneMinibatchIsEnoughForARate) {
   const Simulated found = simulated({.system = "gpipe", .replicas = {1, 1}, .microbatches = 2},
                                     {.schedule_options = {.minibatches = 1}});
   EXPECT_NEAR(found.minibatches_per_second * kUnits, 1 / 9.0, 1e-12);
+}
+
+TEST(SimulatePlan, APartOfAnUpdateIsEnoughForARate) {
+  for (const char* system : {"pipedream", "dp-bsp"})
+    EXPECT_NEAR(simulated({.system = system, .replicas = {2}, .accumulate = 16},
+                          {.schedule_options = {.minibatches = 6}})
+                        .minibatches_per_second *
+                    kUnits,
+                2 / 3.0, 1e-12)
+        << system;
 }
 
 // A pipeline that fills and drains is idle for (S−1)/(M+S−1) of the time.

@@ -10,6 +10,8 @@ namespace pipedream::systems {
 std::vector<int> expected_staleness(const plan::Plan& plan, const cost::Traits& traits) {
   const std::vector<int> depths = schedule::runnable_depths(plan, traits.replicas);
   std::vector<int> staleness(plan.stages.size(), 0);
+  // Returns ⌈rounds/K⌉, the updates in `rounds` rounds.
+  const auto updates = [&](int rounds) { return (rounds + plan.accumulate - 1) / plan.accumulate; };
   for (std::size_t s = 0; s < staleness.size(); ++s) {
     const int replicas = static_cast<int>(plan.stages[s].workers.size());
     if (traits.asynchronous)
@@ -19,10 +21,10 @@ std::vector<int> expected_staleness(const plan::Plan& plan, const cost::Traits& 
     else if (traits.versions == cost::WeightVersions::kTwo)
       staleness[s] = 1;
     else if (traits.versions == cost::WeightVersions::kVerticalSync)
-      staleness[s] = depths.front() - 1;
+      staleness[s] = updates(depths.front() - 1);
     else if (traits.versions == cost::WeightVersions::kStashed)
       // With replicas, the averaging of a round may overlap the compute of one more round.
-      staleness[s] = replicas > 1 ? depths[s] : depths[s] - 1;
+      staleness[s] = updates(replicas > 1 ? depths[s] : depths[s] - 1);
   }
   return staleness;
 }

@@ -11,7 +11,8 @@
 namespace pipedream::systems {
 
 // Returns for each stage, in the steady state, the number of updates between the weights that a
-// gradient is computed with and the weights that it is applied to. It is 0 for systems that flush.
+// gradient is computed with and the weights that it is applied to; the largest number, if updates
+// of several minibatches make it differ. It is 0 for systems that flush.
 // For asynchronous data parallelism it depends on timing; the result holds for workers of equal
 // speed.
 [[nodiscard]] std::vector<int> expected_staleness(const plan::Plan& plan,

@@ -14,10 +14,10 @@
 namespace pipedream::systems {
 namespace {
 
-// Returns the largest staleness of each stage in a simulated run of 48 minibatches, which is long
-// enough for the steady state.
+// Returns the largest staleness of each stage in a simulated run, which is long enough for the
+// steady state.
 std::vector<int> seen(const UnitCase& made, ScheduleOptions options) {
-  options.minibatches = 48;
+  options.minibatches = 48 * made.plan.accumulate;
   const Simulated run = simulate_plan(made.plan, made.profile, made.cluster,
                                       {.schedule_options = options, .keep_timeline = true});
   std::vector<int> most;
@@ -36,11 +36,16 @@ TEST(ExpectedStaleness, IsWhatEveryScheduleHas) {
       const bool straight = *std::max_element(replicas.begin(), replicas.end()) == 1;
       if (!straight && !replicates) continue;
       if (system.traits.one_stage && replicas.size() > 1) continue;
-      const UnitCase made =
-          unit_case({.system = system.name, .replicas = replicas, .microbatches = 4});
-      if (why_refused(system, made.plan)) continue;
-      EXPECT_EQ(expected_staleness(made.plan, system.traits), seen(made, {}))
-          << system.name << " " << plan::config_text(made.plan);
+      for (const int accumulate : {1, 2, 3, 5}) {
+        const UnitCase made = unit_case({.system = system.name,
+                                         .replicas = replicas,
+                                         .microbatches = 4,
+                                         .accumulate = accumulate});
+        if (why_refused(system, made.plan)) continue;
+        EXPECT_EQ(expected_staleness(made.plan, system.traits), seen(made, {}))
+            << system.name << " " << plan::config_text(made.plan) << ", " << accumulate
+            << " minibatches per update";
+      }
     }
   }
 }
@@ -51,6 +56,10 @@ TEST(ExpectedStaleness, OfVerticalSyncIsTheFirstStagesEverywhere) {
   traits.versions = cost::WeightVersions::kVerticalSync;
   EXPECT_EQ(expected_staleness(made.plan, traits), (std::vector{2, 2, 2}));
   EXPECT_EQ(seen(made, {.vertical_sync = true}), (std::vector{2, 2, 2}));
+  const UnitCase two =
+      unit_case({.system = "pipedream", .replicas = {1, 1, 1, 1}, .accumulate = 2});
+  EXPECT_EQ(expected_staleness(two.plan, traits), (std::vector{2, 2, 2, 2}));
+  EXPECT_EQ(seen(two, {.vertical_sync = true}), (std::vector{2, 2, 2, 2}));
 }
 
 TEST(StalenessNote, IsForStaleSystemsOnly) {

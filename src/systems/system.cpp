@@ -90,17 +90,24 @@ Reason unwanted_parts(const cost::Traits& traits, const plan::Plan& plan) {
 Reason too_deep(const cost::Traits& traits, const plan::Plan& plan) {
   if (traits.versions != cost::WeightVersions::kTwo) return std::nullopt;
   for (const int depth : schedule::runnable_depths(plan, traits.replicas))
-    if (depth > cost::most_in_flight(traits, depth, plan.microbatches))
+    if (depth > cost::most_in_flight(traits, depth, {plan.microbatches, plan.accumulate}))
       return std::to_string(depth) + " microbatches in flight need at least " +
-             std::to_string(depth - 1) + " in a minibatch, found " +
-             std::to_string(plan.microbatches);
+             std::to_string(depth - 1) +
+             (plan.accumulate > 1 ? " in an update, found " : " in a minibatch, found ") +
+             std::to_string(plan.microbatches * plan.accumulate);
   return std::nullopt;
+}
+
+Reason unwanted_accumulation(const cost::Traits& traits, const plan::Plan& plan) {
+  if (!traits.asynchronous || plan.accumulate == 1) return std::nullopt;
+  return "every minibatch is an update, so it cannot accumulate the gradients of " +
+         std::to_string(plan.accumulate);
 }
 
 }  // namespace
 
 std::optional<std::string> why_refused(const System& system, const plan::Plan& plan) {
-  for (const auto check : {unwanted_replicas, wrong_workers, unwanted_parts})
+  for (const auto check : {unwanted_replicas, wrong_workers, unwanted_parts, unwanted_accumulation})
     if (Reason reason = check(system.traits, plan)) return reason;
   if (system.accepts != nullptr)
     if (Reason reason = system.accepts(plan)) return reason;

@@ -25,21 +25,21 @@ std::optional<std::string> want_equal_replicas(const plan::Plan& plan) {
 }  // namespace
 
 System two_buffered() {
-  return {
-      .name = "2bw",
-      .about = "1F1B over microbatches, two weight versions, equal pipelines side by side",
-      .traits = {.cuts_minibatches = true,
-                 .replicas = cost::Replicas::kTakeTurns,
-                 .recomputes = true,
-                 .in_flight = cost::InFlight::kDepth,
-                 .versions = cost::WeightVersions::kTwo},
-      .recompute = plan::Recompute::kWhereNeeded,
-      .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kDepth, Option::kExchange},
-      .preference = 5,
-      .plan = plan_two_buffered,
-      .time = cost::two_buffered_time,
-      .schedule = schedule::two_buffered,
-      .accepts = want_equal_replicas};
+  return {.name = "2bw",
+          .about = "1F1B over microbatches, two weight versions, equal pipelines side by side",
+          .traits = {.cuts_minibatches = true,
+                     .replicas = cost::Replicas::kTakeTurns,
+                     .recomputes = true,
+                     .in_flight = cost::InFlight::kDepth,
+                     .versions = cost::WeightVersions::kTwo},
+          .recompute = plan::Recompute::kWhereNeeded,
+          .options = {Option::kMicrobatches, Option::kNoRecompute, Option::kDepth,
+                      Option::kExchange, Option::kAccumulate},
+          .preference = 5,
+          .plan = plan_two_buffered,
+          .time = cost::two_buffered_time,
+          .schedule = schedule::two_buffered,
+          .accepts = want_equal_replicas};
 }
 
 }  // namespace pipedream::systems

@@ -25,16 +25,19 @@ std::vector<int> depths_of(const UnitWishes& wishes, const cost::Traits& traits)
   if (!traits.has_depths()) return std::vector<int>(wishes.replicas.size(), wishes.microbatches);
   std::vector<int> depths = cost::chosen_depths(
       traits, wishes.replicas, {wishes.depth, wishes.most_depth, wishes.deeper ? 2 : 1});
-  for (int& depth : depths) depth = cost::most_in_flight(traits, depth, wishes.microbatches);
+  for (int& depth : depths)
+    depth = cost::most_in_flight(traits, depth, {wishes.microbatches, wishes.accumulate});
   return depths;
 }
 
-void refuse_unknown(const UnitWishes& wishes, const cost::Traits& traits) {
+void refuse_unknown(const UnitWishes& wishes, const System& system) {
+  const cost::Traits& traits = system.traits;
   const auto refuse = [&](const std::string& option) {
     throw BadUsage("`" + option + "` means nothing to " + wishes.system);
   };
   if (wishes.recompute && !traits.cuts_minibatches) refuse("recompute");
   if (wishes.chunks && !traits.several_stages_per_worker) refuse("chunks");
+  if (wishes.accumulate > 1 && !knows(system, Option::kAccumulate)) refuse("accumulate");
   if (wishes.deeper && !(traits.flushes && traits.has_depths())) refuse("warm_up");
   if (wishes.depth != cost::Depth::kBest && !traits.has_depths()) refuse("depth");
 }
@@ -42,11 +45,13 @@ void refuse_unknown(const UnitWishes& wishes, const cost::Traits& traits) {
 }  // namespace
 
 UnitCase unit_case(const UnitWishes& wishes) {
-  const cost::Traits& traits = find_system(wishes.system).traits;
-  refuse_unknown(wishes, traits);
+  const System& system = find_system(wishes.system);
+  const cost::Traits& traits = system.traits;
+  refuse_unknown(wishes, system);
   UnitCase made;
   made.plan.system = wishes.system;
   made.plan.microbatches = traits.cuts_minibatches ? wishes.microbatches : 1;
+  made.plan.accumulate = wishes.accumulate;
   const std::vector<int> depths = depths_of(wishes, traits);
   const int chunks = traits.several_stages_per_worker ? wishes.chunks.value_or(2) : 1;
   int worker = 0;

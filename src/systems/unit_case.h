@@ -11,6 +11,7 @@ struct UnitWishes {
   std::vector<int> replicas;  // of each stage; for interleaved pipelines, 1 for each worker
   std::optional<int> chunks;  // only for interleaved pipelines: stages per worker; nullopt: 2
   int microbatches = 1;       // per minibatch; ignored if the system does not cut minibatches
+  int accumulate = 1;         // minibatches of an update (plan::Plan::accumulate)
   cost::Depth depth = cost::Depth::kBest;
   int most_depth = 0;   // only for Depth::kUpTo: limit on the first stage's depth
   bool deeper = false;  // only for dapple: warm-up policy B, 2(S−i)−1 instead of S−i

@@ -10,8 +10,10 @@ namespace pipedream::timeline {
 
 // How the replicas of a stage divide the minibatches among each other.
 struct Turns {
-  std::int64_t round = 1;  // replicas that take minibatches in turn
-  int parts = 1;           // replicas that share each item
+  // Minibatches between two points at which rates are measured: one for each replica, if they take
+  // minibatches in turn, and as many such rounds as make an update.
+  std::int64_t round = 1;
+  int parts = 1;  // replicas that share each item
 };
 
 // Owned and used by one thread.

@@ -63,6 +63,22 @@ TEST(Course, CheckpointsComeAtWholeUpdates) {
   EXPECT_EQ(ends_of(Course(options, plan_of({2, 1}, 2), kShared)), (Ends{80, 140, -200}));
 }
 
+TEST(Course, CheckpointsComeAtWholeUpdatesOfSeveralMinibatches) {
+  const auto accumulating = [](plan::Plan plan, int accumulate) {
+    plan.accumulate = accumulate;
+    return plan;
+  };
+  CourseOptions options{.samples = 200, .batch = 10, .epochs = 2};
+  options.checkpoints.every = 7;
+  EXPECT_EQ(ends_of(Course(options, accumulating(plan_of({1, 1}), 4), kTurns)),
+            (Ends{80, 160, -200, 240, 280, 360, -400}));
+  EXPECT_EQ(ends_of(Course(options, accumulating(plan_of({2, 1}), 2), kTurns)),
+            (Ends{80, 160, -200, 240, 280, 360, -400}));
+  const Course shared(options, accumulating(plan_of({2, 1}, 2), 3), kShared);
+  EXPECT_EQ(shared.batches().samples_in(0), 20) << "a minibatch is what it is without accumulation";
+  EXPECT_EQ(ends_of(shared), (Ends{120, 180, -200, 260, 320, 380, -400}));
+}
+
 TEST(Course, EvaluationsComeAfterSoManyMinibatchesAndAtTheEnd) {
   CourseOptions options{.samples = 100, .batch = 10, .epochs = 2};
   const auto evaluated = [&] {

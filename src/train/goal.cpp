@@ -31,8 +31,9 @@ std::optional<double> accuracy_of(const runtime::Score& score) {
 }
 
 std::optional<double> perplexity_of(const runtime::Score& score) {
-  if (score.predictions <= score.samples) return std::nullopt;
-  return std::exp(score.mean_loss());
+  if (score.predictions + score.padding <= score.samples || score.predictions == 0)
+    return std::nullopt;
+  return std::exp(score.loss_per_prediction());
 }
 
 std::optional<double> top5_of(const runtime::Score& score) {

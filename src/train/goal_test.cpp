@@ -43,6 +43,17 @@ TEST(Goal, OfAPerplexityIsForNetworksThatPredictWords) {
             "`target_loss`");
 }
 
+// The item's loss is the sum of its tokens' losses, divided by all its positions.
+TEST(Perplexity, IsThatOfTheTokensThatAreNoPadding) {
+  const double of_token = 1.5;
+  runtime::Score score{.samples = 10, .predictions = 40, .padding = 20};
+  score.loss = of_token * 40 / 60 * 10;
+  EXPECT_NEAR(perplexity_of(score).value(), std::exp(of_token), 1e-12);
+  score += score;
+  EXPECT_NEAR(perplexity_of(score).value(), std::exp(of_token), 1e-12);
+  EXPECT_FALSE(perplexity_of({.loss = 1, .samples = 10, .padding = 20}));
+}
+
 TEST(Goal, OfALossThatIsNoNumberIsNotReached) {
   GoalWatch watch({.target = Target{Figure::kLoss, 0.5}}, 100);
   watch.see(score(std::nan(""), 0), 100);

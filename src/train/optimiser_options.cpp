@@ -7,6 +7,7 @@
 #include "systems/planning.h"
 #include "train/adam.h"
 #include "train/sgd.h"
+#include "train/weight_average.h"
 
 namespace pipedream::train {
 namespace {
@@ -31,6 +32,23 @@ void check(const OptimiserOptions& options) {
   expect_below_one("momentum", options.momentum);
   expect_below_one("beta1", options.beta1);
   expect_below_one("beta2", options.beta2);
+  if (options.ema) expect_below_one("ema", *options.ema);
+}
+
+std::unique_ptr<runtime::Optimiser> plain_optimiser(const OptimiserOptions& options) {
+  if (options.kind == OptimiserKind::kSgd || options.kind == OptimiserKind::kMomentum)
+    return std::make_unique<Sgd>(
+        SgdOptions{.learning_rate = options.learning_rate,
+                   .momentum = options.kind == OptimiserKind::kMomentum ? options.momentum : 0,
+                   .weight_decay = options.weight_decay,
+                   .decays_vectors = options.decays_vectors});
+  return std::make_unique<Adam>(AdamOptions{.learning_rate = options.learning_rate,
+                                            .beta1 = options.beta1,
+                                            .beta2 = options.beta2,
+                                            .epsilon = options.epsilon,
+                                            .weight_decay = options.weight_decay,
+                                            .decoupled = options.kind == OptimiserKind::kAdamW,
+                                            .decays_vectors = options.decays_vectors});
 }
 
 }  // namespace
@@ -47,21 +65,15 @@ double default_learning_rate(OptimiserKind kind) {
   return kind == OptimiserKind::kAdam || kind == OptimiserKind::kAdamW ? 0.001 : 0.01;
 }
 
+int copies_of(const OptimiserOptions& options) {
+  return systems::optimiser_copies(to_text(options.kind)) + (options.ema ? 1 : 0);
+}
+
 std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options) {
   check(options);
-  if (options.kind == OptimiserKind::kSgd || options.kind == OptimiserKind::kMomentum)
-    return std::make_unique<Sgd>(
-        SgdOptions{.learning_rate = options.learning_rate,
-                   .momentum = options.kind == OptimiserKind::kMomentum ? options.momentum : 0,
-                   .weight_decay = options.weight_decay,
-                   .decays_vectors = options.decays_vectors});
-  return std::make_unique<Adam>(AdamOptions{.learning_rate = options.learning_rate,
-                                            .beta1 = options.beta1,
-                                            .beta2 = options.beta2,
-                                            .epsilon = options.epsilon,
-                                            .weight_decay = options.weight_decay,
-                                            .decoupled = options.kind == OptimiserKind::kAdamW,
-                                            .decays_vectors = options.decays_vectors});
+  auto optimiser = plain_optimiser(options);
+  if (!options.ema) return optimiser;
+  return std::make_unique<WeightAverage>(std::move(optimiser), *options.ema);
 }
 
 }  // namespace pipedream::train

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ struct OptimiserOptions {
   double beta1 = 0.9;     // only for kAdam and kAdamW
   double beta2 = 0.999;   // only for kAdam and kAdamW
   double epsilon = 1e-8;  // only for kAdam and kAdamW
+  // The decay of the weights' exponential moving average; nullopt if none is kept.
+  std::optional<double> ema;
 };
 
 // The name of an optimiser: "sgd", "momentum", "adam", "adamw".
@@ -32,6 +35,10 @@ struct OptimiserOptions {
 
 // The learning rate that is used if the user gives none.
 [[nodiscard]] double default_learning_rate(OptimiserKind kind);
+
+// The tensors that the optimiser keeps for each parameter, besides numbers: 1 for kMomentum, one
+// more for an average.
+[[nodiscard]] int copies_of(const OptimiserOptions& options);
 
 // Returns a new optimiser with empty state. Throws BadUsage if a number is out of range.
 [[nodiscard]] std::unique_ptr<runtime::Optimiser> make_optimiser(const OptimiserOptions& options);

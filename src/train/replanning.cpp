@@ -28,11 +28,11 @@ std::optional<Replanned> replan(const PreparationCase& of, const Preparation& ma
   const cluster::Cluster cluster = slowed_down(made.cluster.value(), ratios);
   const systems::System& system = systems::find_system(current.system);
   const double before = rate_of(simulated(of, profile, cluster, current), of.network);
+  systems::Wishes wishes = systems::only_known(system, wishes_of(of));
+  wishes.accumulate = current.accumulate;
   try {
     const systems::Planned planned =
-        systems::plan_with(system.name, systems::Model(profile), cluster,
-                           systems::only_known(system, wishes_of(of)))
-            .planned;
+        systems::plan_with(system.name, systems::Model(profile), cluster, wishes).planned;
     check_plan(of, planned.plan);
     PreparedPlan plan = prepared(of, profile, cluster, planned);
     const double after = rate_of(plan.simulated.value(), of.network);

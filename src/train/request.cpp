@@ -29,10 +29,14 @@ void check(const Target& target) {
 }
 
 // Parameter servers keep parts of many parameters in one array, and do not know which is which.
-void check_decay(const OptimiserOptions& options, const plan::Plan& plan) {
-  if (options.decays_vectors || !systems::find_system(plan.system).traits.asynchronous) return;
-  throw CannotMeet("`decay_weights_only`: the parameter servers of " + plan.system +
-                   " do not know which weights are biases; choose another `system`");
+void check_optimiser(const OptimiserOptions& options, const plan::Plan& plan) {
+  if (!systems::find_system(plan.system).traits.asynchronous) return;
+  if (!options.decays_vectors)
+    throw CannotMeet("`decay_weights_only`: the parameter servers of " + plan.system +
+                     " do not know which weights are biases; choose another `system`");
+  if (options.ema)
+    throw CannotMeet("`ema`: the parameter servers of " + plan.system +
+                     " keep no averages of weights; choose another `system`");
 }
 
 }  // namespace
@@ -129,7 +133,7 @@ Session::Session(const model::Network& network, const plan::PlanFile& file, cons
         "a schedule of your own is trained as a whole: leave the target, `patience_epochs` and "
         "`evaluate_every` out");
   job_.replicas = check_recipe(recipe_, job_);
-  check_decay(request.optimiser, file_.plan);
+  check_optimiser(request.optimiser, file_.plan);
   prepare_checkpoints(request);
 }
 
@@ -168,6 +172,7 @@ Recipe Session::make_recipe(const Request& request) const {
   recipe.evaluation_samples = request.evaluation_samples;
   recipe.goal = request.goal;
   recipe.learning_rate = request.optimiser.learning_rate;
+  recipe.uses_averages = request.optimiser.ema.has_value();
   recipe.rate = request.rate;
   recipe.schedule_options.vertical_sync = request.vertical_sync;
   recipe.schedule_options.no_stash = request.no_stash;
@@ -211,7 +216,7 @@ TrainingOutcome Session::run(const data::Data& data, const Observer& observer) c
 
 std::vector<Bytes> Session::copies() const {
   if (!recipe_.saving || !job_.devices.empty()) return {};
-  return checkpoint_copies(file_, systems::optimiser_copies(to_text(optimiser_.kind)));
+  return checkpoint_copies(file_, copies_of(optimiser_));
 }
 
 std::vector<WorkerId> Session::workers_here() const {

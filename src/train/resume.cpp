@@ -177,11 +177,12 @@ checkpoint::Position resumed_position(const Manifest& before, const Manifest& no
 
 PlainWeights weights_of(const SoundCheckpoint& checkpoint) {
   PlainWeights weights;
+  const runtime::FindTensor find = weights_to_use(checkpoint);
   for (const checkpoint::FileEntry& part : checkpoint.manifest.files) {
     const model::WeightsReader reader(checkpoint.path / part.name);
     weights.metadata = reader.metadata();
     for (const std::string& name : reader.names())
-      if (runtime::is_of_the_network(name)) weights.tensors.emplace(name, *reader.find(name));
+      if (runtime::is_of_the_network(name)) weights.tensors.emplace(name, *find(name));
   }
   return weights;
 }
@@ -193,6 +194,18 @@ bool is_seen(const SoundCheckpoint& checkpoint) {
   } catch (const IoError&) {
     return false;
   }
+}
+
+model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint) {
+  if (checkpoint.manifest.files.empty()) return {};
+  return model::WeightsReader(checkpoint.path / checkpoint.manifest.files.front().name).metadata();
+}
+
+runtime::FindTensor weights_to_use(const SoundCheckpoint& checkpoint) {
+  return [all = tensors_of(checkpoint)](const std::string& name) {
+    const auto average = all(runtime::name_of_average(name));
+    return average ? average : all(name);
+  };
 }
 
 runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint) {

@@ -79,7 +79,7 @@ void want_same_settings(const checkpoint::Manifest& before, const checkpoint::Ma
                         bool force, bool in_place);
 
 // The parameters and buffers of a checkpoint, without the state of the training, and the metadata
-// that a file of weights has.
+// that a file of weights has. If the checkpoint has averages of parameters, these are taken.
 struct PlainWeights {
   model::NamedTensors tensors;
   model::WeightsMetadata metadata;
@@ -88,6 +88,13 @@ struct PlainWeights {
 
 // Whether this machine sees the checkpoint: the same manifest under the same path.
 [[nodiscard]] bool is_seen(const SoundCheckpoint& checkpoint);
+
+// The metadata of a checkpoint's files, which are those of files of weights.
+[[nodiscard]] model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint);
+
+// Finds the weights to use outside of the training: the averages of parameters, if the checkpoint
+// has them (runtime::kAverage). Opens the files at once; throws IoError or BadFile.
+[[nodiscard]] runtime::FindTensor weights_to_use(const SoundCheckpoint& checkpoint);
 
 // Finds the tensors in the checkpoint's files. Opens the files at once; throws IoError or BadFile.
 [[nodiscard]] runtime::FindTensor tensors_of(const SoundCheckpoint& checkpoint);

@@ -32,7 +32,8 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"dapple", "dapple", {2, 1}, 2},
                     PlanCase{"straight", "pipedream", {1, 1, 1}},
                     PlanCase{"replicated", "pipedream", {2, 1}, 1, OptimiserKind::kAdamW},
-                    PlanCase{"two_buffered", "2bw", {2, 2}, 4}, PlanCase{"dp_bsp", "dp-bsp", {3}}),
+                    PlanCase{"two_buffered", "2bw", {2, 2}, 4}, PlanCase{"dp_bsp", "dp-bsp", {3}},
+                    PlanCase{"averaged", "pipedream", {2, 1}, 1, OptimiserKind::kAdam, 0.9}),
     [](const auto& of) { return of.param.name; });
 
 // Every plan goes on from the checkpoint of every other. The weights are equal after loading, and

@@ -46,6 +46,7 @@ struct PlanCase {
   std::vector<int> replicas;
   int microbatches = 1;
   OptimiserKind optimiser = OptimiserKind::kMomentum;
+  std::optional<double> ema = std::nullopt;  // OptimiserOptions::ema
 };
 
 inline plan::Plan plan_of_case(const model::Network& network, const PlanCase& of) {
@@ -79,7 +80,8 @@ class Training {
   [[nodiscard]] fs::path folder() const { return folder_.path(); }
   [[nodiscard]] Recipe recipe(std::int64_t minibatches) const {
     Recipe recipe{.batch = kTrainingBatch, .minibatches = minibatches, .evaluate = false};
-    recipe.checkpoints = {.every = 20, .at_epochs = true};
+    recipe.checkpoints = {.every = 20, .at_epochs = true, .at_end = of_.ema.has_value()};
+    recipe.uses_averages = of_.ema.has_value();
     recipe.saving.emplace(Saving{.folder = folder_.path(), .keep = 100, .about = about_});
     return recipe;
   }
@@ -89,7 +91,7 @@ class Training {
     if (!device_.is_cpu())
       job.devices.assign(static_cast<std::size_t>(plan::worker_count(plan_)), device_);
     job.make_optimiser = [this] {
-      return make_optimiser({.kind = of_.optimiser, .learning_rate = 0.01});
+      return make_optimiser({.kind = of_.optimiser, .learning_rate = 0.01, .ema = of_.ema});
     };
     job.replicas = check_recipe(recipe, job);
     return train_on_threads(recipe, job, data, {}, std::nullopt);

@@ -26,8 +26,8 @@ constexpr const char* kLockFile = ".lock";
 // Whether a training writes files of that name.
 bool is_of_a_run(const std::string& name) {
   static const std::set<std::string> names{
-      kConfigurationFile, kPlanFile,  kProfileFile, kClusterFile, kMetricsFile,
-      kPictureFile,       kTraceFile, kWeightsFile, kSummaryFile, kSkippedFile};
+      kConfigurationFile, kPlanFile,    kProfileFile, kClusterFile, kMetricsFile,   kPictureFile,
+      kTraceFile,         kWeightsFile, kSummaryFile, kSkippedFile, kVocabularyFile};
   return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
 }
 

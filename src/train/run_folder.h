@@ -63,6 +63,7 @@ inline constexpr const char* kConfigurationFile = "config.json";
 inline constexpr const char* kPlanFile = "plan.json";
 inline constexpr const char* kProfileFile = "profile.json";
 inline constexpr const char* kClusterFile = "cluster.toml";
+inline constexpr const char* kVocabularyFile = "vocabulary.json";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 inline constexpr const char* kWeightsFile = "weights.safetensors";
 inline constexpr const char* kSkippedFile = "skipped.txt";

@@ -173,6 +173,8 @@ class TrainingWorker {
     }
     outcome.workers =
         runtime::gather(worker_, Bytes{meter_.peak()}, seat_.channels.control, job_.patience);
+    // The outcome shares the workers' memory, so the averages stay in it.
+    if (recipe_.uses_averages) runtime::swap_with_averages(worker_);
     outcome.weights = runtime::gather_weights(worker_, job_, seat_.channels.control);
     if (seat_.me == WorkerId{0}) finish(outcome);
     return outcome;
@@ -203,6 +205,12 @@ class TrainingWorker {
   // Where the training ends, if that is not after `minibatch`.
   [[nodiscard]] std::optional<std::int64_t> end_before(std::int64_t minibatch) {
     return stopper_ ? stopper_->end_before(minibatch) : std::nullopt;
+  }
+  // Calls `what` while the stages' weights are their averages, if the optimiser keeps any.
+  void with_averages(const std::function<void()>& what) {
+    if (recipe_.uses_averages) runtime::swap_with_averages(worker_);
+    what();
+    if (recipe_.uses_averages) runtime::swap_with_averages(worker_);
   }
   // Evaluates the state after `stretch`.
   void evaluate(const Stretch& stretch);
@@ -417,10 +425,12 @@ runtime::Score TrainingWorker::score_of(
 
 void TrainingWorker::evaluate(const Stretch& stretch) {
   const Seconds began = since_start();
-  const runtime::Score score = score_of(
-      recipe_.evaluation_samples.value_or(INT64_MAX), [&](std::int64_t done, std::int64_t all) {
-        observer_.evaluating({stretch.epoch, done, all, since_start() - began});
-      });
+  const auto progress = [&](std::int64_t done, std::int64_t all) {
+    observer_.evaluating({stretch.epoch, done, all, since_start() - began});
+  };
+  runtime::Score score;
+  with_averages(
+      [&] { score = score_of(recipe_.evaluation_samples.value_or(INT64_MAX), progress); });
   const std::int64_t trained = course_.samples_after(stretch);
   goal_.see(score, trained);
   if (seat_.me != WorkerId{0}) return;

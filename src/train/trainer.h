@@ -39,6 +39,9 @@ struct Recipe {
   // validate against the plan. `extent` says what it trains.
   const schedule::Schedule* schedule = nullptr;
   std::optional<schedule::Extent> extent;  // what `schedule` trains; set exactly if `schedule` is
+  // Whether the optimiser keeps averages of the weights. Then these are what is evaluated, and what
+  // TrainingOutcome::weights has.
+  bool uses_averages = false;
   bool evaluate = true;
   // Minibatches of `batch` samples from one evaluation to the next. Not set: after every epoch. The
   // training always ends with an evaluation.

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ATen/ops/allclose.h>
+
 #include "core/error.h"
 #include "core/testing.h"
 #include "model/zoo.h"
@@ -227,6 +229,37 @@ TEST(Trainer, AnUpdateHasASimulatedOnesSamples) {
   plan.stages[1].workers = {WorkerId{2}};
   const Trained trained = train(network, plan, {.batch = 64, .minibatches = 8, .evaluate = false});
   EXPECT_EQ(trained.outcome.measured.samples_per_update, 128);
+}
+
+// The last update of the epoch has 15 samples and a minibatch of one sample. Every sample counts
+// alike, so it is the update of the last 16 samples of the larger minibatches.
+TEST(Trainer, SeveralMinibatchesPerUpdateLearnAsOneLargeMinibatch) {
+  const model::Network network = make_mlp(15);
+  for (const char* system : {"mp", "gpipe", "dapple"}) {
+    plan::Plan plan = straight(network, system, 2);
+    const Trained large = train(network, plan, {.batch = 60, .epochs = 1});
+    plan.accumulate = 4;
+    const Trained small = train(network, plan, {.batch = 15, .epochs = 1});
+    EXPECT_EQ(small.outcome.measured.samples, large.outcome.measured.samples);
+    EXPECT_EQ(small.outcome.measured.samples % 60, 16);
+    EXPECT_EQ(small.outcome.measured.samples_per_update, 60);
+    EXPECT_GT(small.outcome.measured.samples_per_second, 0);
+    for (const auto& [name, tensor] : large.outcome.weights.parameters)
+      EXPECT_TRUE(at::allclose(tensor, small.outcome.weights.parameters.at(name), 1e-3, 1e-4))
+          << system << ", " << name;
+  }
+}
+
+TEST(Trainer, TheScaledLearningRateCountsAllMinibatchesOfAnUpdate) {
+  const model::Network network = make_mlp(16);
+  plan::Plan plan = straight(network, "pipedream", 2);
+  plan.stages[0].workers = {WorkerId{0}, WorkerId{1}};
+  plan.stages[1].workers = {WorkerId{2}};
+  plan.accumulate = 3;
+  Recipe recipe{.batch = 16, .minibatches = 12, .evaluate = false};
+  recipe.learning_rate = 0.5;
+  recipe.rate.scales = true;
+  EXPECT_DOUBLE_EQ(train(network, plan, recipe).steps.front().learning_rate, 0.5 * 2 * 3);
 }
 
 // Memory is counted per worker, although the workers are threads and hand memory to each other.

@@ -1,0 +1,40 @@
+// How text becomes tokens, as `tokeniser` says (docs/runtime.md#text).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/network.h"
+#include "text/vocabulary.h"
+
+namespace pipedream::data {
+
+// "bpe:8000": a vocabulary of 8000 tokens is learned from the samples to train on. Any other text:
+// the file of a vocabulary (docs/formats.md, vocabulary).
+inline constexpr std::string_view kLearnedTokeniser = "bpe:";
+
+// Whether the data that `data` names is text, which a tokeniser can be chosen for.
+[[nodiscard]] bool takes_tokeniser(const std::string& data);
+
+// Whether `tokeniser` is the name of a file.
+[[nodiscard]] bool is_vocabulary_file(const std::string& tokeniser);
+
+using Vocabulary = std::shared_ptr<const text::Vocabulary>;
+
+// Returns the vocabulary that `tokeniser` names. `training` are the texts to train on: a vocabulary
+// that is learned depends on them alone, so all workers learn the same. Throws BadUsage if it names
+// a number of tokens that cannot be learned, IoError or BadFile if a file cannot be read, and
+// CannotMeet if the network knows fewer tokens, `known`, than the vocabulary has.
+[[nodiscard]] Vocabulary vocabulary_for(const std::string& tokeniser,
+                                        std::span<const std::string_view> training,
+                                        std::int64_t known, const model::Network& network);
+
+// The vocabulary that `tokeniser` asks for where a network that knows `known` tokens gets none by
+// the user: as many tokens as it knows. Throws CannotMeet if these are less than there are bytes.
+[[nodiscard]] std::string default_tokeniser(std::int64_t known, const model::Network& network);
+
+}  // namespace pipedream::data

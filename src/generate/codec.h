@@ -1,0 +1,40 @@
+// Text as the tokens that a network was trained with, and back.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "generate/generate.h"
+#include "text/vocabulary.h"
+
+namespace pipedream::generate {
+
+// Immutable, so safe to use from several threads.
+class Codec {
+ public:
+  // Reads how text became tokens from the metadata of the weights (docs/formats.md#weights). Throws
+  // CannotMeet if it does not say so, because the network was not trained on text, and BadFile if
+  // what it says is wrong.
+  explicit Codec(const std::map<std::string, std::string>& metadata);
+
+  // How many tokens there are.
+  [[nodiscard]] std::int64_t tokens() const;
+  // Throws CannotMeet if the text has a byte that did not occur in the text that was trained on.
+  [[nodiscard]] Words encode(std::string_view text) const;
+  // Special tokens, and those that the network has in excess of tokens(), stand for no text.
+  [[nodiscard]] std::string decode(const Words& words) const;
+  // Whether there are special tokens: a beginning and an end.
+  [[nodiscard]] bool has_special() const {
+    return std::holds_alternative<text::Vocabulary>(known_);
+  }
+
+ private:
+  // The bytes that the tokens 0, 1, … stand for, or a vocabulary of byte pairs.
+  std::variant<std::string, text::Vocabulary> known_;
+};
+
+}  // namespace pipedream::generate
