@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "core/thread.h"
 
@@ -45,7 +46,9 @@ void ThreadPool::for_each(std::size_t count, const std::function<void(std::size_
   help(*work);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return work->done == count; });
-  if (work->failure) std::rethrow_exception(work->failure);
+  // Taken out, so that no thread of the pool releases the exception while the caller reads it.
+  const std::exception_ptr failure = std::exchange(work->failure, nullptr);
+  if (failure) std::rethrow_exception(failure);
 }
 
 void ThreadPool::run(const std::function<void()>& begin) {
@@ -79,7 +82,7 @@ void ThreadPool::help(Work& work) {
     lock.lock();
     if (failure && (!work.failure || piece < work.failed)) {
       work.failed = piece;
-      work.failure = failure;
+      work.failure = std::move(failure);
     }
     if (++work.done == work.count) changed_.notify_all();
   }
