@@ -70,7 +70,7 @@ TEST_F(Generate, SaysWhatIsWrong) {
       {"generate", 2, "generate: wanted the folder of a run, or --model NAME and --weights FILE"},
       {"generate " + run() + " --prompt x", 78, "has no 'x'"},
       {"generate " + run() + " --prompt ''", 2, "the prompt is empty"},
-      {"generate " + run(), 78, "has no "},
+      {"generate " + run() + " --threads 100000 --prompt a", 2, "--threads"},
       {"generate " + run() + " --prompt a --temperature -1", 2, "--temperature: wanted a number"},
       {"generate " + run() + " --prompt a --prompt-file b", 2, "--prompt"},
       {"generate " + run() + " --prompt-file /no/such/file", 74, "/no/such/file"},

@@ -117,13 +117,42 @@ TEST(Tokeniser, OfARunStaysWhenItGoesOn) {
                  run.string())
                 .code,
             0);
-  // A merge that no learning would find.
-  std::string before = read_file(run / "vocabulary.json");
-  before.replace(before.rfind("]\n  ]"), 1, "],\n    [3, 3]");
-  write_file_atomically(run / "vocabulary.json", before);
-  const Answer resumed = call("train --resume " + run.string() + " --minibatches 6");
+  const std::string before = read_file(run / "vocabulary.json");
+  // Other pairs would be learned now.
+  write_file_atomically(file, std::string(4000, 'x') + german());
+  const std::string on = "train --force --minibatches 6 --resume " + run.string();
+  const Answer resumed = call(on);
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(read_file(run / "vocabulary.json"), before);
+  const std::string other = write("other.json", before);
+  EXPECT_EQ(call(on + " --tokeniser " + other).code, 0) << "the same vocabulary in another file";
+  std::string changed = before;
+  changed.replace(changed.rfind("]\n  ]"), 1, "],\n    [3, 3]");
+  write_file_atomically(other, changed);
+  const Answer refused = call(on + " --tokeniser " + other);
+  EXPECT_EQ(refused.code, 78);
+  EXPECT_NE(refused.err.find("is not the vocabulary that the weights were trained with"),
+            std::string::npos)
+      << refused.err;
+}
+
+// The bytes that occur in a text are the tokens, so another text must not have others.
+TEST(Bytes, KeepTheirTokensWhereTheTextIsAnother) {
+  const fs::path run = scratch("bytes");
+  const std::string model =
+      "train --model gpt --hidden 16 --layers 1 --heads 2 --context 8 --vocabulary 40 --batch 8 "
+      "--profile-seconds 0.2 --workers 1 --minibatches 4 --data text:";
+  ASSERT_EQ(call(model + write("first", english()) + " --out " + run.string()).code, 0);
+  const std::string scored = "evaluate " + run.string() + " --held-out 0.5 --json --data text:";
+  // Fewer different bytes, which have the ranks of the text that was trained on.
+  std::string few = english();
+  std::erase(few, 'e');
+  EXPECT_EQ(call(scored + write("few", few)).code, 0);
+  const Answer refused = call(scored + write("more", english() + "ß"));
+  EXPECT_EQ(refused.code, 78);
+  EXPECT_NE(refused.err.find("does not occur in the text that the weights were trained on"),
+            std::string::npos)
+      << refused.err;
 }
 
 TEST(Tokeniser, IsTheSameInAllProcesses) {

@@ -451,7 +451,7 @@ struct Optimiser {
   bool decay_weights_only = false;
   // The decay of the exponential moving average of the weights, such as 0.999. If set, the averages
   // are evaluated and are the weights that train() gives back. They take as much memory as the
-  // weights, which plans do not count. Not for the system "dp-asp".
+  // weights, which plan() does not count. Not for the system "dp-asp".
   std::optional<double> ema{};
   // The learning rate rises in equal steps over so many updates ("500") or epochs ("2epochs"). If
   // empty, it does not.

@@ -46,6 +46,16 @@ const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& d
   return *data.held_out;
 }
 
+// Throws CannotMeet if pictures have other classes than the weights know.
+void want_same_classes(const std::map<std::string, std::string>& known,
+                       const std::map<std::string, std::string>& found) {
+  const auto before = known.find("classes");
+  const auto now = found.find("classes");
+  if (before == known.end() || now == found.end() || before->second == now->second) return;
+  throw CannotMeet("the weights know the classes " + printable(before->second) +
+                   ", and the data has " + printable(now->second) + ": choose other data");
+}
+
 Json json_of(const std::string& model, const std::string& weights, const TrainFlags& flags,
              const EvaluateFlags& given, const Scores& scores) {
   const runtime::Score& score = scores.score;
@@ -108,7 +118,10 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   model::Network network = network_of(flags, settings.entry);
   const TrainedWeights weights = trained_weights(given, network, "evaluate");
   flags.pictures.augment.clear();  // also with --on-training
-  const data::Data opened = data::open_data(flags.data, network, data_options(flags));
+  data::DataOptions options = data_options(flags);
+  options.earlier = model::facts_of_data(weights.metadata);
+  const data::Data opened = data::open_data(flags.data, network, options);
+  want_same_classes(options.earlier, opened.facts);
   if (opened.has_padding) model::ignore_padding(network);
   const data::DataSet& data = chosen_data(given, opened);
   const std::int64_t samples =

@@ -74,14 +74,14 @@ Json json_of(const Writer& writer) {
 }
 
 void continue_prompt(const GenerateFlags& flags, Writer& writer, const data::LanguageModel& task) {
-  const std::string prompt = prompt_of(flags).value_or("\n");
+  const std::string prompt = prompt_of(flags).value_or(writer.codec.usual_beginning());
   const generate::Words words = writer.codec.encode(prompt);
   if (words.empty())
     throw BadUsage("generate: the prompt is empty: give it at least one character");
   std::string text;
   if (!flags.as_json) std::cout << prompt;
   generate::continue_text(writer.predictor, task, words, flags.tokens, flags.sampling,
-                          [&](std::int64_t word) {
+                          writer.codec.writable(), [&](std::int64_t word) {
                             const std::string piece = writer.codec.decode({word});
                             text += piece;
                             if (!flags.as_json) std::cout << piece << std::flush;
@@ -95,6 +95,15 @@ void continue_prompt(const GenerateFlags& flags, Writer& writer, const data::Lan
   json["text"] = in_json(text);
   json["tokens"] = flags.tokens;
   std::cout << json.dump(2) << "\n";
+}
+
+// The lines of a text, without line breaks of any kind.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  for (std::string& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
 }
 
 // The sentences as the network reads them: tokens, the end, and padding.
@@ -126,15 +135,16 @@ void translate_prompt(const GenerateFlags& flags, Writer& writer, const data::Tr
     throw CannotMeet(
         "the network was not trained on sentences with an end: train it with "
         "--data pairs:SOURCE,TARGET");
-  std::vector<std::string> sentences = split(*prompt, '\n');
-  if (!sentences.empty() && sentences.back().empty()) sentences.pop_back();
+  const std::vector<std::string> sentences = lines_of(*prompt);
+  if (sentences.empty()) throw BadUsage("generate: the prompt is empty: give it a sentence");
   const at::Tensor source = source_of(sentences, writer.codec, task.source.shape[1]);
   Json list = Json::array();
   const std::int64_t batch = writer.network.batch;
   for (std::int64_t first = 0; first < source.size(0); first += batch) {
     const auto part = source.slice(0, first, std::min(first + batch, source.size(0)));
-    for (const generate::Words& words : generate::translate(
-             writer.predictor, task, part, {.begin = text::kBeginning, .end = text::kEnd})) {
+    for (const generate::Words& words :
+         generate::translate(writer.predictor, task, part, writer.codec.writable(),
+                             {.begin = text::kBeginning, .end = text::kEnd})) {
       const std::string text = writer.codec.decode(words);
       if (!flags.as_json) std::cout << text << "\n" << std::flush;
       list.push_back({{"source", in_json(sentences[list.size()])}, {"text", in_json(text)}});
@@ -150,6 +160,7 @@ void execute(const GenerateFlags& given, const std::vector<std::string>& rest) {
   TrainedSettings settings = trained_settings(given, rest, "generate");
   model::Network network = network_of(settings.flags, settings.entry);
   TrainedWeights weights = trained_weights(given, network, "generate");
+  check_threads(settings.flags.threads);
   const runtime::Computing computing = computing_of(settings.flags, network);
   const auto task = data::task_of(network);
   if (!task || (!std::holds_alternative<data::LanguageModel>(*task) &&
@@ -173,7 +184,8 @@ void add_generate(CLI::App& app) {
   const auto flags = std::make_shared<GenerateFlags>();
   add_trained_flags(*command, flags);
   CLI::Option* prompt = command->add_option(
-      "--prompt", flags->prompt, "The text to continue [a line break], or a sentence to translate");
+      "--prompt", flags->prompt,
+      "The text to continue [a line break, if the network knows it], or a sentence to translate");
   command
       ->add_option("--prompt-file", flags->prompt_file,
                    "File with that text, or with a sentence a line; - is standard input")

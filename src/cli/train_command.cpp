@@ -51,13 +51,26 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
   if (speaks() && !flags.dry_run) check_space();
 }
 
-// A run that goes on keeps its vocabulary.
+// A run that goes on keeps the tokens of its text.
 void TrainCommand::open_data() {
-  const auto own = start_.run / train::kVocabularyFile;
   data::DataOptions options = data_options(flags_);
-  if (start_.resumed && is_there(own)) options.tokeniser = own.string();
+  if (start_.resumed && train::is_seen(*start_.resumed))
+    options.earlier = model::facts_of_data(train::metadata_of(*start_.resumed));
   data_ = data::open_data(flags_.data, network_, options);
+  want_same_facts(options.earlier);
   if (data_.has_padding) model::ignore_padding(network_);
+}
+
+// Throws CannotMeet if the data of the run to go on with was other data, or prepared otherwise.
+void TrainCommand::want_same_facts(const std::map<std::string, std::string>& before) const {
+  if (before.empty() || flags_.force) return;
+  std::vector<std::string> changed;
+  for (const auto& [name, value] : data_.facts)
+    if (const auto found = before.find(name); found == before.end() || found->second != value)
+      changed.push_back(name);
+  if (changed.empty()) return;
+  throw CannotMeet("--data is not what it was for the checkpoint: its " + joined(changed) +
+                   " (docs/formats.md, weights); --force goes on with it as it is");
 }
 
 // Only the first process prints.

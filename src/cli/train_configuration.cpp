@@ -14,6 +14,7 @@
 #include "core/nearest.h"
 #include "core/text.h"
 #include "data/data_name.h"
+#include "data/data_set.h"
 #include "data/tokeniser.h"
 #include "imported/entry.h"
 #include "report/table.h"
@@ -75,6 +76,13 @@ const std::set<std::string>& of_the_model() {
   static const std::set<std::string> names{"batch",    "plan",    "profile", "split",
                                            "schedule", "weights", "fresh"};
   return names;
+}
+
+// Whether the setting `name` is of other data than `data`, which the command line names.
+bool is_of_other_data(const std::string& name, const std::optional<std::string>& data) {
+  std::string option = name;
+  std::replace(option.begin(), option.end(), '-', '_');
+  return data && !data::takes_option(*data, option);
 }
 
 using GivenOptions = std::set<const CLI::Option*>;
@@ -441,6 +449,9 @@ class Configuration::Selection {
         given_(given_options(command)),
         changing_(changing_options(given_)),
         system_(other_system(command)),
+        data_(command.get_option("--data")->count() == 0
+                  ? std::nullopt
+                  : std::optional(value_text(*command.get_option("--data")))),
         other_model_(file.find("model") != nullptr &&
                      !file.changes(command, {}, {"model"}).empty()) {
     const std::vector<std::string> measured = file.changes(command, options, measured_with());
@@ -453,10 +464,13 @@ class Configuration::Selection {
       if (is_open(setting.name) && is_for_others(setting.name, system_))
         notes_.push_back("--" + setting.name + " of the configuration means nothing to " +
                          system_->name + ": it is left out");
+      else if (is_open(setting.name) && is_of_other_data(setting.name, data_))
+        notes_.push_back("--" + setting.name + " of the configuration means nothing to --data " +
+                         *data_ + ": it is left out");
   }
 
   [[nodiscard]] bool takes(const std::string& name) const {
-    return is_open(name) && !is_for_others(name, system_) &&
+    return is_open(name) && !is_for_others(name, system_) && !is_of_other_data(name, data_) &&
            (name != "profile" || takes_profile_) && (name != "plan" || takes_plan_);
   }
   [[nodiscard]] bool takes_options() const { return !other_model_; }
@@ -507,9 +521,10 @@ class Configuration::Selection {
   const Configuration& file_;
   const CLI::App& command_;
   Use use_;
-  GivenOptions given_;             // by the command line
-  GivenOptions changing_;          // see changing_options()
-  const systems::System* system_;  // the system that the command line names, or null
+  GivenOptions given_;               // by the command line
+  GivenOptions changing_;            // see changing_options()
+  const systems::System* system_;    // the system that the command line names, or null
+  std::optional<std::string> data_;  // what the command line names, if it names any
   bool other_model_;
   bool takes_plan_ = false;
   bool takes_profile_ = false;

@@ -6,7 +6,6 @@
 #include "cli/train_configuration.h"
 #include "core/error.h"
 #include "core/file.h"
-#include "data/tokeniser.h"
 #include "model/weights_file.h"
 #include "train/initial_weights.h"
 #include "train/resume.h"
@@ -29,13 +28,6 @@ void want_folder(const std::vector<std::string>& rest) {
   }
 }
 
-// The tokeniser of a run: the vocabulary that it has learned, also for other text.
-std::string tokeniser_of(const fs::path& run, const TrainFlags& flags) {
-  if (!data::takes_tokeniser(flags.data)) return "";
-  const fs::path learned = run / train::kVocabularyFile;
-  return is_there(learned) ? learned.string() : flags.tokeniser;
-}
-
 // Reads the configuration that the run folder has, as `train --config` does.
 TrainedSettings read_settings(const TrainedFlags& given, const fs::path& run,
                               const std::vector<std::string>& rest, const std::string& command) {
@@ -56,11 +48,9 @@ TrainedSettings read_settings(const TrainedFlags& given, const fs::path& run,
     throw BadUsage(command + ": wanted the folder of a run, or --model NAME and --weights FILE");
   model::NetworkEntry entry = network_named(flags->model);
   flags->options = model_options(train.remaining(), entry.options, flag_names(train));
-  const bool names_tokeniser = !flags->tokeniser.empty();
   if (configuration) {
     configuration->want_options(entry.options, train);
     configuration->fill_in(train, *flags, Use::kRepeat);
-    if (!names_tokeniser) flags->tokeniser = tokeniser_of(run, *flags);
   }
   return {*flags, std::move(entry)};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "core/thread.h"
@@ -19,11 +20,15 @@ struct ThreadPool::Work {
 };
 
 ThreadPool::ThreadPool(int threads, const char* name, std::function<void()> begin) {
-  for (int i = 0; i < threads; ++i)
-    threads_.emplace_back([this, name, begin] {
-      name_thread(name);
-      run(begin);
-    });
+  try {
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this, name, begin] {
+        name_thread(name);
+        run(begin);
+      });
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are, and the caller, do the work.
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -16,8 +16,8 @@ namespace pipedream {
 // while there is no work.
 class ThreadPool {
  public:
-  // Starts `threads` threads, which may be 0. Each first calls `begin`. `name` is what top and gdb
-  // show; Linux takes at most 15 characters.
+  // Starts `threads` threads, which may be 0, or fewer if the system gives no more. Each first
+  // calls `begin`. `name` is what top and gdb show; Linux takes at most 15 characters.
   ThreadPool(
       int threads, const char* name, std::function<void()> begin = [] {});
   // Requires that no for_each() is running.
@@ -38,7 +38,7 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable changed_;         // there is work, a piece is done, or the pool ends
-  std::deque<std::shared_ptr<Work>> open_;  // that has pieces to begin
+  std::deque<std::shared_ptr<Work>> open_;  // calls that have pieces which nobody has begun
   bool ends_ = false;
   std::vector<std::thread> threads_;
 };

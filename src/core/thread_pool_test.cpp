@@ -1,7 +1,7 @@
 #include "core/thread_pool.h"
 
 #include <atomic>
-#include <latch>
+#include <chrono>
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,16 @@ TEST(ThreadPool, DoesEachPieceOnce) {
 
 TEST(ThreadPool, DoesAsManyPiecesAtATimeAsThereAreThreadsWithTheCaller) {
   ThreadPool pool(2, "pd-test");
-  std::latch all(3);
-  pool.for_each(3, [&](std::size_t) { all.arrive_and_wait(); });
+  std::atomic<int> begun = 0;
+  std::atomic<int> met = 0;
+  pool.for_each(3, [&](std::size_t) {
+    ++begun;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (begun < 3 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (begun == 3) ++met;
+  });
+  EXPECT_EQ(met, 3);
 }
 
 TEST(ThreadPool, ThrowsTheFailureOfTheLowestPieceAfterAllAreDone) {

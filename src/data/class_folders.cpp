@@ -92,17 +92,25 @@ void want_classes(const std::vector<std::string>& some, const std::vector<std::s
                     printable(name) + "' here");
 }
 
+// Throws IoError if the system does not say.
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) throw IoError(path.string() + ": " + error.message());
+  return status.type() == fs::file_type::directory;
+}
+
 }  // namespace
 
 ClassFolders read_class_folders(const fs::path& folder) {
-  const bool has_sets = fs::is_directory(folder / "train") && !folders_in(folder / "train").empty();
+  const bool has_sets = is_folder(folder / "train") && !folders_in(folder / "train").empty();
   const fs::path training = has_sets ? folder / "train" : folder;
   ClassFolders found{folders_in(training)};
   if (found.classes.size() < 2)
     throw BadFile(training.string() + ": wanted a folder for each of two or more classes, found " +
                   counted(static_cast<std::int64_t>(found.classes.size()), "folder", "folders"));
   for (const char* name : {"val", "test"}) {
-    if (!has_sets || found.held_out || !fs::is_directory(folder / name)) continue;
+    if (!has_sets || found.held_out || !is_folder(folder / name)) continue;
     const auto classes = folders_in(folder / name);
     want_classes(found.classes, classes, folder / name);
     want_classes(classes, found.classes, training);

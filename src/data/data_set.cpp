@@ -1,5 +1,6 @@
 #include "data/data_set.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/error.h"
@@ -59,22 +60,38 @@ class WholeMinibatches final : public DataSet {
   std::int64_t samples_;
 };
 
-// Pictures of these kinds are changed by `augment`.
-bool has_pictures(const std::string& kind) {
-  return kind == "idx" || kind == "cifar" || kind == "images";
+// Options that not all data has: which kinds have them, and how a message names these.
+struct OfSomeKinds {
+  const char* option;
+  std::vector<std::string> kinds;
+  const char* purpose;
+};
+
+const std::vector<OfSomeKinds>& of_some_kinds() {
+  static const char* kFiles = "is for pictures in files: for images:DIR";
+  static const std::vector<OfSomeKinds> options{
+      {"tokeniser", {"text", "pairs"}, "is for text:FILE and pairs:FILE,FILE"},
+      {"augment",
+       {"idx", "cifar", "images"},
+       "changes pictures: it is for idx:DIR, cifar:DIR and images:DIR"},
+      {"skip_bad", {"images"}, kFiles},
+      {"pixel_mean", {"images"}, kFiles},
+      {"pixel_deviation", {"images"}, kFiles}};
+  return options;
 }
 
-// Throws BadUsage for picture options that data of this kind does not have.
-void check_picture_options(const std::string& kind, const PictureOptions& options) {
-  if (!options.augment.empty() && !has_pictures(kind))
-    throw BadUsage("`augment` changes pictures: it is for idx:DIR, cifar:DIR and images:DIR");
-  const auto want_files = [&](bool is_given, const char* option) {
-    if (is_given && kind != "images")
-      throw BadUsage(std::string(option) + " is for pictures in files: for images:DIR");
-  };
-  want_files(options.skip_bad, "`skip_bad`");
-  want_files(!options.pixel_mean.empty(), "`pixel_mean`");
-  want_files(!options.pixel_deviation.empty(), "`pixel_deviation`");
+// Throws BadUsage for options that the data does not have.
+void check_options(const std::string& spec, const DataOptions& options) {
+  const std::map<std::string, bool> given{
+      {"tokeniser", !options.tokeniser.empty()},
+      {"augment", !options.pictures.augment.empty()},
+      {"skip_bad", options.pictures.skip_bad},
+      {"pixel_mean", !options.pictures.pixel_mean.empty()},
+      {"pixel_deviation", !options.pictures.pixel_deviation.empty()}};
+  for (const OfSomeKinds& some : of_some_kinds())
+    if (given.at(some.option) && !takes_option(spec, some.option))
+      throw BadUsage("`" + std::string(some.option) + "` " + some.purpose + ", and the data is " +
+                     (spec.empty() ? "made up" : printable(spec)) + ": leave it out");
 }
 
 Augmenter augmenter_of(const DataOptions& options) {
@@ -100,11 +117,11 @@ constexpr DataKind kDataKinds[] = {
      }},
     {"text", "FILE",
      [](const std::string& path, const model::Network& n, const DataOptions& o) {
-       return open_text(path, n, o.held_out.value_or(kHeldOutShare), o.tokeniser);
+       return open_text(path, n, o.held_out.value_or(kHeldOutShare), o.tokeniser, o.earlier);
      }},
     {"pairs", "FILE,FILE",
      [](const std::string& list, const model::Network& n, const DataOptions& o) {
-       return open_pairs(files_in(list), n, o.held_out, o.tokeniser);
+       return open_pairs(files_in(list), n, o.held_out, o.tokeniser, o.earlier);
      }},
     {"safetensors", "FILE",
      [](const std::string& list, const model::Network& n, const DataOptions& o) {
@@ -116,12 +133,9 @@ constexpr DataKind kDataKinds[] = {
      }}};
 
 Data open_any(const std::string& spec, const model::Network& network, const DataOptions& options) {
-  if (!options.tokeniser.empty() && !takes_tokeniser(spec))
-    throw BadUsage("`tokeniser` is for text:FILE and pairs:FILE,FILE, and the data is " +
-                   (spec.empty() ? "made up" : printable(spec)) + ": leave it out");
+  check_options(spec, options);
   if (spec.empty() || spec == "synthetic") {
     want_no_share(options.held_out, "made-up data");
-    check_picture_options("synthetic", options.pictures);
     return open_synthetic(network, options.seed);
   }
   const std::size_t colon = spec.find(':');
@@ -131,7 +145,6 @@ Data open_any(const std::string& spec, const model::Network& network, const Data
   for (const DataKind& known : kDataKinds) {
     names.emplace_back(known.name);
     if (kind != known.name) continue;
-    check_picture_options(kind, options.pictures);
     if (path.empty())
       throw BadUsage("the data set '" + kind + "' needs a " +
                      (known.argument == std::string("DIR") ? "folder" : "file") + ": write " +
@@ -149,6 +162,14 @@ Data open_any(const std::string& spec, const model::Network& network, const Data
 }
 
 }  // namespace
+
+bool takes_option(const std::string& spec, const std::string& option) {
+  const std::string kind = spec.substr(0, spec.find(':'));
+  for (const OfSomeKinds& some : of_some_kinds())
+    if (option == some.option)
+      return std::find(some.kinds.begin(), some.kinds.end(), kind) != some.kinds.end();
+  return true;
+}
 
 std::int64_t share_of(std::int64_t all, double share) {
   return static_cast<std::int64_t>(static_cast<double>(all) * share);

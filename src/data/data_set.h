@@ -74,11 +74,18 @@ struct Data {
 
 // How data is opened, besides where it is.
 struct DataOptions {
-  std::uint64_t seed = 0;          // of data that is made up
+  std::uint64_t seed = 0;          // of data that is made up, and of `pictures.augment`
   std::optional<double> held_out;  // the share that is held out; 0 for none
   PictureOptions pictures{};       // of data that has pictures
   std::string tokeniser{};         // of text (data/tokeniser.h); empty for the data's own default
+  // Data::facts of the data that the network's weights were trained with, if they were. Text then
+  // becomes the tokens that the weights know.
+  std::map<std::string, std::string> earlier{};
 };
+
+// Whether the data that `spec` names has this option of DataOptions: "tokeniser", "augment",
+// "skip_bad", "pixel_mean" or "pixel_deviation". True for all other options.
+[[nodiscard]] bool takes_option(const std::string& spec, const std::string& option);
 
 // Opens the data that `spec` names for `network`:
 //   "synthetic" or ""  generated from `DataOptions::seed` (data/synthetic.h)
@@ -89,12 +96,10 @@ struct DataOptions {
 //   "text:FILE"        characters or tokens for language models (data/text.h)
 //   "pairs:FILE,FILE[,FILE,FILE]"  sentences and their translations (data/pairs.h)
 //   "safetensors:FILE[,FILE]", "npy:FILE,…"  tensors of any kind (data/tensor_files.h)
-// Throws BadUsage, suggesting the nearest
-// name, for any other `spec`, for a share of data that has held-out samples of its own, for a
-// tokeniser of data that is no text, and for picture options of data that has no pictures, or does
-// not have them in files;
-// CannotMeet if the data does not fit the network; IoError or BadFile if a file cannot be read or
-// its content is wrong.
+// Throws BadUsage, suggesting the nearest name, for any other `spec`, for a share of data that has
+// held-out samples of its own, and for options that the data does not have (takes_option). Throws
+// CannotMeet if the data does not fit the network, and IoError or BadFile if a file cannot be read
+// or its content is wrong.
 [[nodiscard]] Data open_data(const std::string& spec, const model::Network& network,
                              const DataOptions& options = {});
 

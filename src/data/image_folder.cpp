@@ -8,6 +8,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include "core/checksum.h"
 #include "core/document.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kColours = 3;
-// Beside the thread that loads. More would compete with the workers, and with those of others.
+// The threads that decode beside the one that loads. More would take cores from those that compute.
 constexpr std::size_t kMostDecodingThreads = 7;
 constexpr std::size_t kSkippedToLog = 10;
 constexpr std::int64_t kLeastBetweenLines = 1000;  // pictures that are checked between log lines
@@ -129,7 +130,7 @@ std::shared_ptr<ThreadPool> decoding_threads() {
   const std::size_t cores = own_units().size();
   const std::size_t count = cores == 0 ? 0 : std::min(cores - 1, kMostDecodingThreads);
   return std::make_shared<ThreadPool>(static_cast<int>(count), "pd-pictures",
-                                      [] { model::use_threads(1); });
+                                      [] { model::use_no_other_thread(); });
 }
 
 // The numbers of `text`, one for each colour. `usual` if the text is empty.
@@ -195,8 +196,10 @@ void leave_out_bad(LabelledFiles& files, ThreadPool& threads, std::vector<std::s
     good.names.push_back(files.names[i]);
     good.labels.push_back(files.labels[i]);
   }
-  if (good.names.empty())
-    throw BadFile(files.folder.string() + ": no picture can be decoded; the first: " + wrong[0]);
+  for (std::size_t i = 0; i < wrong.size(); ++i)
+    if (!wrong[i].empty() &&
+        !std::binary_search(good.labels.begin(), good.labels.end(), files.labels[i]))
+      throw BadFile("no picture of a class can be decoded; one of them: " + wrong[i]);
   files = std::move(good);
 }
 
@@ -221,6 +224,18 @@ DividedFiles two_sets(ClassFolders folders, const fs::path& where,
            " are trained on, the other " + std::to_string(held_out) +
            ", of all classes, are held out");
   return hold_out(folders.training, held_out);
+}
+
+// A checksum of the names and labels of all files, so that two lists can be compared.
+std::string checksum_of_lists(const ClassFolders& folders) {
+  Checksum sum;
+  for (const LabelledFiles* files :
+       {&folders.training, folders.held_out ? &*folders.held_out : nullptr}) {
+    if (files == nullptr) continue;
+    for (std::size_t i = 0; i < files->names.size(); ++i)
+      sum.add(std::to_string(files->labels[i]) + " " + files->names[i] + std::string(1, '\0'));
+  }
+  return sum.text();
 }
 
 std::map<std::string, std::string> facts_of_images(const std::vector<std::string>& classes,
@@ -260,6 +275,7 @@ Data open_image_folder(const fs::path& folder, const model::Network& network,
     log_skipped(data.skipped);
   }
   data.facts = facts_of_images(folders.classes, normalisation, task.values.shape);
+  data.facts["files"] = checksum_of_lists(folders);
   DividedFiles sets = two_sets(std::move(folders), folder, options.held_out);
   const PixelValues values = pixel_values(normalisation);
   data.training =

@@ -13,8 +13,9 @@ namespace pipedream::data {
 namespace {
 
 constexpr std::int64_t kImageChannels = 3;
-// Of a picture that is longer than this many times its other side, only the middle of so many times
-// is resized: the rest of a line of pixels would fill the memory.
+// A very long and thin picture, resized until its short side covers the network's, would fill the
+// memory. So only the middle of a picture is resized, at most this many times as long as it is
+// wide.
 constexpr std::int64_t kLongest = 16;
 
 // The picture's bytes as a tensor [1, 3, rows, columns], which refers to them.

@@ -193,7 +193,8 @@ std::vector<std::string_view> lines_to_learn_from(const PairOfFiles& files, std:
 }  // namespace
 
 Data open_pairs(const std::vector<fs::path>& files, const model::Network& network,
-                std::optional<double> held_out_share, const std::string& tokeniser) {
+                std::optional<double> held_out_share, const std::string& tokeniser,
+                const std::map<std::string, std::string>& earlier) {
   if (files.size() != 2 && files.size() != 4)
     throw BadUsage("pairs: wanted two files, or four of which the last two are held out, found " +
                    std::to_string(files.size()) + ": write pairs:SOURCE,TRANSLATION");
@@ -210,7 +211,7 @@ Data open_pairs(const std::vector<fs::path>& files, const model::Network& networ
   const std::int64_t known = std::min({task.source.bound, task.target.bound, task.labels.bound});
   const std::string name = tokeniser.empty() ? default_tokeniser(known, network) : tokeniser;
   const Vocabulary vocabulary =
-      vocabulary_for(name, lines_to_learn_from(first, training), known, network);
+      vocabulary_for(name, earlier, lines_to_learn_from(first, training), known, network);
   Data data{encoded_pairs({first, 0, training, "to train on"}, *vocabulary, task), nullptr};
   if (second)
     data.held_out = encoded_pairs({*second, 0, second->count(), "to hold out"}, *vocabulary, task);

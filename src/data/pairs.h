@@ -12,7 +12,8 @@ namespace pipedream::data {
 // Reads two files of which line i of one is the translation of line i of the other. The last lines
 // are held out: `held_out_share` of them, or a tenth. A second pair of files, if there is one, is
 // held out instead. Both languages have one vocabulary: that of `tokeniser` (data/tokeniser.h),
-// learned from the lines to train on; without one, as many tokens as the network knows.
+// learned from the lines to train on; without one, as many tokens as the network knows. If
+// `earlier` (DataOptions::earlier) has a vocabulary, it is used again.
 //
 // The source is the tokens of its sentence and the end; the decoder reads the beginning and the
 // tokens of the translation; the labels are these tokens and the end. What is left of a row is
@@ -26,6 +27,7 @@ namespace pipedream::data {
 [[nodiscard]] Data open_pairs(const std::vector<std::filesystem::path>& files,
                               const model::Network& network,
                               std::optional<double> held_out_share = std::nullopt,
-                              const std::string& tokeniser = "");
+                              const std::string& tokeniser = "",
+                              const std::map<std::string, std::string>& earlier = {});
 
 }  // namespace pipedream::data

@@ -35,6 +35,19 @@ Alphabet alphabet_of(const std::string& text) {
   return alphabet;
 }
 
+// The bytes that weights know, which `digits` has. Throws CannotMeet if `text` has another one.
+Alphabet earlier_alphabet(const std::string& digits, const std::string& text,
+                          const std::filesystem::path& file) {
+  const auto bytes = from_hex(digits);
+  if (!bytes) throw BadFile("the weights' data.tokens: wanted pairs of hexadecimal digits");
+  const std::size_t other = text.find_first_not_of(*bytes);
+  if (other != text.npos)
+    throw CannotMeet(file.string() + ": byte " + std::to_string(other) + " is 0x" +
+                     to_hex(text.substr(other, 1)) +
+                     ", which does not occur in the text that the weights were trained on");
+  return alphabet_of(*bytes);
+}
+
 Tokens tokens_of(const std::string& text, const Alphabet& alphabet) {
   Tokens tokens(text.size());
   std::transform(text.begin(), text.end(), tokens.begin(),
@@ -53,17 +66,21 @@ std::unique_ptr<const DataSet> encoded(std::string_view text, const text::Vocabu
 }  // namespace
 
 Data open_text(const std::filesystem::path& file, const model::Network& network,
-               double held_out_share, const std::string& tokeniser) {
+               double held_out_share, const std::string& tokeniser,
+               const std::map<std::string, std::string>& earlier) {
   const LanguageModel task = language_model(network, "text is");
   const std::string text = read_file(file);
   const auto held_out =
       static_cast<std::size_t>(share_of(static_cast<std::int64_t>(text.size()), held_out_share));
   const std::string held_out_part = "the held-out end of " + file.string();
   const std::string training_part = "the part of " + file.string() + " to train on";
-  if (!tokeniser.empty()) {
+  if (!tokeniser.empty() && earlier.contains("tokens"))
+    throw CannotMeet("`tokeniser`: the weights were trained on the bytes of a text: leave it out");
+  if (!tokeniser.empty() || earlier.contains("vocabulary")) {
     const std::string_view part = std::string_view(text).substr(0, text.size() - held_out);
-    const Vocabulary vocabulary = vocabulary_for(
-        tokeniser, std::span(&part, 1), std::min(task.tokens.bound, task.labels.bound), network);
+    const Vocabulary vocabulary =
+        vocabulary_for(tokeniser, earlier, std::span(&part, 1),
+                       std::min(task.tokens.bound, task.labels.bound), network);
     Data data{encoded(part, *vocabulary, training_part, task), nullptr};
     if (held_out_share > 0)
       data.held_out =
@@ -71,7 +88,9 @@ Data open_text(const std::filesystem::path& file, const model::Network& network,
     data.set_vocabulary(vocabulary);
     return data;
   }
-  const Alphabet alphabet = alphabet_of(text);
+  const Alphabet alphabet = earlier.contains("tokens")
+                                ? earlier_alphabet(earlier.at("tokens"), text, file)
+                                : alphabet_of(text);
   want_vocabulary(
       alphabet.count(),
       file.string() + " has " + std::to_string(alphabet.count()) + " different characters", task,

@@ -13,11 +13,15 @@ namespace pipedream::data {
 // the file's bytes, its end, is held out. The network reads T tokens per sample: sample i begins at
 // position i·T, its labels at position i·T + 1.
 //
+// `earlier` is DataOptions::earlier: its vocabulary, or its bytes, are used again.
+//
 // Throws IoError if the file cannot be read. Throws CannotMeet if the network is no language model,
-// if the file has more different tokens than the network knows, or if the training or held-out part
-// is too short for one sample. vocabulary_for() says what is thrown for a tokeniser.
+// if the file has a byte that `earlier` has not, or more different tokens than the network knows,
+// or if the training or held-out part is too short for one sample. vocabulary_for() says what is
+// thrown for a tokeniser.
 [[nodiscard]] Data open_text(const std::filesystem::path& file, const model::Network& network,
                              double held_out_share = kHeldOutShare,
-                             const std::string& tokeniser = "");
+                             const std::string& tokeniser = "",
+                             const std::map<std::string, std::string>& earlier = {});
 
 }  // namespace pipedream::data

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/text.h"
 #include "data/token_set.h"
 #include "text/vocabulary_file.h"
@@ -27,19 +28,25 @@ std::size_t tokens_to_learn(const std::string& tokeniser) {
 
 }  // namespace
 
-bool takes_tokeniser(const std::string& data) {
-  return data.starts_with("text:") || data.starts_with("pairs:");
-}
-
 bool is_vocabulary_file(const std::string& tokeniser) {
   return !tokeniser.empty() && !tokeniser.starts_with(kLearnedTokeniser);
 }
 
-Vocabulary vocabulary_for(const std::string& tokeniser, std::span<const std::string_view> training,
-                          std::int64_t known, const model::Network& network) {
+Vocabulary vocabulary_for(const std::string& tokeniser,
+                          const std::map<std::string, std::string>& earlier,
+                          std::span<const std::string_view> training, std::int64_t known,
+                          const model::Network& network) {
+  const auto kept = earlier.find("vocabulary");
   const auto made = std::make_shared<const text::Vocabulary>(
-      is_vocabulary_file(tokeniser) ? text::read_vocabulary(tokeniser)
-                                    : text::learn_vocabulary(training, tokens_to_learn(tokeniser)));
+      kept != earlier.end() ? text::parse_vocabulary(kept->second, "the weights' data.vocabulary")
+      : is_vocabulary_file(tokeniser)
+          ? text::read_vocabulary(tokeniser)
+          : text::learn_vocabulary(training, tokens_to_learn(tokeniser)));
+  // A file that is gone was the one that the vocabulary is from.
+  if (kept != earlier.end() && is_vocabulary_file(tokeniser) && is_there(tokeniser) &&
+      !(text::read_vocabulary(tokeniser) == *made))
+    throw CannotMeet("`tokeniser` " + printable(tokeniser) +
+                     " is not the vocabulary that the weights were trained with: leave it out");
   const auto size = static_cast<std::int64_t>(made->size());
   want_vocabulary(size, "the vocabulary " + printable(tokeniser) + " has " + std::to_string(size),
                   known, network);

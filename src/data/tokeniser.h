@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,19 +18,19 @@ namespace pipedream::data {
 // the file of a vocabulary (docs/formats.md, vocabulary).
 inline constexpr std::string_view kLearnedTokeniser = "bpe:";
 
-// Whether the data that `data` names is text, which a tokeniser can be chosen for.
-[[nodiscard]] bool takes_tokeniser(const std::string& data);
-
 // Whether `tokeniser` is the name of a file.
 [[nodiscard]] bool is_vocabulary_file(const std::string& tokeniser);
 
 using Vocabulary = std::shared_ptr<const text::Vocabulary>;
 
-// Returns the vocabulary that `tokeniser` names. `training` are the texts to train on: a vocabulary
+// Returns the vocabulary of `earlier` (DataOptions::earlier) if it has one, and else the one that
+// `tokeniser` names. `training` are the texts to train on: a vocabulary
 // that is learned depends on them alone, so all workers learn the same. Throws BadUsage if it names
 // a number of tokens that cannot be learned, IoError or BadFile if a file cannot be read, and
-// CannotMeet if the network knows fewer tokens, `known`, than the vocabulary has.
+// CannotMeet if the network knows fewer tokens, `known`, than the vocabulary has, or if `tokeniser`
+// is a file with another vocabulary than that of `earlier`.
 [[nodiscard]] Vocabulary vocabulary_for(const std::string& tokeniser,
+                                        const std::map<std::string, std::string>& earlier,
                                         std::span<const std::string_view> training,
                                         std::int64_t known, const model::Network& network);
 

@@ -46,6 +46,16 @@ Words places_in(const std::string& bytes, std::string_view text) {
 
 Codec::Codec(const Metadata& metadata) : known_(known_in(metadata)) {}
 
+std::string Codec::usual_beginning() const {
+  const auto* bytes = std::get_if<std::string>(&known_);
+  return bytes == nullptr || bytes->find('\n') != bytes->npos ? "\n" : bytes->substr(0, 1);
+}
+
+Range Codec::writable() const {
+  const std::int64_t special = has_special() ? text::kFirstByte : 0;
+  return {special, tokens() - special};
+}
+
 std::int64_t Codec::tokens() const {
   const auto* bytes = std::get_if<std::string>(&known_);
   return static_cast<std::int64_t>(bytes != nullptr ? bytes->size()

@@ -21,6 +21,10 @@ class Codec {
   // what it says is wrong.
   explicit Codec(const std::map<std::string, std::string>& metadata);
 
+  // The text to continue where nobody names one: a line break, or the first byte that occurs.
+  [[nodiscard]] std::string usual_beginning() const;
+  // The tokens that stand for text.
+  [[nodiscard]] Range writable() const;
   // How many tokens there are.
   [[nodiscard]] std::int64_t tokens() const;
   // Throws CannotMeet if the text has a byte that did not occur in the text that was trained on.

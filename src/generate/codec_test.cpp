@@ -14,6 +14,11 @@ TEST(Codec, ReadsTheBytesThatOccurredInTheText) {
   const Codec codec({{"data.tokens", to_hex("\n abz")}});
   EXPECT_EQ(codec.tokens(), 5);
   EXPECT_FALSE(codec.has_special());
+  EXPECT_EQ(codec.usual_beginning(), "\n");
+  EXPECT_EQ(
+      Codec(std::map<std::string, std::string>{{"data.tokens", to_hex("xy")}}).usual_beginning(),
+      "x");
+  EXPECT_EQ(codec.writable().count, 5);
   EXPECT_EQ(codec.encode("zab\n"), (Words{4, 2, 3, 0}));
   EXPECT_EQ(codec.decode({4, 2, 9, 3, 0}), "zab\n") << "token 9 stands for nothing";
   EXPECT_EQ(test::message_of<CannotMeet>([&] { (void)codec.encode("c"); }),
@@ -27,6 +32,8 @@ TEST(Codec, ReadsAVocabulary) {
   const text::Vocabulary vocabulary = text::learn_vocabulary(std::span(&text, 1), 262);
   const Codec codec({{"data.vocabulary", text::to_json(vocabulary)}, {"model", "gpt"}});
   EXPECT_TRUE(codec.has_special());
+  EXPECT_EQ(codec.writable().first, text::kFirstByte);
+  EXPECT_EQ(codec.writable().first + codec.writable().count, codec.tokens());
   EXPECT_EQ(codec.tokens(), static_cast<std::int64_t>(vocabulary.size()));
   EXPECT_EQ(codec.decode(codec.encode("abba \xff")), "abba \xff");
   Words words = codec.encode("ab");

@@ -72,7 +72,7 @@ TEST(Generate, ContinuesATextByTheWordsThatTheNetworkExpectsMost) {
     Predictor predictor(network, random_weights(network, 3), at::kCPU);
     const std::int64_t window = task.tokens.shape[1];
     Words text{5, 2};
-    continue_text(predictor, task, text, window - 2, {},
+    continue_text(predictor, task, text, window - 2, {}, {0, 31},
                   [&](std::int64_t word) { text.push_back(word); });
     ASSERT_EQ(text.size(), static_cast<std::size_t>(window)) << name;
     const at::Tensor scores =
@@ -88,7 +88,8 @@ TEST(Generate, GoesOnAfterMoreWordsThanTheNetworkReads) {
   const auto task = std::get<data::LanguageModel>(*data::task_of(network));
   Predictor predictor(network, random_weights(network, 3), at::kCPU);
   Words text{1};
-  continue_text(predictor, task, text, 20, {}, [&](std::int64_t word) { text.push_back(word); });
+  continue_text(predictor, task, text, 20, {}, {0, 31},
+                [&](std::int64_t word) { text.push_back(word); });
   ASSERT_EQ(text.size(), 21u);
   const auto window = static_cast<std::size_t>(task.tokens.shape[1]);
   const Words last(text.end() - 1 - static_cast<std::ptrdiff_t>(window), text.end() - 1);
@@ -106,11 +107,11 @@ TEST(Generate, TranslatesSentencesOfABatchEachAsIfItWereAlone) {
   const std::int64_t length = task.source.shape[1];
   const at::Tensor source = at::randint(3, 23, {3, length}, at::kLong);
   const Ends ends{.begin = 1, .end = 2};
-  const std::vector<Words> all = translate(predictor, task, source, ends);
+  const std::vector<Words> all = translate(predictor, task, source, {0, 23}, ends);
   ASSERT_EQ(all.size(), 3u);
   for (std::int64_t i = 0; i < 3; ++i) {
     const Words& words = all[static_cast<std::size_t>(i)];
-    EXPECT_EQ(translate(predictor, task, source.slice(0, i, i + 1), ends)[0], words);
+    EXPECT_EQ(translate(predictor, task, source.slice(0, i, i + 1), {0, 23}, ends)[0], words);
     at::Tensor target = at::full({1, length}, ends.begin, at::kLong);
     for (std::size_t t = 0; t + 1 < words.size(); ++t)
       target[0][static_cast<std::int64_t>(t) + 1] = words[t];
@@ -133,7 +134,17 @@ TEST(Generate, EndsATranslationAtTheEnd) {
   };
   Predictor predictor(network, zeros, at::kCPU);
   const at::Tensor source = at::full({1, task.source.shape[1]}, 5, at::kLong);
-  EXPECT_EQ(translate(predictor, task, source, {})[0], Words{});
+  EXPECT_EQ(translate(predictor, task, source, {3, 20}, {})[0], Words{});
+}
+
+TEST(Generate, WritesOnlyWhatStandsForText) {
+  const model::Network network = data::small_network("gpt", {}, 1);
+  const auto task = std::get<data::LanguageModel>(*data::task_of(network));
+  Predictor predictor(network, random_weights(network, 3), at::kCPU);
+  continue_text(predictor, task, {5}, 40, {.temperature = 50}, {3, 4}, [](std::int64_t word) {
+    EXPECT_GE(word, 3);
+    EXPECT_LT(word, 7);
+  });
 }
 
 TEST(Predictor, RefusesNetworksThatPredictNoWordsAndWeightsThatLackATensor) {

@@ -6,14 +6,27 @@
 
 namespace pipedream::model {
 
+namespace {
+
+// Calls a function of the OpenMP runtime that libtorch brings along. We link with none, so it is
+// looked up by name.
+void tell_openmp(const char* function, int number) {
+  const auto found = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, function));
+  if (found != nullptr) found(number);
+}
+
+}  // namespace
+
 void use_threads(int count) {
   at::set_num_threads(count);
-  // The function belongs to the OpenMP runtime that libtorch brings along. We link with none, so it
-  // is looked up by name. With 0 active levels every parallel region runs on one thread.
-  using SetLevels = void (*)(int);
-  const auto set_levels =
-      reinterpret_cast<SetLevels>(::dlsym(RTLD_DEFAULT, "omp_set_max_active_levels"));
-  if (set_levels != nullptr) set_levels(count == 1 ? 0 : 1);
+  // With 0 active levels every parallel region runs on one thread.
+  tell_openmp("omp_set_max_active_levels", count == 1 ? 0 : 1);
+}
+
+void use_no_other_thread() {
+  // The first call on a thread gives it the process's number of threads.
+  (void)at::get_num_threads();
+  tell_openmp("omp_set_num_threads", 1);
 }
 
 }  // namespace pipedream::model

@@ -3,10 +3,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
@@ -39,6 +42,34 @@ TEST(UseThreads, OneMeansOne) {
                         "\"$(readlink /proc/$PPID/exe)\" --gtest_brief=1 "
                         "--gtest_also_run_disabled_tests --gtest_filter=UseThreads.DISABLED_*"),
             0);
+}
+
+// How many threads libtorch divides work among.
+std::size_t threads_in_use() {
+  std::mutex mutex;
+  std::set<std::thread::id> found;
+  at::parallel_for(0, 64, 1, [&](std::int64_t, std::int64_t) {
+    const std::lock_guard lock(mutex);
+    found.insert(std::this_thread::get_id());
+  });
+  return found.size();
+}
+
+TEST(UseNoOtherThread, LeavesTheOthersTheirThreads) {
+  std::thread([] {
+    use_threads(2);
+    std::size_t of_helper = 0;
+    std::thread([&] {
+      use_no_other_thread();
+      of_helper = threads_in_use();
+    }).join();
+    EXPECT_EQ(of_helper, 1u);
+    EXPECT_EQ(threads_in_use(), 2u);
+    std::thread([] {
+      EXPECT_EQ(at::get_num_threads(), 2) << "of threads that begin later";
+    }).join();
+  }).join();
+  use_threads(1);
 }
 
 }  // namespace

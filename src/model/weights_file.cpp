@@ -34,6 +34,7 @@ std::string name_of(at::ScalarType type, const std::string& tensor) {
 
 constexpr const char* kSecondName = "second_name.";
 constexpr const char* kNotInStateDict = "not_in_state_dict.";
+constexpr const char* kOfData = "data.";
 
 }  // namespace
 
@@ -156,6 +157,13 @@ void write_weights(const std::filesystem::path& path, const NamedTensors& tensor
   write_file_atomically(path, content);
 }
 
+WeightsMetadata facts_of_data(const WeightsMetadata& metadata) {
+  WeightsMetadata facts;
+  for (const auto& [name, value] : metadata)
+    if (name.starts_with(kOfData)) facts[name.substr(std::strlen(kOfData))] = value;
+  return facts;
+}
+
 WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data) {
   // "pt" tells loaders of other projects that tensors are laid out as PyTorch's are.
   WeightsMetadata metadata{{"format", "pt"}, {"writer", "pipedream"}, {"model", network.name}};
@@ -163,7 +171,7 @@ WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data)
   for (const auto& [second, name] : network.second_names) metadata[kSecondName + second] = name;
   for (const std::string& name : network.not_in_state_dict) metadata[kNotInStateDict + name] = "";
   for (const auto& [name, value] : network.facts) metadata["model." + name] = value;
-  for (const auto& [name, value] : data) metadata["data." + name] = value;
+  for (const auto& [name, value] : data) metadata[kOfData + name] = value;
   return metadata;
 }
 

@@ -76,6 +76,9 @@ class WeightsReader {
 // (Network::not_in_state_dict). `metadata` lists both, as metadata_of() makes it.
 void make_state_dict(NamedTensors& tensors, WeightsMetadata& metadata);
 
+// How the data was prepared that these weights were trained with: what metadata_of() got as `data`.
+[[nodiscard]] WeightsMetadata facts_of_data(const WeightsMetadata& metadata);
+
 // The metadata that other programs need to use the network's weights: the name of the network, its
 // options and facts (Network::facts), and how its data was prepared (`data`).
 [[nodiscard]] WeightsMetadata metadata_of(const Network& network, const WeightsMetadata& data);

@@ -13,8 +13,8 @@ inline constexpr const char* kFirstLines =
     "<!doctype html>\n<html lang=\"en\" data-made-by=\"pipedream\">\n";
 
 // Returns the page of these runs, of which there is at least one. `training` is empty for a page
-// that is a file. For one that a LiveServer (page/live.h) shows while its only run goes on, it names
-// the training: the page follows the news of this one alone.
+// that is a file. For one that a LiveServer (page/live.h) shows while its only run goes on, it
+// names the training: the page follows the news of this one alone.
 [[nodiscard]] std::string html(const std::string& title, const std::vector<Run>& runs,
                                const std::string& training = "");
 

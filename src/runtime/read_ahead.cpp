@@ -53,7 +53,7 @@ void ReadAhead::drop() {
 }
 
 void ReadAhead::run() {
-  model::use_threads(1);
+  model::use_no_other_thread();
   // Lets libtorch note what this thread allocates. It warns when a worker, whose memory is metered,
   // frees memory that was not noted.
   const model::MemoryMeter noted;

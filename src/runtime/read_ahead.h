@@ -30,12 +30,12 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // Has an item read. It must not have been asked for and not taken.
+  // Has an item read. The item must not be waiting already.
   void want(StageId stage, const schedule::Item& item);
   // Returns the samples of an item, and waits until they are read. Reads them itself if nobody
   // wanted them.
   [[nodiscard]] Values take(StageId stage, const schedule::Item& item);
-  // The items that were asked for and not taken.
+  // How many items were wanted and are not taken yet.
   [[nodiscard]] std::size_t waiting() {
     const std::lock_guard lock(mutex_);
     return items_.size();
@@ -58,7 +58,7 @@ class ReadAhead {
   Read read_;
   std::mutex mutex_;  // guards everything below but `thread_`
   std::condition_variable changed_;
-  std::map<Key, Slot> items_;  // asked for and not taken
+  std::map<Key, Slot> items_;  // wanted and not taken yet
   std::deque<Key> queue_;      // those of `items_` that nobody reads yet
   bool reading_ = false;       // whether the thread is in `read_`
   bool ends_ = false;

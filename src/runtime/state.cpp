@@ -99,6 +99,9 @@ std::map<std::string, HostCopies::Copy> copy_state(Worker& worker, transport::Tr
     for (const auto& [name, buffer] : stage.buffers())
       state[of_replica(replica.replica, name)] = copy_of(copies, buffer);
   }
+  // What this worker computes next may write over the tensors.
+  for (const auto& [name, copy] : state)
+    if (copy.made) copy.made->hold_back();
   return state;
 }
 

@@ -270,13 +270,13 @@ Values Worker::read(StageId stage, const Item& item) const {
 
 // Stages with different numbers of replicas have different minibatches in one update. So the weight
 // of an item must not depend on the update, and divisor_of() does the rest.
-std::int64_t Worker::samples_of_weight_one(std::int64_t minibatch) const {
+std::int64_t Worker::samples_of_unit(std::int64_t minibatch) const {
   return segment_->feed.minibatch_samples(job_.plan.accumulate > 1 ? 0 : minibatch);
 }
 
 double Worker::gradient_weight(StageId stage, const Item& item) const {
   return static_cast<double>(share(stage, item).count) /
-         static_cast<double>(samples_of_weight_one(item.minibatch));
+         static_cast<double>(samples_of_unit(item.minibatch));
 }
 
 double Worker::divisor_of(const schedule::Update& update) const {
@@ -284,7 +284,7 @@ double Worker::divisor_of(const schedule::Update& update) const {
   std::int64_t samples = 0;
   for (std::int64_t t = update.first; t <= update.last; ++t)
     samples += segment_->feed.minibatch_samples(t);
-  return static_cast<double>(samples) / static_cast<double>(samples_of_weight_one(update.first));
+  return static_cast<double>(samples) / static_cast<double>(samples_of_unit(update.first));
 }
 
 void Worker::run(const schedule::Load& load) {

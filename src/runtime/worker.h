@@ -181,10 +181,11 @@ class Worker {
   [[nodiscard]] Range share(StageId stage, const schedule::Item& item) const;
   // The samples of share() as a fraction of all samples of the item's minibatch.
   [[nodiscard]] double loss_weight(StageId stage, const schedule::Item& item) const;
-  // The number of samples whose mean loss has a gradient of weight 1 in the backwards of an item of
-  // `minibatch`: those of the minibatch or, if an update has several, those of the first one.
-  [[nodiscard]] std::int64_t samples_of_weight_one(std::int64_t minibatch) const;
-  // The samples of share() as a fraction of samples_of_weight_one().
+  // The number of samples that gradients are weighted by in the backwards of `minibatch`: their sum
+  // over this many samples is the gradient of the mean loss. These are the samples of the minibatch
+  // or, if an update has several minibatches, those of the segment's first one.
+  [[nodiscard]] std::int64_t samples_of_unit(std::int64_t minibatch) const;
+  // The samples of share() as a fraction of samples_of_unit().
   [[nodiscard]] double gradient_weight(StageId stage, const schedule::Item& item) const;
   // What the summed gradients of `update` must be divided by to be a mean: over the minibatches of
   // a round or, if an update has several rounds, over all its samples.

@@ -9,7 +9,7 @@
 namespace pipedream::systems {
 namespace {
 
-// The most that enough_minibatches() returns, unless fewer than kFewestUpdates have more.
+// The most that enough_minibatches() returns, if these minibatches make kFewestUpdates updates.
 constexpr std::int64_t kMostByItself = 20'000;
 constexpr std::int64_t kFewestUpdates = 4;
 // How often enough_minibatches() fill the pipeline.

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "core/check.h"
+#include "core/error.h"
 #include "text/chain.h"
 #include "text/vocabulary.h"
 #include "text/words.h"
@@ -62,7 +63,10 @@ Learner::Learner(std::span<const std::string_view> texts) : lengths_(kFirstMerge
     for_each_word(text, [&](std::string_view word) { ++words[word]; });
   std::size_t bytes = 0;
   for (const auto& [word, count] : words) bytes += word.size();
-  PD_CHECK(bytes < Chain::kNone);
+  if (bytes >= Chain::kNone)
+    throw CannotMeet(
+        "the text has more than 4 GiB of different words, which no vocabulary can be "
+        "learned from: choose a part of it");
   word_of_.reserve(bytes);
   for (const auto& [word, count] : words) add_word(word, count);
   for (const auto& [key, pair] : pairs_) offer(key);

@@ -24,6 +24,7 @@ std::size_t end_of_run(std::string_view text, std::size_t begin) {
 }  // namespace
 
 std::string_view first_word(std::string_view text) {
+  text = text.substr(0, kLongestWord);
   const std::size_t end = end_of_run(text, 0);
   if (kind_of(text[0]) != Kind::kSpace || end == text.size() || text[end - 1] != ' ')
     return text.substr(0, end);
