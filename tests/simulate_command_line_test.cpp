@@ -69,8 +69,7 @@ TEST(SimulateCommand, KnowsHowManyMinibatchesAnUpdateHas) {
   const std::string plan = scratch("accumulating_plan.json").string();
   const Answer made = call("plan" + kInputs + "--system pipedream --accumulate 4 -o " + plan);
   ASSERT_EQ(made.code, 0) << made.err;
-  EXPECT_NE(made.out.find("an update has 4 minibatches of each input replica\n"),
-            std::string::npos)
+  EXPECT_NE(made.out.find("an update has 4 minibatches of each input replica\n"), std::string::npos)
       << made.out;
   const auto file = nlohmann::json::parse(read_file(plan));
   EXPECT_EQ(file.at("accumulate"), 4);
