@@ -9,7 +9,8 @@
 namespace pipedream::systems {
 namespace {
 
-// The most that enough_minibatches() returns, if these minibatches make kFewestUpdates updates.
+// The most that enough_minibatches() returns, unless kFewestUpdates updates of several rounds take
+// more.
 constexpr std::int64_t kMostByItself = 20'000;
 constexpr std::int64_t kFewestUpdates = 4;
 // How often enough_minibatches() fill the pipeline.
@@ -176,9 +177,11 @@ std::int64_t enough_minibatches(const plan::Plan& plan) {
   const cost::Traits& traits = find_system(plan.system).traits;
   const std::int64_t update = whole_updates_of_first(plan, 1);
   if (!traits.is_stale()) return kFewestUpdates * update;
-  const std::int64_t wanted =
+  std::int64_t wanted =
       std::clamp<std::int64_t>(kFills * in_flight_at_first(plan), 96, kMostByItself);
-  return whole_updates_of_first(plan, std::max(wanted, kFewestUpdates * update));
+  // Updates of several rounds may be longer than what fills the pipeline.
+  if (plan.accumulate > 1) wanted = std::max(wanted, kFewestUpdates * update);
+  return whole_updates_of_first(plan, wanted);
 }
 
 Simulated simulate_plan(const plan::Plan& plan, const profile::Profile& profile,
