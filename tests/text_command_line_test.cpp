@@ -170,7 +170,8 @@ TEST(Tokeniser, IsRefusedWhereItSaysNothing) {
   expect_all({
       {text + "bpe:12", 2, "--tokeniser bpe:12: wanted a number of tokens from 259"},
       {text + "/nothing.json", 74, "/nothing.json"},
-      {kMlp + "--tokeniser bpe:300", 2, "--tokeniser is for text:FILE and pairs:FILE,FILE"},
+      {kMlp + "--tokeniser bpe:300", 2,
+       "--tokeniser is for text:FILE, tokens:FILE and pairs:FILE,FILE"},
       {kGnmt + "--data pairs:" + write("one", "a\n"), 2, "write pairs:SOURCE,TRANSLATION"},
   });
 }

@@ -66,7 +66,8 @@ void add_length_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& flag
   add_image_flags(command, flags);
   command.add_option("--tokeniser", flags->tokeniser,
                      "Of text: bpe:8000 learns that many tokens from the part to train on, and a "
-                     "vocabulary.json has them [text: bytes; pairs: bpe: as many as the network "
+                     "vocabulary.json has them; of tokens: the vocabulary that made them [text: "
+                     "bytes; pairs: bpe: as many as the network "
                      "knows]");
 }
 

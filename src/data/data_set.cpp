@@ -14,6 +14,7 @@
 #include "data/synthetic.h"
 #include "data/tensor_files.h"
 #include "data/text.h"
+#include "data/token_set.h"
 #include "data/tokeniser.h"
 #include "data/tokens.h"
 #include "text/vocabulary_file.h"
@@ -70,7 +71,9 @@ struct OfSomeKinds {
 const std::vector<OfSomeKinds>& of_some_kinds() {
   static const char* kFiles = "is for pictures in files: for images:DIR";
   static const std::vector<OfSomeKinds> options{
-      {"tokeniser", {"text", "pairs"}, "is for text:FILE and pairs:FILE,FILE"},
+      {"tokeniser",
+       {"text", "tokens", "pairs"},
+       "is for text:FILE, tokens:FILE and pairs:FILE,FILE"},
       {"augment",
        {"idx", "cifar", "images"},
        "changes pictures: it is for idx:DIR, cifar:DIR and images:DIR"},
@@ -98,6 +101,20 @@ Augmenter augmenter_of(const DataOptions& options) {
   return {parse_augmentation(options.pictures.augment), options.seed};
 }
 
+// Token files with the vocabulary that their tokens are of, if the user names it.
+Data with_vocabulary(Data data, const model::Network& network, const DataOptions& options) {
+  if (options.tokeniser.empty() && !options.earlier.contains("vocabulary")) return data;
+  if (!options.tokeniser.empty() && !is_vocabulary_file(options.tokeniser))
+    throw BadUsage(
+        "`tokeniser` of tokens:FILE: wanted the file of the vocabulary that made the "
+        "tokens, found " +
+        printable(options.tokeniser));
+  const LanguageModel task = language_model(network, "token files are");
+  data.set_vocabulary(vocabulary_for(options.tokeniser, options.earlier, {},
+                                     std::min(task.tokens.bound, task.labels.bound), network));
+  return data;
+}
+
 constexpr DataKind kDataKinds[] = {
     {"idx", "DIR",
      [](const std::string& path, const model::Network& n, const DataOptions& o) {
@@ -113,7 +130,7 @@ constexpr DataKind kDataKinds[] = {
      }},
     {"tokens", "FILE",
      [](const std::string& list, const model::Network& n, const DataOptions& o) {
-       return open_tokens(files_in(list), n, o.held_out);
+       return with_vocabulary(open_tokens(files_in(list), n, o.held_out), n, o);
      }},
     {"text", "FILE",
      [](const std::string& path, const model::Network& n, const DataOptions& o) {

@@ -126,7 +126,7 @@ TEST_F(Text, RefusesATokeniserThatDoesNotFit) {
         "`tokeniser` " + bad + ": wanted a number of tokens from 259 to 1000000, as in bpe:8000");
   EXPECT_NE(message_of<BadUsage>([&] {
               (void)open_data("synthetic", windows_of(2), {.tokeniser = "bpe:300"});
-            }).find("`tokeniser` is for text:FILE and pairs:FILE,FILE"),
+            }).find("`tokeniser` is for text:FILE, tokens:FILE and pairs:FILE,FILE"),
             std::string::npos);
 }
 

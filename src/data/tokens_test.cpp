@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/testing.h"
 #include "data/networks_testing.h"
+#include "text/vocabulary_file.h"
 
 namespace pipedream::data {
 namespace {
@@ -88,6 +89,23 @@ TEST_F(Tokens, ThatCannotBeReadAreNamed) {
             }).find("token files are for language models"),
             std::string::npos);
   EXPECT_THROW((void)open_tokens({odd.parent_path() / "none.bin"}, network), IoError);
+}
+
+// The weights then say which text the tokens stand for.
+TEST_F(Tokens, KeepTheVocabularyThatMadeThem) {
+  const auto network = windows_of(3, 300);
+  const std::string spec = "tokens:" + file("v.bin", counting<std::uint16_t>(1000, 259)).string();
+  const std::string vocabulary =
+      file("v.json", text::to_json(text::Vocabulary({{100, 101}}))).string();
+  const Data data = open_data(spec, network, {.tokeniser = vocabulary});
+  ASSERT_NE(data.vocabulary, nullptr);
+  EXPECT_EQ(data.facts.at("vocabulary"), text::to_json(*data.vocabulary));
+  EXPECT_EQ(open_data(spec, network, {.earlier = data.facts}).facts, data.facts);
+  EXPECT_EQ(open_data(spec, network).vocabulary, nullptr);
+  EXPECT_NE(message_of<BadUsage>([&] {
+              (void)open_data(spec, network, {.tokeniser = "bpe:300"});
+            }).find("wanted the file of the vocabulary that made the tokens, found bpe:300"),
+            std::string::npos);
 }
 
 }  // namespace
