@@ -34,11 +34,10 @@ struct PeakCounts {
   return counts;
 }
 
-// What one update is computed from, on one worker (docs/systems.md#accumulation). Converts from the
-// number of items alone: then every minibatch is an update of its own.
+// What one update is computed from, on one worker (docs/systems.md#accumulation).
 struct UpdateItems {
-  constexpr UpdateItems(int items_of_minibatch,
-                        int minibatches_of_update = 1)  // NOLINT(*-explicit-*)
+  // NOLINTNEXTLINE(google-explicit-constructor): a number of items is an update of one minibatch
+  constexpr UpdateItems(int items_of_minibatch, int minibatches_of_update = 1)
       : items(items_of_minibatch), accumulate(minibatches_of_update) {}
   int items;       // that a minibatch is cut into
   int accumulate;  // minibatches of one update

@@ -19,9 +19,9 @@
 //    different weights; this is kept to study what goes wrong.
 //
 // If an update has K rounds (a round of a stage with one worker is one minibatch), a stage updates
-// after every K-th round only, and all these numbers of rounds are divided by K: with stashing the
-// forward of minibatch b uses max(0, ⌊(b − d + 1)/K⌋) or max(0, ⌊(⌊b/r⌋ − d)/K⌋). Two stages, K =
-// 2:
+// after every K-th round only, and all these numbers of rounds are divided by K. With stashing, the
+// forward of minibatch b uses max(0, ⌊(b − d + 1)/K⌋), or max(0, ⌊(⌊b/r⌋ − d)/K⌋) with replicas.
+// Two stages, K = 2:
 //
 //   F0@0 F1@0           B0@0 F2@0      B1@0 U0>1 F3@1 B2@0 F4@1 B3@1 U1>2
 //        F0@0 B0@0 F1@0 B1@0 U0>1 F2@1 B2@1      F3@1 B3@1 U1>2
