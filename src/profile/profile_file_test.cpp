@@ -343,7 +343,7 @@ TEST(ReadProfile, NamesAMissingFile) {
 TEST(Documents, TheProfileInTheDocumentIsReadAndSurvivesTheRoundTrip) {
   const auto document = read_file(std::filesystem::path(PD_SOURCE_DIR) / "docs/formats.md");
   const auto blocks = test::fenced_blocks(document, "json");
-  ASSERT_EQ(blocks.size(), 4U)
+  ASSERT_EQ(blocks.size(), 5U)
       << "a profile, a plan, a training configuration, a manifest and a vocabulary";
   const Profile profile = parse_profile(blocks[0], "docs/formats.md");
   EXPECT_EQ(profile.graph.layers().size(), 5U);
