@@ -124,6 +124,9 @@ TEST(Tokeniser, OfARunStaysWhenItGoesOn) {
   const Answer resumed = call(on);
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(read_file(run / "vocabulary.json"), before);
+  const Answer learned = call(on + " --tokeniser bpe:280");
+  EXPECT_EQ(learned.code, 78);
+  EXPECT_NE(learned.err.find("a run that goes on keeps its tokens"), std::string::npos);
   const std::string other = write("other.json", before);
   EXPECT_EQ(call(on + " --tokeniser " + other).code, 0) << "the same vocabulary in another file";
   std::string changed = before;

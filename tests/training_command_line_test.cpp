@@ -218,5 +218,37 @@ TEST(Evaluate, SaysWhatIsMissing) {
   });
 }
 
+TEST(Ema, IsEvaluatedExportedAndKeptByTheRun) {
+  const fs::path run = scratch("averaged");
+  ASSERT_EQ(call(kOneWorker + "--minibatches 32 --ema 0.9 --out " + run.string()).code, 0);
+  const auto score = json_of(call("evaluate " + run.string() + " --json"));
+  EXPECT_NEAR(score.at("loss"), last_of(run, "held_out_loss").at("held_out_loss"), 1e-6);
+  const fs::path exported = scratch("exported.safetensors");
+  ASSERT_EQ(call("checkpoint " + run.string() + " --export " + exported.string()).code, 0);
+  EXPECT_TRUE(read_file(exported) == read_file(run / "weights.safetensors"));
+  EXPECT_EQ(call("train --minibatches 40 --resume " + run.string()).code, 0);
+}
+
+// A run that began without an average can have none, and a refusal leaves the run as it was.
+TEST(Ema, IsRefusedWhereTheRunHasNone) {
+  const fs::path run = scratch("plain");
+  ASSERT_EQ(call(kOneWorker + "--minibatches 16 --out " + run.string()).code, 0);
+  const std::string settings = read_file(run / "config.json");
+  const std::string on = "train --minibatches 32 --resume " + run.string();
+  expect_all({{on + " --ema 0.9", 78, "the run began without averages of its weights"}});
+  EXPECT_EQ(read_file(run / "config.json"), settings);
+  EXPECT_EQ(call(on + " --ema 0").code, 0);
+}
+
+TEST(Evaluate, HasNoFlagsThatWouldChangeNothing) {
+  const fs::path run = scratch("flags");
+  ASSERT_EQ(call(kOneWorker + "--minibatches 2 --out " + run.string()).code, 0);
+  expect_all({
+      {"evaluate " + run.string() + " --system gpipe", 2, "evaluate has no flag --system"},
+      {"evaluate " + run.string() + " --set batch=2", 2, "evaluate has no flag --set"},
+      {"generate " + run.string() + " --lr 3", 2, "generate has no flag --lr"},
+  });
+}
+
 }  // namespace
 }  // namespace pipedream

@@ -74,13 +74,14 @@ Json json_of(const std::string& model, const std::string& weights, const TrainFl
   return json;
 }
 
-void show(const std::string& model, const std::string& weights, const EvaluateFlags& given,
-          const Scores& scores) {
+void show(const std::string& model, const std::string& weights, const std::string& data,
+          const EvaluateFlags& given, const Scores& scores) {
   const runtime::Score& score = scores.score;
   std::cout << "model        " << model << "\n"
             << "weights      " << weights << "\n"
-            << "data         " << counted(score.samples, "sample", "samples")
-            << (given.on_training ? " of the training data" : ", held out") << "\n"
+            << "data         " << counted(score.samples, "sample", "samples") << " of "
+            << printable(data) << (given.on_training ? ", of the part to train on" : ", held out")
+            << "\n"
             << "loss         "
             << report::score_words({score.mean_loss(), train::accuracy_of(score),
                                     train::top5_of(score), train::perplexity_of(score)})
@@ -155,7 +156,7 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   if (given.as_json)
     std::cout << json_of(network.name, weights.name, flags, given, scores).dump(2) << "\n";
   else
-    show(network.name, weights.name, given, scores);
+    show(network.name, weights.name, absolute_data_name(flags.data), given, scores);
 }
 
 }  // namespace
@@ -167,7 +168,9 @@ void add_evaluate(CLI::App& app) {
   add_trained_flags(*command, flags);
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
-  add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the run's]");
+  add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the weights']");
+  add_setting(*command, flags, "--pixel-mean", "Of images:DIR, as in train [the run's]");
+  add_setting(*command, flags, "--pixel-deviation", "Of images:DIR, as in train [the run's]");
   command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
   command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));

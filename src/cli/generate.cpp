@@ -145,7 +145,8 @@ void translate_prompt(const GenerateFlags& flags, Writer& writer, const data::Tr
     for (const generate::Words& words :
          generate::translate(writer.predictor, task, part, writer.codec.writable(),
                              {.begin = text::kBeginning, .end = text::kEnd})) {
-      const std::string text = writer.codec.decode(words);
+      const bool is_empty = sentences[list.size()].empty();  // stays so, to keep lines in step
+      const std::string text = is_empty ? "" : writer.codec.decode(words);
       if (!flags.as_json) std::cout << text << "\n" << std::flush;
       list.push_back({{"source", in_json(sentences[list.size()])}, {"text", in_json(text)}});
     }

@@ -17,6 +17,7 @@
 #include "core/machine.h"
 #include "core/text.h"
 #include "data/task.h"
+#include "data/tokeniser.h"
 #include "model/device.h"
 #include "model/padding.h"
 #include "plan/plan_file.h"
@@ -54,11 +55,26 @@ TrainCommand::TrainCommand(TrainFlags& flags, CLI::App& command, transport::MpiW
 // A run that goes on keeps the tokens of its text.
 void TrainCommand::open_data() {
   data::DataOptions options = data_options(flags_);
-  if (start_.resumed && train::is_seen(*start_.resumed))
+  if (start_.resumed && train::is_seen(*start_.resumed)) {
     options.earlier = model::facts_of_data(train::metadata_of(*start_.resumed));
+    want_resumable_flags();
+  }
   data_ = data::open_data(flags_.data, network_, options);
   want_same_facts(options.earlier);
   if (data_.has_padding) model::ignore_padding(network_);
+}
+
+// Throws CannotMeet for flags that a run cannot begin to have.
+void TrainCommand::want_resumable_flags() const {
+  const auto origin = flags_.origins.find("tokeniser");
+  const bool is_of_the_run = origin != flags_.origins.end() && origin->second != "--set";
+  if (!flags_.tokeniser.empty() && !is_of_the_run && !data::is_vocabulary_file(flags_.tokeniser))
+    throw CannotMeet("--tokeniser " + printable(flags_.tokeniser) +
+                     ": a run that goes on keeps its tokens; leave it out");
+  if (request_.optimiser.ema && !train::takes_averages(*start_.resumed))
+    throw CannotMeet(
+        "--ema: the run began without averages of its weights, so it cannot begin to "
+        "keep them; leave it out");
 }
 
 // Throws CannotMeet if the data of the run to go on with was other data, or prepared otherwise.

@@ -53,6 +53,7 @@ class TrainCommand {
   [[nodiscard]] Bytes checkpoint_bytes() const;
   [[nodiscard]] train::Settings inputs() const;
   void open_data();
+  void want_resumable_flags() const;
   void want_same_facts(const std::map<std::string, std::string>& before) const;
   void prepare_resuming();
   void want_same_settings() const;

@@ -14,6 +14,8 @@
 namespace pipedream::cli {
 namespace {
 
+constexpr double kMostDecay = 0.999999999;  // of an average of weights
+
 // Returns a check for a flag whose value `parse` reads.
 template <class Parse>
 std::function<std::string(const std::string&)> check_with(Parse parse) {
@@ -129,8 +131,8 @@ void add_optimiser_flags(CLI::App& command, const std::shared_ptr<TrainFlags>& f
   command
       .add_option("--ema", flags->ema,
                   "Keep the exponential moving average of the weights with this decay, e.g. 0.999; "
-                  "it is evaluated and exported")
-      ->check(range<double>(0, 1, "a number"));
+                  "it is evaluated and exported; 0 keeps none")
+      ->check(range<double>(0, kMostDecay, "a number"));
   command
       .add_option("--label-smoothing", flags->label_smoothing,
                   "Share of each label that is spread evenly over all classes; for the loss "
@@ -359,7 +361,7 @@ train::OptimiserOptions optimiser_options(const TrainFlags& flags) {
   options.momentum = flags.momentum.value_or(options.momentum);
   options.weight_decay = flags.weight_decay;
   options.decays_vectors = !flags.decay_weights_only;
-  options.ema = flags.ema;
+  if (flags.ema && *flags.ema > 0) options.ema = flags.ema;  // an average of decay 0 is none
   return options;
 }
 

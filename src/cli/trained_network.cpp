@@ -28,12 +28,24 @@ void want_folder(const std::vector<std::string>& rest) {
   }
 }
 
+// Throws BadUsage for a flag of `train` among words that `command` did not take: it would change
+// nothing.
+void want_no_flags(const CLI::App& train, const std::vector<std::string>& rest,
+                   const std::string& command) {
+  for (const std::string& word : rest) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && train.get_option_no_throw(name) != nullptr)
+      throw BadUsage(command + " has no flag " + name + ", which is for train: leave it out");
+  }
+}
+
 // Reads the configuration that the run folder has, as `train --config` does.
 TrainedSettings read_settings(const TrainedFlags& given, const fs::path& run,
                               const std::vector<std::string>& rest, const std::string& command) {
   CLI::App train{"", command};
   const auto flags = std::make_shared<TrainFlags>();
   add_train_flags(train, flags);
+  want_no_flags(train, rest, command);
   std::vector<std::string> words(given.settings);
   words.insert(words.end(), rest.begin(), rest.end());
   std::reverse(words.begin(), words.end());  // as CLI11 wants them

@@ -84,10 +84,20 @@ class ImageFolder final : public DataSet {
   };
   using Bytes = std::vector<std::uint8_t>;
 
+  [[nodiscard]] image::Picture picture_of(std::int64_t sample) const {
+    try {
+      return read_picture(files_.path(sample));
+    } catch (const BadFile& bad) {
+      throw BadFile(
+          std::string(bad.what()) +
+          "; replace the file, or leave such files out with `skip_bad` from the beginning");
+    }
+  }
+
   // One sample, decoded, resized and changed, channel by channel.
   [[nodiscard]] Bytes bytes_of(std::int64_t sample, const Sides& sides,
                                std::optional<std::int64_t> epoch) const {
-    const image::Picture picture = read_picture(files_.path(sample));
+    const image::Picture picture = picture_of(sample);
     const bool cuts_part = epoch && augmenter_.augmentation().smallest_area;
     Bytes bytes(kColours * sides.pixels());
     Change change = unchanged(sides.rows, sides.columns);

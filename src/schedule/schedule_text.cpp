@@ -291,9 +291,9 @@ void add_recomputations(const plan::Plan& plan, std::vector<Op>& ops) {
 }
 
 // Adds the updates, and the averagings that they need, to the program of one worker.
-class Updates {
+class FileUpdates {
  public:
-  Updates(const plan::Plan& plan, std::int64_t minibatches)
+  FileUpdates(const plan::Plan& plan, std::int64_t minibatches)
       : plan_(plan), minibatches_(minibatches) {}
 
   void add_to(std::vector<Op>& ops, const std::vector<Role>& roles) {
@@ -447,7 +447,7 @@ Schedule read_schedule_text(std::string_view text, const std::string& name,
     std::vector<Op> ops = std::move(file.programs[worker]);
     add_recomputations(plan, ops);
     if (!file.asynchronous && !has_any<Update, Reduce, Await>(ops))
-      Updates(plan, file.minibatches).add_to(ops, its_roles);
+      FileUpdates(plan, file.minibatches).add_to(ops, its_roles);
     fill_versions(ops);
     fill_ranges(plan, file.minibatches, ops);
     all_flush = all_flush && flushes(ops);

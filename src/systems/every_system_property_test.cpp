@@ -85,9 +85,9 @@ RC_GTEST_PROP(EverySystemProperty, TimesOfChainsAreTheSimulatorsWhereLinksAreFre
            << planned.plan.accumulate << " minibatches per update: simulated " << ratio
            << " times the prediction\n";
   // The prediction is exact, with three exceptions. If a worker has several stages, it is an
-  // estimate. If the system flushes and has depths (dapple), it is a lower bound. Replicas that take
-  // turns may settle into their rhythm so slowly that the simulation, which ends before, is 0.03 %
-  // slower; that happens in one of some thousand chains.
+  // estimate. If the system flushes and has depths (dapple), it is a lower bound. Replicas that
+  // take turns may settle into their rhythm so slowly that the simulation, which ends before, is
+  // 0.03 % slower; that happens in one of some thousand chains.
   const cost::Traits& traits = system.traits;
   const bool estimated = traits.several_stages_per_worker;
   const bool bounded = traits.flushes && traits.has_depths();

@@ -196,6 +196,16 @@ bool is_seen(const SoundCheckpoint& checkpoint) {
   }
 }
 
+bool takes_averages(const SoundCheckpoint& checkpoint) {
+  bool has_state = false;
+  for (const checkpoint::FileEntry& part : checkpoint.manifest.files)
+    for (const std::string& name : model::WeightsReader(checkpoint.path / part.name).names()) {
+      if (name.starts_with(runtime::name_of_average(""))) return true;
+      has_state |= !runtime::is_of_the_network(name);
+    }
+  return !has_state;
+}
+
 model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint) {
   if (checkpoint.manifest.files.empty()) return {};
   return model::WeightsReader(checkpoint.path / checkpoint.manifest.files.front().name).metadata();

@@ -89,6 +89,10 @@ struct PlainWeights {
 // Whether this machine sees the checkpoint: the same manifest under the same path.
 [[nodiscard]] bool is_seen(const SoundCheckpoint& checkpoint);
 
+// Whether a training that keeps averages of the weights (runtime::kAverage) can go on from the
+// checkpoint: it has averages, or no optimiser state at all.
+[[nodiscard]] bool takes_averages(const SoundCheckpoint& checkpoint);
+
 // The metadata of a checkpoint's files, which are those of files of weights.
 [[nodiscard]] model::WeightsMetadata metadata_of(const SoundCheckpoint& checkpoint);
 
