@@ -66,20 +66,31 @@ TEST(Pairs, AreLearnedAndEvaluated) {
 }
 
 TEST(Pairs, AreTranslatedAndScoredWithBleu) {
+  std::string source;
+  std::string target;
+  for (int i = 0; i < 60; ++i) {
+    source += i % 2 == 0 ? "a b c d e\n" : "p q r s t\n";
+    target += i % 2 == 0 ? "v w x y z\n" : "k l m n o\n";
+  }
   const fs::path run = scratch("translates");
-  const Answer trained = call(kGnmt + "--system mp --workers 1 --epochs 40 --held-out 0.2 --data " +
-                              pairs() + " --out " + run.string());
+  const Answer trained = call(
+      "train --model gnmt8 --hidden 32 --vocabulary 290 --length 8 --dropout 0 --batch 6 "
+      "--optimiser adam --lr 0.01 --profile-seconds 0.2 --system mp --workers 1 --epochs 40 "
+      "--evaluate-every 100 --data pairs:" +
+      write("source", source) + "," + write("target", target) + " --out " + run.string());
   ASSERT_EQ(trained.code, 0) << trained.err;
-  const auto score = json_of(call("evaluate " + run.string() + " --bleu --json"));
-  EXPECT_GT(score.at("bleu").get<double>(), 90);
-  EXPECT_EQ(call("generate " + run.string() + " --prompt 'two three'").out, "zwei drei\n");
-  const auto lines = json_of(
-      call("generate " + run.string() + " --json --prompt-file " + write("lines", "one\nfour\n")));
-  ASSERT_EQ(lines.at("translations").size(), 2u);
-  EXPECT_EQ(lines.at("translations")[1], (nlohmann::json{{"source", "four"}, {"text", "vier"}}));
-  const Answer refused = call("evaluate --bleu " + run.string() + " --data synthetic");
-  EXPECT_EQ(refused.code, 78);
-  EXPECT_NE(refused.err.find("--bleu compares translations"), std::string::npos) << refused.err;
+  EXPECT_GT(json_of(call("evaluate " + run.string() + " --bleu --json")).at("bleu"), 99);
+  const std::string translate = "generate " + run.string();
+  EXPECT_EQ(call(translate + " --prompt 'a b c d e'").out, "v w x y z\n");
+  const std::string lines = write("lines", "p q r s t\r\n\na b c d e\n");
+  EXPECT_EQ(call(translate + " --prompt-file " + lines).out, "k l m n o\n\nv w x y z\n");
+  const auto json = json_of(call(translate + " --json --prompt-file " + lines));
+  ASSERT_EQ(json.at("translations").size(), 3u);
+  EXPECT_EQ(json.at("translations")[2],
+            (nlohmann::json{{"source", "a b c d e"}, {"text", "v w x y z"}}));
+  expect_all({{"evaluate --bleu " + run.string() + " --data synthetic", 78,
+               "--bleu compares translations"},
+              {translate, 2, "wanted sentences to translate"}});
 }
 
 TEST(Pairs, AreTheSameHoweverTheMinibatchIsCut) {
@@ -120,10 +131,12 @@ TEST(Tokeniser, OfARunStaysWhenItGoesOn) {
   const std::string before = read_file(run / "vocabulary.json");
   // Other pairs would be learned now.
   write_file_atomically(file, std::string(4000, 'x') + german());
-  const std::string on = "train --force --minibatches 6 --resume " + run.string();
+  const fs::path onwards = scratch("onwards");
+  const std::string on = "train --force --overwrite --minibatches 6 --resume " + run.string() +
+                         " --out " + onwards.string();
   const Answer resumed = call(on);
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(read_file(run / "vocabulary.json"), before);
+  EXPECT_EQ(read_file(onwards / "vocabulary.json"), before);
   const Answer learned = call(on + " --tokeniser bpe:280");
   EXPECT_EQ(learned.code, 78);
   EXPECT_NE(learned.err.find("a run that goes on keeps its tokens"), std::string::npos);

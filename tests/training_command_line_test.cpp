@@ -173,7 +173,7 @@ TEST(Evaluate, ScoresARunAsItsLastEvaluationDid) {
     EXPECT_TRUE(score.at("held_out"));
   }
   const Answer told = call("evaluate " + run.string() + " --threads 1");
-  EXPECT_TRUE(has(told.out, "samples, held out")) << told.out;
+  EXPECT_TRUE(has(told.out, "512 samples of synthetic, held out")) << told.out;
   EXPECT_TRUE(has(told.out, "% right (")) << told.out;
 }
 
@@ -183,8 +183,10 @@ TEST(Evaluate, TakesOtherWeightsAndOtherData) {
   const std::string weights = (run / "weights.safetensors").string();
   const auto of_run = json_of(call("evaluate " + run.string() + " --samples 100 --json"));
   EXPECT_EQ(of_run.at("samples"), 100);
-  const auto of_file = json_of(call("evaluate" + kMlp.substr(std::string("train").size()) +
-                                    " --seed 3 --samples 100 --json --weights " + weights));
+  const auto of_file =
+      json_of(call("evaluate --model mlp --inputs 20 --hidden 16 --batch 16"
+                   " --seed 3 --samples 100 --json --weights " +
+                   weights));
   EXPECT_EQ(of_file.at("accuracy"), of_run.at("accuracy"));
   const auto trained_on = json_of(call("evaluate --on-training --json " + run.string()));
   EXPECT_EQ(trained_on.at("samples"), 4096);
@@ -231,7 +233,7 @@ TEST(Ema, IsEvaluatedExportedAndKeptByTheRun) {
 
 // A run that began without an average can have none, and a refusal leaves the run as it was.
 TEST(Ema, IsRefusedWhereTheRunHasNone) {
-  const fs::path run = scratch("plain");
+  const fs::path run = scratch("unaveraged");
   ASSERT_EQ(call(kOneWorker + "--minibatches 16 --out " + run.string()).code, 0);
   const std::string settings = read_file(run / "config.json");
   const std::string on = "train --minibatches 32 --resume " + run.string();

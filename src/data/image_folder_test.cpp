@@ -110,7 +110,9 @@ TEST_F(ImageFolderTest, NamesTheFirstBadFileOfABatch) {
   Samples all(static_cast<std::size_t>(data.training->samples()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
   EXPECT_EQ(message_of<BadFile>([&] { (void)data.training->load(image(), all); }),
-            bad.string() + ": byte 0: wanted a PNG or a JPEG file, found other content");
+            bad.string() +
+                ": byte 0: wanted a PNG or a JPEG file, found other content; replace the file, or "
+                "leave such files out with `skip_bad` from the beginning");
 }
 
 TEST_F(ImageFolderTest, LeavesOutBadFilesIfToldTo) {
