@@ -27,7 +27,7 @@ ThreadPool::ThreadPool(int threads, const char* name, std::function<void()> begi
         run(begin);
       });
   } catch (const std::system_error&) {
-    // The system gives no more threads: those that there are, and the caller, do the work.
+    // The system gives no more threads. The ones that were started, and the caller, do the work.
   }
 }
 

@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kColours = 3;
-// The threads that decode beside the one that loads. More would take cores from those that compute.
+// The most threads that decode. The thread that loads a batch decodes, too. More threads would take
+// cores from the workers, which compute.
 constexpr std::size_t kMostDecodingThreads = 7;
 constexpr std::size_t kSkippedToLog = 10;
 constexpr std::int64_t kLeastBetweenLines = 1000;  // pictures that are checked between log lines

@@ -44,6 +44,14 @@ Words places_in(const std::string& bytes, std::string_view text) {
 
 }  // namespace
 
+std::string decoded(std::span<const std::int64_t> words, const text::Vocabulary& vocabulary) {
+  std::vector<text::Token> tokens;
+  for (const std::int64_t word : words)
+    if (word >= 0 && static_cast<std::size_t>(word) < vocabulary.size())
+      tokens.push_back(static_cast<text::Token>(word));
+  return vocabulary.decode(tokens);
+}
+
 Codec::Codec(const Metadata& metadata) : known_(known_in(metadata)) {}
 
 std::string Codec::usual_beginning() const {
@@ -69,13 +77,11 @@ Words Codec::encode(std::string_view text) const {
 }
 
 std::string Codec::decode(const Words& words) const {
-  std::vector<text::Token> tokens;
-  for (const std::int64_t word : words)
-    if (word >= 0 && word < this->tokens()) tokens.push_back(static_cast<text::Token>(word));
   const auto* bytes = std::get_if<std::string>(&known_);
-  if (bytes == nullptr) return std::get<text::Vocabulary>(known_).decode(tokens);
+  if (bytes == nullptr) return decoded(words, std::get<text::Vocabulary>(known_));
   std::string text;
-  for (const text::Token token : tokens) text += (*bytes)[token];
+  for (const std::int64_t word : words)
+    if (word >= 0 && word < tokens()) text += (*bytes)[static_cast<std::size_t>(word)];
   return text;
 }
 

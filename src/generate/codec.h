@@ -1,9 +1,8 @@
 // Text as the tokens that a network was trained with, and back.
 #pragma once
 
-#include <array>
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +11,11 @@
 #include "text/vocabulary.h"
 
 namespace pipedream::generate {
+
+// Returns the text that words of a vocabulary stand for. Words that are no tokens of text, such as
+// padding and special tokens, are left out.
+[[nodiscard]] std::string decoded(std::span<const std::int64_t> words,
+                                  const text::Vocabulary& vocabulary);
 
 // Immutable, so safe to use from several threads.
 class Codec {
@@ -29,7 +33,8 @@ class Codec {
   [[nodiscard]] std::int64_t tokens() const;
   // Throws CannotMeet if the text has a byte that did not occur in the text that was trained on.
   [[nodiscard]] Words encode(std::string_view text) const;
-  // Special tokens, and those that the network has in excess of tokens(), stand for no text.
+  // Leaves out special tokens, and words that are no tokens because the network has more than
+  // tokens().
   [[nodiscard]] std::string decode(const Words& words) const;
   // Whether there are special tokens: a beginning and an end.
   [[nodiscard]] bool has_special() const {

@@ -5,20 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "generate/codec.h"
+
 namespace pipedream::generate {
-namespace {
-
-// The text of one row of words. Words that are no tokens, such as padding, stand for nothing.
-std::string text_of(std::span<const std::int64_t> words, const text::Vocabulary& vocabulary) {
-  std::vector<text::Token> tokens;
-  for (const std::int64_t word : words)
-    if (word >= 0 && static_cast<std::size_t>(word) < vocabulary.size())
-      tokens.push_back(static_cast<text::Token>(word));
-  return vocabulary.decode(tokens);
-}
-
-}  // namespace
-
 text::BleuSums score_translations(Predictor& predictor, const data::Translation& task,
                                   const ScoredTranslations& of,
                                   const std::function<void(std::int64_t done)>& progress) {
@@ -37,8 +26,8 @@ text::BleuSums score_translations(Predictor& predictor, const data::Translation&
     const std::span<const std::int64_t> words(labels.const_data_ptr<std::int64_t>(),
                                               samples.size() * length);
     for (std::size_t i = 0; i < samples.size(); ++i)
-      sums += text::bleu_sums(text_of(made[i], of.vocabulary),
-                              text_of(words.subspan(i * length, length), of.vocabulary));
+      sums += text::bleu_sums(decoded(made[i], of.vocabulary),
+                              decoded(words.subspan(i * length, length), of.vocabulary));
     progress(first + static_cast<std::int64_t>(samples.size()));
   }
   return sums;
