@@ -8,6 +8,7 @@
 #include "generate/codec.h"
 
 namespace pipedream::generate {
+
 text::BleuSums score_translations(Predictor& predictor, const data::Translation& task,
                                   const ScoredTranslations& of,
                                   const std::function<void(std::int64_t done)>& progress) {
