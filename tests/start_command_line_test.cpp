@@ -74,6 +74,9 @@ TEST(WrongStart, IsAnsweredWithTheLineToStartInstead) {
       {srun, {"profile", "--model=mlp"}, "pipedream profile --model=mlp"},
       {mpi, {"profile", "--profile", "p"}, ""},
       {one_of_mpi, {"profile", "--model", "mlp"}, ""},
+      {mpi, {"evaluate", "run"}, "evaluate uses threads of one process, and"},
+      {mpi, {"generate", "run"}, "pipedream generate run"},
+      {one_of_mpi, {"evaluate", "run"}, ""},
       {mpi, {"launch", "-n", "2", "train"}, "pipedream launch -n 2 train"},
       {plain, {"launch", "-n", "2", "train"}, ""},
   };

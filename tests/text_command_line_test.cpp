@@ -90,7 +90,9 @@ TEST(Pairs, AreTranslatedAndScoredWithBleu) {
             (nlohmann::json{{"source", "a b c d e"}, {"text", "v w x y z"}}));
   expect_all({{"evaluate --bleu " + run.string() + " --data synthetic", 78,
                "--bleu compares translations"},
-              {translate, 2, "wanted sentences to translate"}});
+              {translate, 2, "wanted sentences to translate"},
+              {translate + " --prompt a --temperature 0 --seed 1", 2,
+               "generate: --temperature, --seed are for texts to continue"}});
 }
 
 TEST(Pairs, AreTheSameHoweverTheMinibatchIsCut) {
@@ -119,6 +121,19 @@ TEST(Tokeniser, IsLearnedSavedAndUsedAgain) {
   const auto same = json_of(
       call("evaluate " + run.string() + other + " --json --tokeniser " + vocabulary.string()));
   EXPECT_EQ(score, same);
+}
+
+TEST(Evaluate, DoesNotCallSamplesHeldOutThatTheRunTrainedOn) {
+  const fs::path run = scratch("shares");
+  const std::string text = " --data text:" + write("shares_of", english());
+  ASSERT_EQ(call(kGpt + text + " --held-out 0.2 --minibatches 2 --out " + run.string()).code, 0);
+  const std::string evaluate = "evaluate " + run.string();
+  EXPECT_EQ(call(evaluate + " --held-out 0.1").code, 0);
+  const Answer refused = call(evaluate + " --held-out 0.5");
+  EXPECT_EQ(refused.code, 78);
+  EXPECT_NE(refused.err.find("--held-out 0.5: the run held out 0.2"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(call(evaluate + " --held-out 0.5 --data text:" + write("foreign", english())).code, 0);
 }
 
 TEST(Tokeniser, OfARunStaysWhenItGoesOn) {

@@ -184,6 +184,27 @@ TEST(TrainCommand, AccumulatesTheGradientsOfSeveralMinibatches) {
     EXPECT_EQ(json.at("samples_per_update"), (system == "pipedream" ? 1 : 2) * 4 * 16);
     EXPECT_EQ(json.at("samples"), 24 * 16);
   }
+  const Answer at_the_end =
+      call(kMlp + "--workers 2 --system dp-bsp --accumulate 100 --minibatches 4");
+  EXPECT_EQ(at_the_end.code, 0);
+  EXPECT_NE(at_the_end.err.find("an update is made from 3200 samples, and the training has 64"),
+            std::string::npos)
+      << at_the_end.err;
+}
+
+TEST(TrainCommand, AccumulatesTheSameInProcessesAsInThreads) {
+  if (std::string(PD_MPIRUN).empty()) GTEST_SKIP() << "this build has no MPI";
+  for (const std::string system : {"dp-bsp", "pipedream --straight", "gpipe --microbatches 2"}) {
+    SCOPED_TRACE(system);
+    const std::string train =
+        kMlp + "--system " + system + " --accumulate 3 --minibatches 24 --export ";
+    const std::string threads = scratch("accumulated_by_threads").string();
+    const std::string processes = scratch("accumulated_by_processes").string();
+    ASSERT_EQ(call(train + threads + " --workers 2").code, 0);
+    const Answer answer = call_with(mpirun(2), train + processes);
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    EXPECT_EQ(read_file(threads), read_file(processes));
+  }
 }
 
 TEST(TrainCommand, SaysHowManyMicrobatchesThereAre) {

@@ -338,6 +338,8 @@ TEST(TrainConfiguration, WhatIsWrongByHandIsNamedWithItsLine) {
       {with("switch", "no-evaluation = 3"), 65,
        "switch.toml:2: no-evaluation: wanted true or false"},
       {with("truth", "batch = true"), 65, "wanted a value of --batch, found true or false"},
+      {with("table", "[train]\nbatch = 4"), 65,
+       "table.toml:2: train: is a table; settings stand in none"},
       {with("range", "batch = 0"), 65, "range.toml:2: batch: "},
       {with("syntax", "batch = "), 65, "syntax.toml:2"},
       {"train --model mlp --dry-run --set batch", 2, "--set batch: wanted NAME=VALUE"},

@@ -12,6 +12,7 @@
 #include "cli/trained_network.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "data/idx.h"
 #include "data/task.h"
 #include "generate/translation_score.h"
 #include "model/padding.h"
@@ -44,6 +45,24 @@ const data::DataSet& chosen_data(const EvaluateFlags& flags, const data::Data& d
   if (data.held_out == nullptr)
     throw CannotMeet("no samples are held out: choose --held-out, or --on-training");
   return *data.held_out;
+}
+
+// Throws CannotMeet if samples would count as held out that the run has trained on. `rest`: as in
+// trained_settings().
+void want_held_out_before(const EvaluateFlags& given, const std::vector<std::string>& rest,
+                          const TrainFlags& flags) {
+  if (given.run.empty() || given.on_training || !flags.held_out) return;
+  TrainedFlags as_trained = given;
+  as_trained.settings.clear();
+  const TrainFlags before = trained_settings(as_trained, rest, "evaluate").flags;
+  const double usual =
+      before.data.starts_with("idx:") ? data::kIdxHeldOutShare : data::kHeldOutShare;
+  const double share = before.held_out.value_or(usual);
+  if (before.data != flags.data || *flags.held_out <= share) return;
+  throw CannotMeet("--held-out " + brief_number(*flags.held_out) + ": the run held out " +
+                   brief_number(share) +
+                   ", and has trained on the samples before them: leave --held-out out, or choose "
+                   "--on-training");
 }
 
 // Throws CannotMeet if pictures have other classes than the weights know.
@@ -117,6 +136,7 @@ void execute(const EvaluateFlags& given, const std::vector<std::string>& rest) {
   TrainFlags& flags = settings.flags;
   check_threads(flags.threads);
   model::Network network = network_of(flags, settings.entry);
+  want_held_out_before(given, rest, flags);
   const TrainedWeights weights = trained_weights(given, network, "evaluate");
   flags.pictures.augment.clear();  // also with --on-training
   data::DataOptions options = data_options(flags);
@@ -169,8 +189,8 @@ void add_evaluate(CLI::App& app) {
   add_setting(*command, flags, "--data", "Data to use instead of the run's, as in train");
   add_setting(*command, flags, "--held-out", "Share of the samples that is held out, as in train");
   add_setting(*command, flags, "--tokeniser", "Tokens of text, as in train [the weights']");
-  add_setting(*command, flags, "--pixel-mean", "Of images:DIR, as in train [the run's]");
-  add_setting(*command, flags, "--pixel-deviation", "Of images:DIR, as in train [the run's]");
+  add_setting(*command, flags, "--pixel-mean", "Of images:DIR, as in train [the weights']");
+  add_setting(*command, flags, "--pixel-deviation", "Of images:DIR, as in train [the weights']");
   command->add_flag("--on-training", flags->on_training, "Use the samples that the run trained on");
   command->add_option("--samples", flags->samples, "Evaluate at most this many samples [all]")
       ->check(range<std::int64_t>(1, train::kMostMinibatches, kWholeNumber));

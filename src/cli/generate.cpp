@@ -30,6 +30,7 @@ struct GenerateFlags : TrainedFlags {
   std::string prompt_file;
   std::int64_t tokens = 200;
   generate::Sampling sampling{.temperature = 0.8};
+  std::vector<std::string> drawing;  // the flags of `sampling` and `tokens` that the user gave
   bool as_json = false;
 };
 
@@ -127,7 +128,17 @@ at::Tensor source_of(const std::vector<std::string>& sentences, const generate::
   return source;
 }
 
+// Throws BadUsage for flags that say how words are drawn: translations take the likeliest.
+void want_no_drawing(const std::vector<std::string>& drawing) {
+  if (drawing.empty()) return;
+  throw BadUsage(
+      "generate: " + joined(drawing) + (drawing.size() == 1 ? " is" : " are") +
+      " for texts to continue; a translation takes the likeliest words, up to the end of "
+      "the sentence");
+}
+
 void translate_prompt(const GenerateFlags& flags, Writer& writer, const data::Translation& task) {
+  want_no_drawing(flags.drawing);
   const std::optional<std::string> prompt = prompt_of(flags);
   if (!prompt)
     throw BadUsage("generate: wanted sentences to translate: give --prompt, or --prompt-file");
@@ -207,7 +218,11 @@ void add_generate(CLI::App& app) {
   add_setting(*command, flags, "--device", "cpu, cuda or cuda:1 [the run's]");
   add_setting(*command, flags, "--precision", "fp32 or bf16 [the run's]");
   command->add_flag("--json", flags->as_json, "Print one JSON object instead of the text");
-  command->callback([flags, command] { execute(*flags, command->remaining()); });
+  command->callback([flags, command] {
+    for (const char* flag : {"--tokens", "--temperature", "--top", "--seed"})
+      if (command->count(flag) > 0) flags->drawing.emplace_back(flag);
+    execute(*flags, command->remaining());
+  });
 }
 
 }  // namespace pipedream::cli

@@ -67,12 +67,20 @@ std::string of_srun(const Launcher& launcher, const Words& command) {
          launch_line(launcher, command);
 }
 
-// What one process does by itself, and several at once would do in each other's way.
-std::string of_single(const Launcher& launcher, const Words& command) {
-  const std::string what = command.front() == "launch"
-                               ? "launch starts the processes of a training itself"
-                               : "profile measures with threads of one process (--workers)";
-  return what + ", and " + launcher.name + " started it " +
+// What one process does by itself, and several at once would do in each other's way; nullopt if the
+// command is for any number of processes.
+std::optional<std::string> work_of_one(const Words& command) {
+  const std::string& name = command.front();
+  if (name == "launch") return "launch starts the processes of a training itself";
+  if (name == "profile" && value_of(command, "--model"))
+    return "profile measures with threads of one process (--workers)";
+  if (name == "evaluate") return "evaluate uses threads of one process";
+  if (name == "generate") return "generate uses one process";
+  return std::nullopt;
+}
+
+std::string of_single(const std::string& work, const Launcher& launcher, const Words& command) {
+  return work + ", and " + launcher.name + " started it " +
          (launcher.size ? counted(*launcher.size, "time", "times") : std::string("several times")) +
          "; start it once, without " + launcher.name + ":\n  " + line_of(command);
 }
@@ -86,9 +94,9 @@ bool starts_several(const Launcher& launcher) {
 std::optional<std::string> wrong_start(const Launcher& launcher, const Words& command) {
   if (command.empty() || has(command, "--help") || has(command, "-h")) return std::nullopt;
   const std::string& name = command.front();
-  const bool measures = name == "profile" && value_of(command, "--model");
-  if (name == "launch" || measures)
-    return starts_several(launcher) ? std::optional(of_single(launcher, command)) : std::nullopt;
+  if (const auto work = work_of_one(command))
+    return starts_several(launcher) ? std::optional(of_single(*work, launcher, command))
+                                    : std::nullopt;
   if (name != "train" && !(name == "compare" && has(command, "--run"))) return std::nullopt;
   if (launcher.start == Start::kTorchrun) return of_pytorch(launcher, command);
   if (launcher.start == Start::kSrun) return of_srun(launcher, command);

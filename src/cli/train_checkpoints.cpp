@@ -29,7 +29,7 @@ std::int64_t minibatches_in(const TrainFlags& flags, Nanos time, const plan::Pre
 void check_checkpoint_flags(const TrainFlags& flags) {
   const CheckpointInterval interval = checkpoint_interval(flags.checkpoint_every);
   const bool asks = !flags.checkpoint_every.empty() && !interval.is_never();
-  if (flags.out.empty() && (asks || flags.checkpoint_at || flags.keep))
+  if (flags.out.empty() && !flags.dry_run && (asks || flags.checkpoint_at || flags.keep))
     throw BadUsage("checkpoints go into the folder of --out: name it with --out");
   if (!flags.schedule.empty() && (interval.minibatches || interval.time || flags.checkpoint_at))
     throw BadUsage(

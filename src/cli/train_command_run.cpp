@@ -139,6 +139,9 @@ report::TrainingRun TrainCommand::train_by(const train::PreparedPlan& plan,
   request_.expected = expectation(plan);
   if (replanning_) replanning_->watch(plan.file.plan, request_);
   tell_resumed();
+  say(large_update_note(plan.file.plan, network_.batch,
+                        request_.minibatches ? *request_.minibatches * network_.batch
+                                             : request_.epochs * data_.training->samples()));
   if (request_.resumed)
     say(other_updates_note(request_.resumed->manifest, plan.file.plan, network_.graph,
                            network_.batch));

@@ -365,6 +365,8 @@ void Configuration::read_json(const CLI::App& command) {
 
 void Configuration::read_toml(const CLI::App& command) {
   for (const auto& [name, value] : document_.members()) {
+    if (value.is_object())
+      value.fail("is a table; settings stand in none: write them before the first [table]");
     const CLI::Option* option = flag_for(name, command);
     if (option == nullptr) {
       options_.emplace(name, value.scalar_text());

@@ -32,12 +32,27 @@ std::string idle_note(const plan::Plan& plan, int workers) {
          counted(workers, "worker", "workers") + (idle == 1 ? " has" : " have") + " nothing to do";
 }
 
+namespace {
+
+std::int64_t samples_in_update(const plan::Plan& plan, std::int64_t batch) {
+  return std::llround(
+      systems::samples_per_update(plan, systems::find_system(plan.system).traits, batch));
+}
+
+}  // namespace
+
+std::string large_update_note(const plan::Plan& plan, std::int64_t batch, std::int64_t samples) {
+  const std::int64_t update = samples_in_update(plan, batch);
+  if (plan.accumulate == 1 || update <= samples) return "";
+  return name_of(plan) + ": an update is made from " + counted(update, "sample", "samples") +
+         ", and the training has " + std::to_string(samples) +
+         ", so the weights change once, at its end: choose a smaller --accumulate, or a longer "
+         "training";
+}
+
 std::string other_updates_note(const checkpoint::Manifest& from, const plan::Plan& plan,
                                const graph::Graph& graph, std::int64_t batch) {
-  const auto samples_in = [&](const plan::Plan& of) {
-    return std::llround(
-        systems::samples_per_update(of, systems::find_system(of.system).traits, batch));
-  };
+  const auto samples_in = [&](const plan::Plan& of) { return samples_in_update(of, batch); };
   try {
     const plan::PlanFile before = plan::parse_plan(from.plan, "the checkpoint's plan", graph);
     if (samples_in(before.plan) == samples_in(plan)) return "";

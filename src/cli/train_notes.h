@@ -29,6 +29,10 @@ struct Crowd {
 // Says that the plan does not use all of `workers`.
 [[nodiscard]] std::string idle_note(const plan::Plan& plan, int workers);
 
+// Says that --accumulate makes one update of the whole training, which has `samples` samples.
+[[nodiscard]] std::string large_update_note(const plan::Plan& plan, std::int64_t batch,
+                                            std::int64_t samples);
+
 // Says that an update is made from more or fewer samples than before the checkpoint `from`. The
 // user may want to meet that with another learning rate.
 [[nodiscard]] std::string other_updates_note(const checkpoint::Manifest& from,

@@ -56,8 +56,9 @@ Target target_of(const std::filesystem::path& path) {
 
 // The name holds the thread's id, so that two threads that write the same file use different
 // temporary files.
+constexpr const char* kTemporary = ".tmp";
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  return path.string() + ".tmp" + std::to_string(::gettid());
+  return path.string() + kTemporary + std::to_string(::gettid());
 }
 
 }  // namespace
@@ -111,6 +112,14 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   if (::rename(temporary.path.c_str(), target.path.c_str()) != 0) fail_with_errno("write", path);
   temporary.keep = true;
   sync_folder_of(target.path);
+}
+
+std::optional<std::string> name_when_finished(const std::string& name) {
+  const std::size_t end = name.find_last_not_of("0123456789");
+  if (end == std::string::npos || end + 1 == name.size()) return std::nullopt;
+  const std::string_view rest = std::string_view(name).substr(0, end + 1);
+  if (!rest.ends_with(kTemporary)) return std::nullopt;
+  return std::string(rest.substr(0, rest.size() - std::string_view(kTemporary).size()));
 }
 
 }  // namespace pipedream

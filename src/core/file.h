@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ namespace pipedream {
 // over `path`, and then the folder is synced. Symbolic links are followed, and an existing file
 // keeps its permissions. A pipe or a device is written to directly.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// If `name` is that of a temporary file which write_file_atomically() leaves behind when it is
+// killed, returns the name that the file would have got.
+[[nodiscard]] std::optional<std::string> name_when_finished(const std::string& name);
 
 // To be called before a long computation whose result goes to `path`. Creates the missing folders
 // of `path`, and throws now if write_file_atomically() could not create the file later.

@@ -141,6 +141,12 @@ TEST(WriteFileAtomically, RefusesAFolder) {
             "cannot write " + folder.path().string() + ": Is a directory");
 }
 
+TEST(NameWhenFinished, IsThatOfTheFileWhichATemporaryOneBecomes) {
+  EXPECT_EQ(name_when_finished("a.json.tmp123"), "a.json");
+  for (const std::string name : {"a.json", "a.json.tmp", "a.tmp1x", "123", ""})
+    EXPECT_EQ(name_when_finished(name), std::nullopt) << name;
+}
+
 TEST(PrepareToWrite, SaysWhatWritingWouldSayAndLeavesNothing) {
   const TemporaryFolder folder;
   EXPECT_EQ(message_of<IoError>([] { prepare_to_write("/dev/null/file"); }),

@@ -29,13 +29,13 @@ std::uint64_t byte_count(const Node& node, const SafetensorsEntry& entry, std::u
   for (const std::int64_t side : entry.shape) {
     const auto factor = static_cast<std::uint64_t>(side);
     if (factor != 0 && bytes > limit / factor)
-      node.at("shape").fail("the tensor is larger than the file");
+      node.at("shape").fail("the tensor is larger than any file");
     bytes *= factor;
   }
   return bytes;
 }
 
-SafetensorsEntry read_entry(const std::string& name, const Node& node, std::uint64_t data_size) {
+SafetensorsEntry read_entry(const std::string& name, const Node& node) {
   node.expect_keys({"dtype", "shape", "data_offsets"});
   SafetensorsEntry entry;
   entry.name = name;
@@ -46,11 +46,12 @@ SafetensorsEntry read_entry(const std::string& name, const Node& node, std::uint
     entry.shape.push_back(side.integer(0, kLargestSide));
   const auto offsets = node.at("data_offsets").elements();
   if (offsets.size() != 2) node.at("data_offsets").fail("wanted two numbers, begin and end");
-  const auto most = static_cast<std::int64_t>(data_size);
+  // A file that ends early is refused as a whole, by parse_safetensors_head().
+  constexpr std::int64_t most = std::int64_t{1} << 53;
   entry.begin = static_cast<std::uint64_t>(offsets[0].integer(0, most));
   entry.end =
       static_cast<std::uint64_t>(offsets[1].integer(static_cast<std::int64_t>(entry.begin), most));
-  const std::uint64_t bytes = byte_count(node, entry, data_size);
+  const std::uint64_t bytes = byte_count(node, entry, most);
   if (entry.end - entry.begin != bytes)
     node.at("data_offsets")
         .fail(fmt::format("wanted {} bytes for this shape, found {}", bytes,
@@ -91,7 +92,7 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
   const Node root = parse_json(content.substr(kLengthBytes, length), file);
   for (const auto& [name, node] : root.members()) {
     if (name != kMetadata) {
-      head.entries.push_back(read_entry(name, node, data_size));
+      head.entries.push_back(read_entry(name, node));
       continue;
     }
     for (const auto& [key, value] : node.members()) head.metadata[key] = value.any_text();
@@ -106,6 +107,9 @@ SafetensorsHead parse_safetensors_head(std::string_view content, std::uint64_t f
                                 file, printable(entry.name), entry.begin, next));
     next = entry.end;
   }
+  if (next > data_size)
+    throw BadFile(fmt::format("{}: is cut off: its tensors take {} bytes, and {} of them are there",
+                              file, next, data_size));
   if (next != data_size)
     throw BadFile(fmt::format("{}: wanted {} bytes of data, found {}", file, next, data_size));
   return head;

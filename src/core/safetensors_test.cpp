@@ -58,13 +58,18 @@ TEST(Safetensors, RefusesOverlapsGapsAndBytesLeftOver) {
             "w.safetensors: wanted 4 bytes of data, found 5");
 }
 
+TEST(Safetensors, SaysHowMuchOfAFileIsThere) {
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 3),
+            "w.safetensors: is cut off: its tensors take 4 bytes, and 3 of them are there");
+}
+
 TEST(Safetensors, RefusesSizesThatOverflowOrDoNotFit) {
   EXPECT_EQ(refusal(R"({"a":{"dtype":"F64","shape":[4503599627370496,4503599627370496],)"
                     R"("data_offsets":[0,0]}})",
                     0),
-            "w.safetensors: a.shape: the tensor is larger than the file");
+            "w.safetensors: a.shape: the tensor is larger than any file");
   EXPECT_EQ(refusal(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4),
-            "w.safetensors: a.shape: the tensor is larger than the file");
+            "w.safetensors: a.data_offsets: wanted 8 bytes for this shape, found 4");
   EXPECT_EQ(refusal(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", 8),
             "w.safetensors: a.data_offsets: wanted 4 bytes for this shape, found 8");
 }

@@ -78,8 +78,8 @@ LabelledFiles files_of_classes(const fs::path& folder, const std::vector<std::st
   for (std::size_t i = 0; i < classes.size(); ++i)
     others += add_class(classes[i], static_cast<std::int64_t>(i), files);
   if (others > 0)
-    log_info(folder.string() + ": " + counted(others, "file", "files") +
-             " whose names do not end with .png, .jpg or .jpeg are left out");
+    log_info(folder.string() + ": left out " + counted(others, "file", "files") +
+             ": the names of pictures end with .png, .jpg or .jpeg");
   return files;
 }
 

@@ -1,6 +1,7 @@
 #include "data/data_set.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "core/error.h"
@@ -175,6 +176,9 @@ Data open_any(const std::string& spec, const model::Network& network, const Data
                                        {".u32", "tokens:"}})
     if (colon == std::string::npos && spec.ends_with(ending))
       suggested = " (did you mean '" + printable(prefix + spec) + "'?)";
+  std::error_code ignored;
+  if (std::filesystem::is_directory(spec, ignored))
+    suggested = " (pictures of a folder are 'images:" + printable(spec) + "')";
   throw BadUsage("there is no data set '" + printable(spec) + "'" + suggested);
 }
 

@@ -30,6 +30,8 @@ TEST(DataSet, AnUnknownSpecIsAnsweredWithTheNearest) {
   EXPECT_EQ(refused_spec("idy:there"), "there is no data set 'idy:there' (did you mean 'idx'?)");
   EXPECT_EQ(refused_spec("sintetic"),
             "there is no data set 'sintetic' (did you mean 'synthetic'?)");
+  EXPECT_EQ(refused_spec("/tmp"),
+            "there is no data set '/tmp' (pictures of a folder are 'images:/tmp')");
 }
 
 TEST(DataSet, HoldsNothingOutIfTheShareIsZero) {

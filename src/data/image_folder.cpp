@@ -165,10 +165,20 @@ std::vector<double> colour_numbers(const char* option, const std::string& text,
   return numbers;
 }
 
-// Means and deviations of the pixels of ImageNet, scaled to [0, 1].
-Normalisation normalisation_of(const PictureOptions& options) {
-  return {colour_numbers("pixel_mean", options.pixel_mean, {0.485, 0.456, 0.406}, 0),
-          colour_numbers("pixel_deviation", options.pixel_deviation, {0.229, 0.224, 0.225}, 0.001)};
+// What the user wants, or what the weights were trained with, or means and deviations of the pixels
+// of ImageNet, scaled to [0, 1].
+Normalisation normalisation_of(const DataOptions& options) {
+  const auto known = [&](const std::string& wanted, const char* fact) {
+    const auto found = options.earlier.find(fact);
+    std::string text = !wanted.empty() || found == options.earlier.end() ? wanted : found->second;
+    std::erase(text, ' ');
+    return text;
+  };
+  const PictureOptions& pictures = options.pictures;
+  return {
+      colour_numbers("pixel_mean", known(pictures.pixel_mean, "mean"), {0.485, 0.456, 0.406}, 0),
+      colour_numbers("pixel_deviation", known(pictures.pixel_deviation, "standard_deviation"),
+                     {0.229, 0.224, 0.225}, 0.001)};
 }
 
 Classification want_colour_classifier(const model::Network& network) {
@@ -269,7 +279,7 @@ Data open_image_folder(const fs::path& folder, const model::Network& network,
                        const DataOptions& options) {
   image::want_decoder();
   const Classification task = want_colour_classifier(network);
-  const Normalisation normalisation = normalisation_of(options.pictures);
+  const Normalisation normalisation = normalisation_of(options);
   const Augmenter augmenter(parse_augmentation(options.pictures.augment), options.seed);
   check_padding(augmenter, task.values.shape[2], task.values.shape[3]);
   ClassFolders folders = read_class_folders(folder);

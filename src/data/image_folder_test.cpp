@@ -141,6 +141,16 @@ TEST_F(ImageFolderTest, IsNormalisedAsAskedFor) {
         << text;
 }
 
+TEST_F(ImageFolderTest, IsNormalisedAsForTheWeightsUnlessAskedFor) {
+  write_three_classes(folder.path(), 4);
+  const auto before =
+      open({.pictures = {.pixel_mean = "0.5", .pixel_deviation = "0.25,0.5,1"}}).facts;
+  EXPECT_EQ(open({.earlier = before}).facts, before);
+  const Data other = open({.pictures = {.pixel_mean = "0.1"}, .earlier = before});
+  EXPECT_EQ(other.facts.at("mean"), "0.1, 0.1, 0.1");
+  EXPECT_EQ(other.facts.at("standard_deviation"), before.at("standard_deviation"));
+}
+
 TEST_F(ImageFolderTest, RefusesWhatDoesNotFit) {
   write_three_classes(folder.path(), 4);
   network = small_network("vgg16", {{"image-size", "32"}, {"classes", "2"}});

@@ -31,6 +31,12 @@ bool is_of_a_run(const std::string& name) {
   return names.contains(name) || (name.starts_with("worker") && name.ends_with("-last-ops.txt"));
 }
 
+// Whether the file is one that a training had not finished when it was killed.
+bool is_left_over(const std::string& name) {
+  const auto finished = name_when_finished(name);
+  return finished && is_of_a_run(*finished);
+}
+
 // Whether a training that goes on from a checkpoint needs this file of the run before.
 bool stays(const std::string& name) { return name == kMetricsFile || name == kWeightsFile; }
 
@@ -53,11 +59,21 @@ bool holds_a_run(const std::filesystem::path& folder) {
   return json.is_object() && json.value("format", "") == "pipedream-training";
 }
 
+// What is in the folder, without the lock and without files that are left over.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().filename() != kLockFile) entries.push_back(entry.path());
+    if (const std::string name = entry.path().filename().string();
+        name != kLockFile && !is_left_over(name))
+      entries.push_back(entry.path());
   return entries;
+}
+
+void remove_left_overs(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (is_left_over(entry.path().filename().string())) found.push_back(entry.path());
+  for (const std::filesystem::path& path : found) std::filesystem::remove(path);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& why) {
@@ -121,6 +137,7 @@ RunFolder::RunFolder(std::filesystem::path folder, EarlierRun earlier)
 
 void RunFolder::begin(const std::map<std::string, std::string>& files) const {
   try {
+    remove_left_overs(folder_);
     if (holds_a_run(folder_)) {
       if (earlier_ == EarlierRun::kReplace) remove_checkpoints(folder_ / kCheckpoints);
       // Files that are about to be replaced stay until then. So whenever this is interrupted, the
@@ -138,7 +155,15 @@ void RunFolder::begin(const std::map<std::string, std::string>& files) const {
 }
 
 void RunFolder::replace(const std::map<std::string, std::string>& files) const {
-  for (const auto& [name, content] : files) write_file_atomically(folder_ / name, content);
+  const auto write = [&](const auto& file) {
+    write_file_atomically(folder_ / file.first, file.second);
+  };
+  // The configuration makes the folder that of a run, so whenever this is interrupted, the folder
+  // is either empty or a run's.
+  const auto configuration = files.find(kConfigurationFile);
+  if (configuration != files.end()) write(*configuration);
+  for (const auto& file : files)
+    if (file.first != kConfigurationFile) write(file);
 }
 
 void RunFolder::prepare_checkpoints() const {

@@ -66,6 +66,23 @@ TEST(RunFolder, ThatIsOverwrittenLosesItsCheckpoints) {
   EXPECT_FALSE(is_there(checkpoint));
 }
 
+// A run that was killed while it wrote its first files can be begun again in the same folder.
+TEST(RunFolder, MayHoldFilesThatARunHadNotFinished) {
+  const test::TemporaryFolder scratch;
+  const std::filesystem::path left = scratch.path() / (std::string(kConfigurationFile) + ".tmp17");
+  write_file_atomically(left, "{\"form");
+  { RunFolder(scratch.path(), EarlierRun::kRefuse).begin(kRun); }
+  EXPECT_FALSE(is_there(left));
+}
+
+TEST(RunFolder, HasItsConfigurationBeforeAnyOtherFile) {
+  const test::TemporaryFolder scratch;
+  std::map<std::string, std::string> files = kRun;
+  files[std::string(1000, 'a')] = "no file can have a name of this length";
+  EXPECT_THROW(RunFolder(scratch.path(), EarlierRun::kRefuse).begin(files), IoError);
+  EXPECT_NO_THROW(RunFolder(scratch.path(), EarlierRun::kContinue));
+}
+
 // Whatever begin() is interrupted by, the folder can still be gone on with.
 TEST(RunFolder, HasAConfigurationAllTheTime) {
   const test::TemporaryFolder scratch;
