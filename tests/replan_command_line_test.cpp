@@ -72,9 +72,11 @@ TEST(Replan, WorksInProcesses) {
 }
 
 TEST(Replan, OnlyNamesTheWorkerIfItIsNotAskedFor) {
-  const Answer answer = call(kNetwork + kSlowWorker + "--minibatches 60");
+  const fs::path run = scratch("named");
+  const Answer answer = call(kNetwork + kSlowWorker + "--minibatches 60 --out " + run.string());
   EXPECT_FALSE(json_of(answer).contains("earlier_plans"));
   EXPECT_TRUE(has(answer.err, "--replan would look for a better plan")) << answer.err;
+  EXPECT_TRUE(has(read_file(run / "metrics.jsonl"), "{\"worker\":2,\"ratio\":"));
 }
 
 TEST(Replan, IsRefusedWhereItCannotWork) {

@@ -89,7 +89,10 @@ train::TrainingOutcome TrainCommand::run_session(const train::Session& session) 
                           : "",
                  /*only_user_signal=*/world_ != nullptr);
   train::Observer observer = watcher.observer();
-  observer.odd_workers = [this](const train::OddWorkers& odd) { tell_odd(odd); };
+  observer.odd_workers = [this, note = observer.odd_workers](const train::OddWorkers& odd) {
+    note(odd);
+    tell_odd(odd);
+  };
   train::TrainingOutcome outcome = session.run(data_, observer);
   lost_metrics_ = watcher.lost_metrics();
   // All processes end with the same code, whatever only the first one knows.

@@ -17,6 +17,7 @@ Watcher::Watcher(std::string model, std::string system, std::optional<train::Met
 
 void Watcher::see(const train::Step& step) {
   keep(step);
+  last_ = step;
   const double speed = step.samples_per_second();
   // The time that all samples so far would have taken at this speed.
   const Seconds used(static_cast<double>(step.samples) / speed);
@@ -44,6 +45,14 @@ void Watcher::see(const train::Evaluation& evaluation) {
   log_info(model_ + ", " + when + ": held-out loss " +
            report::score_words({score.mean_loss(), evaluation.accuracy(), evaluation.top5(),
                                 evaluation.perplexity()}));
+}
+
+void Watcher::see(const train::OddWorkers& odd) {
+  for (const train::OddWorker& worker : odd.found) {
+    const train::OddWorkerSeen seen{worker, odd.lasted, last_.samples, last_.seconds};
+    if (metrics_) metrics_->add(seen);
+    if (lines_ != nullptr) *lines_ += train::metrics_line(seen) + "\n";
+  }
 }
 
 }  // namespace pipedream::cli

@@ -25,7 +25,8 @@ class Watcher {
   [[nodiscard]] train::Observer observer() {
     return {.step = [this](const train::Step& done) { see(done); },
             .evaluating = [this](const train::EvaluationStep& done) { see(done); },
-            .evaluation = [this](const train::Evaluation& done) { see(done); }};
+            .evaluation = [this](const train::Evaluation& done) { see(done); },
+            .odd_workers = [this](const train::OddWorkers& odd) { see(odd); }};
   }
 
   // The reason why some metrics were not written, or nothing if all were.
@@ -44,9 +45,12 @@ class Watcher {
   void see(const train::Step& step);
   void see(const train::EvaluationStep& step);
   void see(const train::Evaluation& evaluation);
+  // Only metrics have these; the caller tells the user, who may want a new plan.
+  void see(const train::OddWorkers& odd);
   std::string model_;
   std::string system_;
   PhaseProgress progress_;
+  train::Step last_;
   std::optional<train::Metrics> metrics_;
   std::string* lines_;
   std::optional<TensorBoard> board_;

@@ -75,9 +75,18 @@ inline constexpr const char* kTraceFile = "timeline.json";
 // message what the space is for.
 void want_space(const std::filesystem::path& folder, Bytes needed, const std::string& what);
 
-// Return the line of metrics.jsonl about a step or an evaluation, without a line end.
+// Return the line of metrics.jsonl about a step, an evaluation or a worker, without a line end.
 [[nodiscard]] std::string metrics_line(const Step& step);
 [[nodiscard]] std::string metrics_line(const Evaluation& evaluation);
+
+// A worker that is slower or faster than the others, and the step after which that was noticed.
+struct OddWorkerSeen {
+  OddWorker worker;
+  Seconds lasted{0};  // the time of training that the worker's figures are of
+  std::int64_t samples = 0;
+  Seconds seconds{0};
+};
+[[nodiscard]] std::string metrics_line(const OddWorkerSeen& odd);
 
 // Writes metrics.jsonl: one JSON object per line, flushed after each line. If lines cannot be
 // written, because the disk is full, logs a warning, keeps them in memory and tries again every
@@ -93,6 +102,7 @@ class Metrics {
           const checkpoint::Position& position);
   void add(const Step& step) { write(metrics_line(step)); }
   void add(const Evaluation& evaluation) { write(metrics_line(evaluation)); }
+  void add(const OddWorkerSeen& odd) { write(metrics_line(odd)); }
 
   // Tries a last time to write the lines that could not be written, and returns why some are
   // missing. Returns nullopt if none is.
