@@ -6,9 +6,11 @@ import statistics
 MOST_SAMPLES = 1.1  # of plain training's, that pipedream with stashing may need
 HELD = 5            # evaluations whose median must be at the target: one lucky evaluation is none
 
-# Okabe and Ito's colours, and dashes as a second sign.
-STYLES = [("#000000", ""), ("#d55e00", ""), ("#cc79a7", "6 3"), ("#e69f00", "2 3"),
-          ("#0072b2", ""), ("#009e73", "8 3 2 3"), ("#56b4e9", ""), ("#999999", "4 2")]
+# Okabe and Ito's colours, and dashes as a second sign. No two variants look alike.
+STYLES = [("#000000", ""), ("#d55e00", ""), ("#d55e00", "6 3"), ("#d55e00", "2 3"),
+          ("#0072b2", ""), ("#009e73", ""), ("#009e73", "6 3"), ("#56b4e9", ""),
+          ("#56b4e9", "6 3"), ("#cc79a7", ""), ("#cc79a7", "6 3"), ("#e69f00", ""),
+          ("#999999", "")]
 PANEL_WIDTH, PANEL_HEIGHT = 400, 250
 MARGIN = {"left": 58, "right": 16, "top": 34, "bottom": 40}
 
@@ -165,13 +167,15 @@ def picture_of(task, measured, links):
                             (i + 1) * PANEL_WIDTH))
     width = PANEL_WIDTH * len(panels)
     legend = []
+    column = 50 + 7 * max(len(name) for name in names)
+    in_row = max(1, (width - MARGIN["left"]) // column)
     for i, name in enumerate(names):
         colour, dash = STYLES[i % len(STYLES)]
-        x, y = MARGIN["left"] + i % 6 * 180, PANEL_HEIGHT + 18 + i // 6 * 20
+        x, y = MARGIN["left"] + i % in_row * column, PANEL_HEIGHT + 18 + i // in_row * 20
         legend.append(f'<path d="M{x} {y - 4}h26" stroke="{colour}" stroke-width="2.4"' +
                       (f' stroke-dasharray="{dash}"' if dash else "") +
                       f'/><text x="{x + 34}" y="{y}">{html.escape(name)}</text>')
-    height = PANEL_HEIGHT + 28 + (len(names) - 1) // 6 * 20
+    height = PANEL_HEIGHT + 28 + (len(names) - 1) // in_row * 20
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">'
             f'<rect width="{width}" height="{height}" fill="#fff"/>'

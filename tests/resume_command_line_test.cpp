@@ -367,6 +367,30 @@ int stopped_by(int number, const std::string& command, const fs::path& run,
   return status;
 }
 
+// Expects that the run has the weights of an undisturbed `train`.
+//
+// The same training, twice in the same place, was seen to end with other last bits about once in
+// five hundred times on virtual machines of x86-64 (docs/checkpoints.md#what-is-promised). This
+// test is about what a stop or a kill changes. So if the bits differ, an undisturbed training runs
+// once more, and the run must have the weights of that one.
+void expect_weights_of(const fs::path& run, const std::string& launcher, const std::string& train,
+                       const std::string& name) {
+  const std::string found = read_file(run / "weights.safetensors");
+  std::vector<std::string> undisturbed;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const fs::path whole = scratch(name + "_" + std::to_string(attempt));
+    const Answer answer = call_with(launcher, train + " --out " + whole.string());
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    undisturbed.push_back(read_file(whole / "weights.safetensors"));
+    if (undisturbed.back() == found) break;
+  }
+  EXPECT_TRUE(undisturbed.back() == found)
+      << "the two undisturbed trainings are "
+      << (undisturbed.front() == undisturbed.back() ? "equal" : "different, too");
+  if (undisturbed.back() == found && undisturbed.size() > 1)
+    std::cout << "two undisturbed trainings ended with different bits: " << train << "\n";
+}
+
 // A signal stops the training at a checkpoint. The training that goes on from there has the weights
 // of an undisturbed training with the same checkpoint.
 void expect_a_stop_loses_nothing(const SystemCase& of, int number, const std::string& launcher) {
@@ -387,12 +411,9 @@ void expect_a_stop_loses_nothing(const SystemCase& of, int number, const std::st
   const std::string end = " --minibatches " + std::to_string(step + 100);
   const Answer resumed = call_with(launcher, "train --resume " + run.string() + end);
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  const fs::path whole = scratch("undisturbed_" + of.name + std::to_string(number));
-  const Answer undisturbed =
-      call_with(launcher, training(of, step + 100) + "--checkpoint-at " + std::to_string(step) +
-                              " --out " + whole.string());
-  ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
-  EXPECT_EQ(read_file(run / "weights.safetensors"), read_file(whole / "weights.safetensors"));
+  expect_weights_of(run, launcher,
+                    training(of, step + 100) + "--checkpoint-at " + std::to_string(step),
+                    "undisturbed_" + of.name + std::to_string(number));
 }
 
 TEST(Stop, BySigtermSigintSighupOrSigusr1LosesNothing) {
@@ -427,7 +448,8 @@ void expect_kills_lose_nothing(const SystemCase& of, int kills, const std::strin
   SCOPED_TRACE(of.name + (launcher.empty() ? "" : " under mpirun"));
   const std::string suffix = of.name + (launcher.empty() ? "" : "_mpi");
   constexpr std::int64_t kMinibatches = 2000;
-  const std::string command = training(of, kMinibatches) + "--checkpoint-every 150 --out ";
+  const std::string train = training(of, kMinibatches) + "--checkpoint-every 150";
+  const std::string command = train + " --out ";
   const fs::path run = scratch("killed_" + suffix);
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(suffix)));
   int made = 0;  // kills that ended a training
@@ -451,9 +473,7 @@ void expect_kills_lose_nothing(const SystemCase& of, int kills, const std::strin
   EXPECT_GE(made, 1) << of.name;
   const Answer last = call_with(launcher, command + run.string() + " --resume auto");
   ASSERT_EQ(last.code, 0) << last.err;
-  const fs::path whole = scratch("unkilled_" + suffix);
-  ASSERT_EQ(call_with(launcher, command + whole.string()).code, 0);
-  EXPECT_EQ(read_file(run / "weights.safetensors"), read_file(whole / "weights.safetensors"));
+  expect_weights_of(run, launcher, train, "unkilled_" + suffix);
   expect_each_minibatch_once(run, kMinibatches);
 }
 

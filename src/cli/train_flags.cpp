@@ -1,5 +1,6 @@
 #include "cli/train_flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 
@@ -10,6 +11,7 @@
 #include "page/live_address.h"
 #include "runtime/job.h"
 #include "train/request.h"
+#include "transport/launcher.h"
 
 namespace pipedream::cli {
 namespace {
@@ -348,7 +350,8 @@ data::DataOptions data_options(const TrainFlags& flags) {
   return {.seed = flags.seed,
           .held_out = flags.held_out,
           .pictures = flags.pictures,
-          .tokeniser = flags.tokeniser};
+          .tokeniser = flags.tokeniser,
+          .processes = std::max(1, transport::this_launcher().here.value_or(1))};
 }
 
 train::OptimiserOptions optimiser_options(const TrainFlags& flags) {

@@ -81,6 +81,7 @@ struct DataOptions {
   // Data::facts of the data that the network's weights were trained with, if they were. Text then
   // becomes the tokens that the weights know.
   std::map<std::string, std::string> earlier{};
+  int processes = 1;  // of the training on this machine; they share its cores
 };
 
 // Whether the data that `spec` names has this option of DataOptions: "tokeniser", "augment",

@@ -136,9 +136,10 @@ class ImageFolder final : public DataSet {
   std::shared_ptr<ThreadPool> threads_;
 };
 
-// Threads that decode. Each computes alone, because the pictures are divided among them already.
-std::shared_ptr<ThreadPool> decoding_threads() {
-  const std::size_t cores = own_units().size();
+// Threads that decode, of one of `processes` that share the cores. Each computes alone, because the
+// pictures are divided among them already.
+std::shared_ptr<ThreadPool> decoding_threads(int processes) {
+  const std::size_t cores = own_units().size() / static_cast<std::size_t>(processes);
   const std::size_t count = cores == 0 ? 0 : std::min(cores - 1, kMostDecodingThreads);
   return std::make_shared<ThreadPool>(static_cast<int>(count), "pd-pictures",
                                       [] { model::use_no_other_thread(); });
@@ -288,7 +289,7 @@ Data open_image_folder(const fs::path& folder, const model::Network& network,
     throw CannotMeet("the network tells " + std::to_string(task.labels.bound) + " classes apart, " +
                      folder.string() + " has folders for " + std::to_string(classes) +
                      ": give it `classes` " + std::to_string(classes));
-  const auto threads = decoding_threads();
+  const auto threads = decoding_threads(options.processes);
   Data data;
   if (options.pictures.skip_bad) {
     leave_out_bad(folders.training, *threads, data.skipped);

@@ -286,9 +286,12 @@ std::string metrics_line(const Evaluation& evaluation) {
 }
 
 std::string metrics_line(const OddWorkerSeen& odd) {
-  return ordered_json{{"worker", odd.worker.worker.value}, {"ratio", odd.worker.ratio},
-                      {"others", odd.worker.others},       {"lasted_seconds", odd.lasted.count()},
-                      {"samples", odd.samples},            {"seconds", odd.seconds.count()}}
+  return ordered_json{{"worker", odd.worker.worker.value},
+                      {"ratio", odd.worker.ratio},
+                      {"others", odd.worker.others},
+                      {"lasted_seconds", odd.lasted.count()},
+                      {"samples", odd.samples},
+                      {"seconds", odd.seconds.count()}}
       .dump();
 }
 
