@@ -106,6 +106,8 @@ TEST(CommandLine, EveryFailureHasItsExitCodeOneMessageAndNoOutput) {
        "there is no option --image-size (this model has --inputs, --hidden, --layers, --classes; "},
       {"help profil", 2, "there is no command 'profil' (did you mean 'profile'?)"},
       {"profile --model mlp --hidden 4 --hidden 5", 2, "--hidden is given twice"},
+      {"profile --model mlp --model gpt", 2, "--model is given twice"},
+      {"profile --model mlp --seed 1 --seed 2 --seed 3", 2, "--seed is given 3 times"},
       {"profile --model mlp --seconds nan", 2, "wanted a number from 0.1 to 1000000, found 'nan'"},
       {"profile --model mlp --seed -1", 2, "wanted a whole number from 0"},
       {"profile --model mlp --threads 4000", 78, "cores"},

@@ -58,6 +58,17 @@ std::string words_of(const CLI::App& command) {
   return words_of(*command.get_parent()) + command.get_name() + " ";
 }
 
+// CLI11's message, or a plainer one: of a flag that is given twice CLI11 says "--model: At Most 1
+// required but received 2".
+std::string plain_text_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string at_most = ": At Most 1 required but received ";
+  const std::size_t at = text.find(at_most);
+  if (at == text.npos) return text;
+  const std::string count = text.substr(at + at_most.size());
+  return text.substr(0, at) + " is given " + (count == "2" ? "twice" : count + " times");
+}
+
 // What is wrong with the command line, for the user.
 std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen_command(app);
@@ -68,7 +79,7 @@ std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
       return unknown.what();
     }
   }
-  return std::string(error.what()) + " ('pipedream " + words_of(command) +
+  return plain_text_of(error) + " ('pipedream " + words_of(command) +
          "--help' shows what there is)";
 }
 
