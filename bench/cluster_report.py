@@ -43,7 +43,7 @@ def cells_of(group, row):
             text(ratio_to(group, row, DATA_PARALLEL), "{:.2f}"),
             text(ratio_to(group, row, DDP), "{:.2f}"),
             percent(speed_of(row) / alone if alone else None), percent(busy_of(row)),
-            text(wire / 1000 if wire is not None else None, "{:.4g}"),
+            text(wire / 1000 if wire is not None else None, "{:,.4g}" if (wire or 0) < 1e6 else "{:,.0f}"),
             text(row.get("predicted"), "{:.4g}"), text(row.get("simulated"), "{:.4g}")]
 
 
